@@ -1,7 +1,7 @@
 // Whether an object can be compared at all. Sets and maps hold the paths of its fields as texts (path.ts), so one long key, or many
 // levels, above many fields make a small object an amount of text that no memory holds; and texts of more than 16 383 characters
 // collide in them. Whoever may write an object, or its managedFields alone, can make it such a one.
-import { at, isDeeperThan, isEmpty, isList, isObject, type Json, type JsonObject, mostLevels } from '../model/json.ts';
+import { at, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels } from '../model/json.ts';
 import { keyNames } from './path.ts';
 
 /** Of the squares of the lengths of all paths. An object of 1.5 MB with paths of 250 characters has a tenth of that. */
@@ -28,7 +28,7 @@ function whyNot(object: JsonObject): string | undefined {
 // Which members of list items are keys, and so parts of paths.
 function learnKeys(value: Json | undefined, keys: Set<string>): void {
   if (isList(value)) for (const item of value) learnKeys(item, keys);
-  if (isObject(value) && !isEmpty(value)) for (const element of Object.keys(value)) learnElement(element, value[element], keys);
+  if (isObject(value)) for (const element of Object.keys(value)) learnElement(element, value[element], keys);
 }
 
 function learnElement(element: string, below: Json | undefined, keys: Set<string>): void {
@@ -46,7 +46,7 @@ interface Budget {
 function spend(value: Json, length: number, budget: Budget): void {
   budget.left -= length * length;
   if (isList(value)) spendOnList(value, length, budget);
-  else if (isObject(value) && !isEmpty(value)) spendOnMap(value, length, budget);
+  else if (isObject(value)) spendOnMap(value, length, budget);
 }
 
 function spendOnMap(map: JsonObject, length: number, budget: Budget): void {

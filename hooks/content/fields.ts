@@ -1,6 +1,6 @@
 // managedFields as sets of paths, with the operations of JavaScript's Set.
 // Source of the format: k8s.io/apimachinery pkg/apis/meta/v1 ManagedFieldsEntry and structured-merge-diff, fieldpath/serialize.go.
-import { at, isEmpty, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
 import { normalElement, type Path, pathOf, pathOpening } from './path.ts';
 
 /** Paths as text (path.ts). The ancestors of a member are members only if the set contains them too. */
@@ -83,7 +83,7 @@ function collect(node: JsonObject, above: string, members: Set<string>): void {
   eachChild(node, (element, below) => {
     const opening = pathOpening(above, normalElement(element));
     if (isMember(below)) members.add(`${opening}]`);
-    if (!isEmpty(below)) collect(below, opening, members);
+    collect(below, opening, members);
   });
 }
 
@@ -97,7 +97,7 @@ export function eachChild(node: JsonObject, work: (element: string, below: JsonO
 
 /** `"f:a": {}` is the member a. `"f:a": {"f:b": {}}` is the member a.b alone. `"f:a": {".": {}, ...}` includes a too. */
 export function isMember(below: JsonObject): boolean {
-  return isEmpty(below) || Object.hasOwn(below, '.');
+  return Object.hasOwn(below, '.') || Object.keys(below).length === 0;
 }
 
 /** The fieldsV1 of each of the managers of an object (`managersOf`). */

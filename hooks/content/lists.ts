@@ -1,6 +1,6 @@
 // Which lists have keys. managedFields show it: the API server writes into them the keys of every list that its schema declares as
 // a map or a set, for built-in kinds and CustomResourceDefinitions alike. So no schema is read.
-import { at, isEmpty, isList, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { eachChild, fieldTreesOf } from './fields.ts';
 import { field, itemElement, keyNames, memberElement, type Path, schemaPath } from './path.ts';
 
@@ -21,7 +21,7 @@ function learn(node: JsonObject, path: Path, kinds: Map<string, readonly string[
       list ??= schemaPath(path);
       kinds.set(list, element.startsWith('k:') ? keyNames(element) : 'set');
     }
-    if (!isEmpty(below)) learn(below, [...path, element], kinds);
+    learn(below, [...path, element], kinds);
   });
 }
 

@@ -5,7 +5,7 @@
 // removed.
 import { equalJson, type Json } from '../model/json.ts';
 import { assemble, type ListKinds, type Parts, partsOf } from './lists.ts';
-import { mergeOrder, type PathState } from './order.ts';
+import { mergeOrder, type PathState, sameOrder } from './order.ts';
 import type { Path } from './path.ts';
 
 export interface OurPath {
@@ -36,7 +36,19 @@ export function merge(versions: Versions, kinds: ListKinds): Merge {
 
 /** The paths at which two values differ: fields and list items that exist on one side only, or have different values. */
 export function differences(before: Json | undefined, after: Json | undefined, kinds: ListKinds): readonly Path[] {
-  return merge({ prior: before, expected: after, live: before }, kinds).ours.map(({ path }) => path);
+  return differencesAt({ prior: before, expected: after, live: before }, [], kinds);
+}
+
+// As `merge` finds what is ours, without the restored value.
+function differencesAt(versions: Versions, path: Path, kinds: ListKinds): readonly Path[] {
+  if (equalJson(versions.prior, versions.expected)) return [];
+  const parts = commonParts(versions, path, kinds);
+  if (parts === undefined) return [path];
+  const found = [...new Set([...parts.prior.keys(), ...parts.expected.keys()])].flatMap((element) => {
+    const [before, after] = [parts.prior.get(element), parts.expected.get(element)];
+    return before === after ? [] : differencesAt({ prior: before, expected: after, live: before }, [...path, element], kinds);
+  });
+  return parts.kind === 'map' || sameOrder(parts.prior, parts.expected) ? found : [...found, path];
 }
 
 function mergeAt(versions: Versions, path: Path, kinds: ListKinds): Merge {
@@ -84,7 +96,8 @@ function commonParts(versions: Versions, path: Path, kinds: ListKinds): CommonPa
   const sides = [versions.prior, versions.expected, versions.live];
   const present = sides.filter((value) => value !== undefined);
   if (present.length < sides.length && (isItem(path) || present.every(isEmpty))) return undefined;
-  const [prior, expected, live] = sides.map((value) => partsOf(value, path, kinds));
+  const [prior, expected] = [versions.prior, versions.expected].map((value) => partsOf(value, path, kinds));
+  const live = versions.live === versions.prior ? prior : partsOf(versions.live, path, kinds);
   const known = [prior, expected, live].filter((parts) => parts !== undefined);
   const same = known.length === present.length && known.every((parts) => parts.kind === known[0]?.kind);
   if (!same || known[0] === undefined) return undefined;

@@ -33,7 +33,7 @@ export function mergeOrder(parts: OrderedParts, left: readonly string[]): Merged
 }
 
 /** Whether the elements that exist on both sides have the same order. */
-function sameOrder(before: Parts['entries'], after: Parts['entries']): boolean {
+export function sameOrder(before: Parts['entries'], after: Parts['entries']): boolean {
   const common = [...before.keys()].filter((element) => after.has(element));
   const again = [...after.keys()].filter((element) => before.has(element));
   return common.every((element, index) => again[index] === element);

@@ -1,6 +1,6 @@
 // Who owns a path of an object. Others decide how many paths and owners an object has, so lookups use a tree that is built once per
 // object.
-import { isEmpty, isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { eachChild, fieldTreesOf, isMember, type Manager, managersOf } from './fields.ts';
 import { type ListKinds, valueAt } from './lists.ts';
 import { normalElement, type Path } from './path.ts';
@@ -49,7 +49,7 @@ function grow(node: OwnedNode, tree: JsonObject, owner: number): void {
   eachChild(tree, (element, below) => {
     const next = childOf(node, normalElement(element));
     if (isMember(below)) next.owners = next.owners === nobody ? [owner] : [...next.owners, owner];
-    if (!isEmpty(below)) grow(next, below, owner);
+    grow(next, below, owner);
   });
 }
 

@@ -57,12 +57,6 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
-/** Without a list of the keys: managedFields hold an empty object for each field. */
-export function isEmpty(object: JsonObject): boolean {
-  for (const _key in object) return false;
-  return true;
-}
-
 /** Maps and lists inside one another that the engine works with: by recursion, so there is an end. */
 export const mostLevels = 500;
 
@@ -71,8 +65,7 @@ export function isDeeperThan(value: Json | undefined, levels: number): boolean {
   if (value === undefined) return false;
   if (levels < 0) return true;
   if (isList(value)) return value.some((one) => isDeeperThan(one, levels - 1));
-  if (!isObject(value) || isEmpty(value)) return false;
-  return Object.keys(value).some((key) => isDeeperThan(value[key], levels - 1));
+  return isObject(value) && Object.keys(value).some((key) => isDeeperThan(value[key], levels - 1));
 }
 
 /** The value of an own key; never something inherited, so that `constructor` and `__proto__` are data. */

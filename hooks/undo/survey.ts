@@ -233,6 +233,7 @@ async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerd
   const { entry } = evidence;
   const found = findingOf(subject, verdict);
   const { transaction } = context.observation;
+  await turnFor(evidence.live, entry.prior);
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
   const isAssumed = context.assumed.objects.has(identityOf(entry.target));
