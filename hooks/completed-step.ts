@@ -30,10 +30,10 @@ interface Stepped {
 }
 
 /** The step as the rest of the call sees it. This process remembers what others cannot know of it. */
-export function completedStep(serving: Serving, stand: Stand, carry: Carry, stepped: Stepped): CompletedStep {
+export async function completedStep(serving: Serving, stand: Stand, carry: Carry, stepped: Stepped): Promise<CompletedStep> {
   const { observation, step, outcome, result } = stepped;
   remember(serving, stepped);
-  if (step.kind === 'store') keepStored(serving, stepped);
+  if (step.kind === 'store') await keepStored(serving, stepped);
   const { transaction, due, now, status } = observation;
   const first = stand.first ?? firstAcquired(observation, carry, result);
   const locks = due.kind === 'begin' ? { locks: due.locks } : {};
@@ -68,11 +68,11 @@ function rememberChange({ memory }: Serving, uid: string, { entry, index }: Extr
 }
 
 // The next call need not read back what was just stored. The first ConfigMap was written last.
-function keepStored({ memory, parts }: Serving, { observation, outcome, result }: Stepped): void {
+async function keepStored({ memory, parts }: Serving, { observation, outcome, result }: Stepped): Promise<void> {
   const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
   const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));
   const source = { packer: parts.sealer, cache: memory.snapshots };
-  if (ref !== undefined) verified(source, observation.transaction, ref, objects.toReversed());
+  if (ref !== undefined) await verified(source, observation.transaction, ref, objects.toReversed());
 }
 
 // The Lease of the first change, as this call acquired it.

@@ -16,10 +16,13 @@ import { patienceInCall } from './gates/interval.ts';
 import { nameWriter, signWrite } from './locks/lease.ts';
 import { type Before, movedMeanwhile, observeStand, type Stand, see } from './looking.ts';
 import { createMemory, createTurns } from './memory.ts';
+import type { JsonObject } from './model/json.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
+import { encodedFor } from './observe/encoding.ts';
 import type { NotLive } from './observe/live.ts';
 import { createLooks } from './observe/looks.ts';
-import type { Observation } from './observe/observation.ts';
+import { turnFor } from './observe/loop-turns.ts';
+import { itemOf, type Observation } from './observe/observation.ts';
 import { createRooms } from './observe/room.ts';
 import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
@@ -81,13 +84,26 @@ async function signAhead({ parts, memory, session, writer }: Serving, { uid }: C
 
 async function takeStep(serving: Serving, stand: Stand, carry: Carry): Promise<CompletedStep> {
   const observation = await observeStand(serving, stand, carry);
+  const turn = () => turnFor(...statesOf(observation));
+  await turn();
   const step = decide(observation);
   if (await movedMeanwhile(serving, stand, step))
     return completedStep(serving, stand, carry, { observation, step, outcome: [], result: { kind: 'again', carry } });
-  const planned = plan(step, observation, serving.parts.sealer);
+  await turn();
+  const { sealer } = serving.parts;
+  const planned = plan(step, observation, { packer: sealer, encoded: await encodedFor(step, observation, sealer) });
   const outcome = await performOf(serving, stand, { observation, step, planned, carry });
-  const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: serving.parts.sealer });
+  await turn();
+  const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: sealer });
   return completedStep(serving, stand, carry, { observation, step, outcome, result });
+}
+
+/** The states of the target that the step is about: they may be large. */
+function statesOf({ due }: Observation): readonly (JsonObject | undefined)[] {
+  const view = itemOf(due);
+  if (view === undefined) return [];
+  const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[view.index] : undefined;
+  return [view.live.kind === 'present' ? view.live.object : undefined, entry?.prior, entry?.expected];
 }
 
 interface Planned {

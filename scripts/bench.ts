@@ -9,6 +9,7 @@ import { besideOthers, measureBeside } from './bench/beside.ts';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureGates } from './bench/gates.ts';
+import { measureHeavy } from './bench/heavy.ts';
 import { measureInstalls } from './bench/installs.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
@@ -89,6 +90,7 @@ async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
   if (row.kinds === true) return measureKinds(world);
   if (row.beside === true) return measureBeside(world);
   if (row.gates === true) return measureGates(world);
+  if (row.heavy === true) return measureHeavy(world);
   return (await measure(world, row)).map(lineOf);
 }
 

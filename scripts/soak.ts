@@ -1,7 +1,8 @@
 // `npm run soak`: eight Transactions at a time over twelve shared objects, while processes die, answers are lost, late or
 // duplicated, and others write. After each seed the invariants are checked with the audit log and the objects. `--seeds 2000 --from
-// 1` selects how many; `--seed 17` runs one, and prints every call. The last line is `N passed, N failed`. `--steady 1000` measures
-// instead how much memory one engine keeps over that many Transactions.
+// 1` selects how many; `--seed 17` runs one, and prints every call. The last line is `N passed, N failed`. `--large`: each
+// ConfigMap that exists holds 300 kB beside its fields. `--steady 1000` measures instead how much memory one engine keeps over that
+// many Transactions.
 import { parseArgs } from 'node:util';
 import { openWorld } from '../test/faults/world.ts';
 import { runSeed, type SeedResult } from '../test/soak/soak.ts';
@@ -13,9 +14,12 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
     jobs: { type: 'string', default: '4' },
+    large: { type: 'boolean', default: false },
     steady: { type: 'string' },
   },
 });
+
+const largeBytes = 300_000;
 
 /** Seeds per control plane: its objects and its audit log would otherwise fill the disk. */
 const seedsOfAWorld = 100;
@@ -60,7 +64,7 @@ async function inOneWorld(seeds: readonly number[]): Promise<readonly SeedResult
   const worker = async (): Promise<void> => {
     for (const seed of queue) {
       if (isInterrupted) return;
-      const result = await runSeed(world, seed);
+      const result = await runSeed(world, seed, values.large ? largeBytes : 0);
       tell(result);
       // Thousands of calls would take more memory than the engine that is measured.
       results.push({ ...result, calls: [] });
@@ -78,7 +82,7 @@ function tell({ seed, violations, calls }: SeedResult): void {
   if (values.seed !== undefined) for (const call of calls) console.log(`    ${call}`);
   if (violations.length === 0) return;
   console.log(`FAILED seed ${seed}\n${violations.map((text) => `    ${text}`).join('\n')}`);
-  console.log(`    again: npm run soak -- --seed ${seed}`);
+  console.log(`    again: npm run soak -- --seed ${seed}${values.large ? ' --large' : ''}`);
 }
 
 function figuresOf(results: readonly SeedResult[]): string {

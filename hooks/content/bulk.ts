@@ -20,35 +20,47 @@ function whyNot(object: JsonObject): string | undefined {
   if (isDeeperThan(object, mostLevels)) return `nested more than ${mostLevels} levels deep`;
   const keys = new Set<string>();
   learnKeys(at(object, 'metadata', 'managedFields'), keys);
-  return spend(object, { length: 0, left: mostText, keys }) < 0 ? 'full of fields under keys that are too long' : undefined;
+  const budget = { left: mostText, keys };
+  spend(object, 0, budget);
+  return budget.left < 0 ? 'full of fields under keys that are too long' : undefined;
 }
 
 // Which members of list items are keys, and so parts of paths.
 function learnKeys(value: Json | undefined, keys: Set<string>): void {
-  if (!isList(value) && !isObject(value)) return;
-  for (const [element, below] of Object.entries(value)) {
-    const names = element.startsWith('k:') ? keyNames(element) : [];
-    for (const name of names) keys.add(name);
-    learnKeys(below, keys);
-  }
+  if (isList(value)) for (const item of value) learnKeys(item, keys);
+  if (isObject(value)) for (const element of Object.keys(value)) learnElement(element, value[element], keys);
 }
 
-interface Spending {
-  readonly length: number;
-  readonly left: number;
+function learnElement(element: string, below: Json | undefined, keys: Set<string>): void {
+  const names = element.startsWith('k:') ? keyNames(element) : [];
+  for (const name of names) keys.add(name);
+  learnKeys(below, keys);
+}
+
+interface Budget {
+  left: number;
   readonly keys: ReadonlySet<string>;
 }
 
-/** What is left; no further than that is gone. */
-function spend(value: Json, { length, left, keys }: Spending): number {
-  let rest = left - length * length;
-  if (!isList(value) && !isObject(value)) return rest;
-  for (const [key, child] of Object.entries(value)) {
-    if (rest < 0) return rest;
-    const more = isList(value) ? itemLength(child, keys) : keyLength(key);
-    rest = spend(child, { length: length + more, left: rest, keys });
+/** No further than that all is gone. */
+function spend(value: Json, length: number, budget: Budget): void {
+  budget.left -= length * length;
+  if (isList(value)) spendOnList(value, length, budget);
+  else if (isObject(value)) spendOnMap(value, length, budget);
+}
+
+function spendOnMap(map: JsonObject, length: number, budget: Budget): void {
+  for (const key of Object.keys(map)) {
+    if (budget.left < 0) return;
+    spend(map[key] ?? null, length + keyLength(key), budget);
   }
-  return rest;
+}
+
+function spendOnList(list: readonly Json[], length: number, budget: Budget): void {
+  for (const item of list) {
+    if (budget.left < 0) return;
+    spend(item, length + itemLength(item, budget.keys), budget);
+  }
 }
 
 // What is written as several characters counts as they do, where there are many.

@@ -1,7 +1,7 @@
 // managedFields as sets of paths, with the operations of JavaScript's Set.
 // Source of the format: k8s.io/apimachinery pkg/apis/meta/v1 ManagedFieldsEntry and structured-merge-diff, fieldpath/serialize.go.
 import { at, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../model/json.ts';
-import { normalElement, type Path, pathOf, pathText } from './path.ts';
+import { normalElement, type Path, pathOf, pathOpening } from './path.ts';
 
 /** Paths as text (path.ts). The ancestors of a member are members only if the set contains them too. */
 export type FieldSet = ReadonlySet<string>;
@@ -24,8 +24,7 @@ export function managerKey(manager: Manager): string {
 
 /** The managers of an object. Unreadable entries are skipped. */
 export function managersOf(object: Json | undefined): readonly Manager[] {
-  const entries = at(object, 'metadata', 'managedFields');
-  return isList(entries) ? entries.filter(isObject).map(managerOf) : [];
+  return entriesOf(object).map(managerOf);
 }
 
 /** The managers of an object by their keys. */
@@ -69,19 +68,49 @@ export function entryOf(manager: Manager): JsonObject {
   return manager.subresource === '' ? timed : withKey(timed, 'subresource', manager.subresource);
 }
 
+/** What a set was parsed from: as long as it is unchanged, it is formatted as it was. An object may have 90 000 fields. */
+const parsedFrom = new WeakMap<FieldSet, JsonObject>();
+
 export function parseFields(fieldsV1: Json | undefined): FieldSet {
   const members = new Set<string>();
-  if (isObject(fieldsV1)) collect(fieldsV1, [], members);
+  if (!isObject(fieldsV1)) return members;
+  collect(fieldsV1, '', members);
+  parsedFrom.set(members, fieldsV1);
   return members;
 }
 
-// `"f:a": {}` is the member a. `"f:a": {"f:b": {}}` is the member a.b alone. `"f:a": {".": {}, ...}` includes a too.
-function collect(node: JsonObject, path: Path, members: Set<string>): void {
-  const entries = Object.entries(node);
-  if (path.length > 0 && (entries.length === 0 || Object.hasOwn(node, '.'))) members.add(pathText(path));
-  for (const [element, child] of entries) {
-    if (element !== '.' && isObject(child)) collect(child, [...path, normalElement(element)], members);
+function collect(node: JsonObject, above: string, members: Set<string>): void {
+  eachChild(node, (element, below) => {
+    const opening = pathOpening(above, normalElement(element));
+    if (isMember(below)) members.add(`${opening}]`);
+    collect(below, opening, members);
+  });
+}
+
+/** Calls `work` for the elements of one level of fieldsV1, with what lies below them. */
+export function eachChild(node: JsonObject, work: (element: string, below: JsonObject) => void): void {
+  for (const element of Object.keys(node)) {
+    const below = node[element];
+    if (element !== '.' && isObject(below)) work(element, below);
   }
+}
+
+/** `"f:a": {}` is the member a. `"f:a": {"f:b": {}}` is the member a.b alone. `"f:a": {".": {}, ...}` includes a too. */
+export function isMember(below: JsonObject): boolean {
+  return Object.hasOwn(below, '.') || Object.keys(below).length === 0;
+}
+
+/** The fieldsV1 of each of the managers of an object (`managersOf`). */
+export function fieldTreesOf(object: Json | undefined): readonly JsonObject[] {
+  return entriesOf(object).map((entry) => {
+    const fieldsV1 = at(entry, 'fieldsV1');
+    return isObject(fieldsV1) ? fieldsV1 : {};
+  });
+}
+
+function entriesOf(object: Json | undefined): readonly JsonObject[] {
+  const entries = at(object, 'metadata', 'managedFields');
+  return isList(entries) ? entries.filter(isObject) : [];
 }
 
 interface Node {
@@ -90,6 +119,8 @@ interface Node {
 }
 
 export function formatFields(fields: FieldSet): JsonObject {
+  const known = parsedFrom.get(fields);
+  if (known !== undefined) return known;
   const root: Node = { member: false, children: new Map() };
   for (const text of [...fields].sort()) nodeAt(root, pathOf(text)).member = true;
   return formatNode(root);

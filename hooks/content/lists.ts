@@ -1,8 +1,8 @@
 // Which lists have keys. managedFields show it: the API server writes into them the keys of every list that its schema declares as
 // a map or a set, for built-in kinds and CustomResourceDefinitions alike. So no schema is read.
 import { at, isList, isObject, type Json, type JsonObject } from '../model/json.ts';
-import { type Manager, managersOf } from './fields.ts';
-import { field, itemElement, keyNames, memberElement, type Path, pathOf, schemaPath } from './path.ts';
+import { eachChild, fieldTreesOf } from './fields.ts';
+import { field, itemElement, keyNames, memberElement, type Path, schemaPath } from './path.ts';
 
 /** By schemaPath: the key names of a list with keys, or `set`. Any other list is compared as a whole. */
 export type ListKinds = ReadonlyMap<string, readonly string[] | 'set'>;
@@ -10,17 +10,19 @@ export type ListKinds = ReadonlyMap<string, readonly string[] | 'set'>;
 /** The kinds of lists that the managedFields of these versions of one object show. */
 export function listKindsOf(...objects: readonly (Json | undefined)[]): ListKinds {
   const kinds = new Map<string, readonly string[] | 'set'>();
-  for (const manager of objects.flatMap(managersOf)) learn(manager, kinds);
+  for (const tree of objects.flatMap(fieldTreesOf)) learn(tree, [], kinds);
   return kinds;
 }
 
-function learn(manager: Manager, kinds: Map<string, readonly string[] | 'set'>): void {
-  for (const path of [...manager.fields].map(pathOf)) {
-    const inLists = path.map((element, index) => ({ element, index })).filter(({ element }) => !element.startsWith('f:'));
-    for (const { element, index } of inLists) {
-      kinds.set(schemaPath(path.slice(0, index)), element.startsWith('k:') ? keyNames(element) : 'set');
+function learn(node: JsonObject, path: Path, kinds: Map<string, readonly string[] | 'set'>): void {
+  let list: string | undefined;
+  eachChild(node, (element, below) => {
+    if (!element.startsWith('f:')) {
+      list ??= schemaPath(path);
+      kinds.set(list, element.startsWith('k:') ? keyNames(element) : 'set');
     }
-  }
+    learn(below, [...path, element], kinds);
+  });
 }
 
 /** A value split into its parts: a map, a list with keys, or a set. `entries` keep the order of the value. */
@@ -31,11 +33,17 @@ export interface Parts {
 
 /** The parts of a value at a path. Undefined for values compared as a whole: scalars, and lists without unique keys. */
 export function partsOf(value: Json | undefined, path: Path, kinds: ListKinds): Parts | undefined {
-  if (isObject(value)) return { kind: 'map', entries: new Map(Object.entries(value).map(([key, child]) => [field(key), child])) };
+  if (isObject(value)) return { kind: 'map', entries: fieldsIn(value) };
   if (!isList(value)) return undefined;
   const kind = kinds.get(schemaPath(path));
   if (kind === undefined) return undefined;
   return kind === 'set' ? unique('set', value, memberElement) : unique('items', value, (item) => itemElement(item, kind));
+}
+
+function fieldsIn(value: JsonObject): Parts['entries'] {
+  const entries = new Map<string, Json>();
+  for (const key of Object.keys(value)) entries.set(field(key), value[key] ?? null);
+  return entries;
 }
 
 // A list may hold duplicates from before its schema declared keys: such a list is compared as a whole.

@@ -5,7 +5,7 @@
 // removed.
 import { equalJson, type Json } from '../model/json.ts';
 import { assemble, type ListKinds, type Parts, partsOf } from './lists.ts';
-import { mergeOrder, type PathState } from './order.ts';
+import { mergeOrder, type PathState, sameOrder } from './order.ts';
 import type { Path } from './path.ts';
 
 export interface OurPath {
@@ -36,7 +36,19 @@ export function merge(versions: Versions, kinds: ListKinds): Merge {
 
 /** The paths at which two values differ: fields and list items that exist on one side only, or have different values. */
 export function differences(before: Json | undefined, after: Json | undefined, kinds: ListKinds): readonly Path[] {
-  return merge({ prior: before, expected: after, live: before }, kinds).ours.map(({ path }) => path);
+  return differencesAt({ prior: before, expected: after, live: before }, [], kinds);
+}
+
+// As `merge` finds what is ours, without the restored value.
+function differencesAt(versions: Versions, path: Path, kinds: ListKinds): readonly Path[] {
+  if (equalJson(versions.prior, versions.expected)) return [];
+  const parts = commonParts(versions, path, kinds);
+  if (parts === undefined) return [path];
+  const found = [...new Set([...parts.prior.keys(), ...parts.expected.keys()])].flatMap((element) => {
+    const [before, after] = [parts.prior.get(element), parts.expected.get(element)];
+    return before === after ? [] : differencesAt({ prior: before, expected: after, live: before }, [...path, element], kinds);
+  });
+  return parts.kind === 'map' || sameOrder(parts.prior, parts.expected) ? found : [...found, path];
 }
 
 function mergeAt(versions: Versions, path: Path, kinds: ListKinds): Merge {
@@ -44,11 +56,18 @@ function mergeAt(versions: Versions, path: Path, kinds: ListKinds): Merge {
   const parts = commonParts(versions, path, kinds);
   if (parts === undefined) return whole(versions, path);
   const elements = new Set([...parts.prior.keys(), ...parts.expected.keys(), ...parts.live.keys()]);
-  const children = [...elements].map((element) => {
+  const children = Array.from(elements, (element): Child => {
     const child = { prior: parts.prior.get(element), expected: parts.expected.get(element), live: parts.live.get(element) };
-    return [element, mergeAt(child, [...path, element], kinds)] as const;
+    return [element, isSame(child) ? { restored: child.live, ...unchanged } : mergeAt(child, [...path, element], kinds)];
   });
   return combine(versions, parts, children, path);
+}
+
+const unchanged = { ours: [], theirs: [] } as const;
+
+/** Without a comparison of objects: most of 90 000 fields are texts. */
+function isSame({ prior, expected, live }: Versions): boolean {
+  return prior === expected && expected === live;
 }
 
 function theirsOnly({ expected, live }: Versions, path: Path, kinds: ListKinds): Merge {
@@ -77,7 +96,8 @@ function commonParts(versions: Versions, path: Path, kinds: ListKinds): CommonPa
   const sides = [versions.prior, versions.expected, versions.live];
   const present = sides.filter((value) => value !== undefined);
   if (present.length < sides.length && (isItem(path) || present.every(isEmpty))) return undefined;
-  const [prior, expected, live] = sides.map((value) => partsOf(value, path, kinds));
+  const [prior, expected] = [versions.prior, versions.expected].map((value) => partsOf(value, path, kinds));
+  const live = versions.live === versions.prior ? prior : partsOf(versions.live, path, kinds);
   const known = [prior, expected, live].filter((parts) => parts !== undefined);
   const same = known.length === present.length && known.every((parts) => parts.kind === known[0]?.kind);
   if (!same || known[0] === undefined) return undefined;

@@ -33,7 +33,7 @@ export function mergeOrder(parts: OrderedParts, left: readonly string[]): Merged
 }
 
 /** Whether the elements that exist on both sides have the same order. */
-function sameOrder(before: Parts['entries'], after: Parts['entries']): boolean {
+export function sameOrder(before: Parts['entries'], after: Parts['entries']): boolean {
   const common = [...before.keys()].filter((element) => after.has(element));
   const again = [...after.keys()].filter((element) => before.has(element));
   return common.every((element, index) => again[index] === element);
@@ -42,14 +42,15 @@ function sameOrder(before: Parts['entries'], after: Parts['entries']): boolean {
 /** `left` in the order of `first`. An element that `first` lacks comes after the element that precedes it in `second`. */
 function weave(first: Parts['entries'], second: Parts['entries'], left: readonly string[]): readonly string[] {
   const wanted = new Set(left);
-  const result = [...first.keys()].filter((element) => wanted.has(element));
-  let previous = -1;
-  for (const element of second.keys()) {
-    if (!wanted.has(element)) continue;
-    const index = result.indexOf(element);
-    if (index < 0) result.splice(previous + 1, 0, element);
-    previous = index < 0 ? previous + 1 : index;
+  const [ours, others] = [first, second].map((entries) => [...entries.keys()].filter((element) => wanted.has(element)));
+  // What comes after each element of `first`, and before the first one of them.
+  const isAfter = new Map<string | undefined, string[]>([undefined, ...(ours ?? [])].map((element) => [element, []]));
+  let before: string | undefined;
+  for (const element of others ?? []) {
+    if (isAfter.has(element)) before = element;
+    else isAfter.get(before)?.push(element);
   }
+  const result = [...isAfter].flatMap(([element, after]) => (element === undefined ? after : [element, ...after]));
   const placed = new Set(result);
   return [...result, ...left.filter((element) => !placed.has(element))];
 }

@@ -1,9 +1,9 @@
 // Who owns a path of an object. Others decide how many paths and owners an object has, so lookups use a tree that is built once per
 // object.
-import { isObject, type Json, textAt } from '../model/json.ts';
-import { type Manager, managersOf } from './fields.ts';
+import { isObject, type Json, type JsonObject, textAt } from '../model/json.ts';
+import { eachChild, fieldTreesOf, isMember, type Manager, managersOf } from './fields.ts';
 import { type ListKinds, valueAt } from './lists.ts';
-import { type Path, pathOf } from './path.ts';
+import { normalElement, type Path } from './path.ts';
 
 /** The managers that own a path, something below it, or an ancestor of it as a whole. */
 export function ownersAt(object: Json | undefined, path: Path): readonly Manager[] {
@@ -24,9 +24,12 @@ interface Ownership {
 
 interface OwnedNode {
   /** Indexes into the list of managers. */
-  readonly owners: number[];
-  readonly below: Map<string, OwnedNode>;
+  owners: readonly number[];
+  /** Absent for the most: there may be 90 000 of them. */
+  below?: Map<string, OwnedNode>;
 }
+
+const nobody: readonly number[] = [];
 
 const ownerships = new WeakMap<object, Ownership>();
 
@@ -34,22 +37,27 @@ function ownershipIn(object: Json | undefined): Ownership {
   const known = isObject(object) ? ownerships.get(object) : undefined;
   if (known !== undefined) return known;
   const managers = managersOf(object);
-  const root: OwnedNode = { owners: [], below: new Map() };
-  for (const [index, { fields }] of managers.entries()) for (const text of fields) nodeAt(root, pathOf(text)).owners.push(index);
+  const root: OwnedNode = { owners: nobody };
+  for (const [index, tree] of fieldTreesOf(object).entries()) grow(root, tree, index);
   const isLegible = managers.length > 0 && managers.every(({ apiVersion }) => apiVersion === textAt(object, 'apiVersion'));
   const made = { managers, isLegible, root };
   if (isObject(object)) ownerships.set(object, made);
   return made;
 }
 
-function nodeAt(root: OwnedNode, path: Path): OwnedNode {
-  let node = root;
-  for (const element of path) {
-    const next = node.below.get(element) ?? { owners: [], below: new Map() };
-    node.below.set(element, next);
-    node = next;
-  }
-  return node;
+function grow(node: OwnedNode, tree: JsonObject, owner: number): void {
+  eachChild(tree, (element, below) => {
+    const next = childOf(node, normalElement(element));
+    if (isMember(below)) next.owners = next.owners === nobody ? [owner] : [...next.owners, owner];
+    grow(next, below, owner);
+  });
+}
+
+function childOf(node: OwnedNode, element: string): OwnedNode {
+  const below = node.below ?? new Map<string, OwnedNode>();
+  const found = below.get(element) ?? { owners: nobody };
+  node.below = below.set(element, found);
+  return found;
 }
 
 // If any entry owns members of a value, these members are owned one by one, and an owner of the value itself owns only its
@@ -57,9 +65,9 @@ function nodeAt(root: OwnedNode, path: Path): OwnedNode {
 function descend(root: OwnedNode, path: Path, whole: (leaf: OwnedNode) => void): OwnedNode | undefined {
   let node = root;
   for (const element of path) {
-    const next = node.below.get(element);
+    const next = node.below?.get(element);
     if (next === undefined) {
-      if (node.below.size === 0) whole(node);
+      if (node.below === undefined) whole(node);
       return undefined;
     }
     node = next;
@@ -69,7 +77,7 @@ function descend(root: OwnedNode, path: Path, whole: (leaf: OwnedNode) => void):
 
 function addOwnersWithin({ owners, below }: OwnedNode, own: Set<number>): void {
   addAll(own, owners);
-  for (const node of below.values()) addOwnersWithin(node, own);
+  for (const node of below?.values() ?? []) addOwnersWithin(node, own);
 }
 
 function addAll(all: Set<number>, more: readonly number[]): void {
@@ -88,5 +96,6 @@ export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKin
 
 /** Whether the owned path is owned as a whole: nobody owns anything below it. */
 export function isWhole(object: Json | undefined, member: Path): boolean {
-  return descend(ownershipIn(object).root, member, () => undefined)?.below.size === 0;
+  const node = descend(ownershipIn(object).root, member, () => undefined);
+  return node !== undefined && node.below === undefined;
 }

@@ -75,13 +75,13 @@ export function newOwners(
   paths: readonly Path[],
   ourNames: readonly string[],
 ): readonly { path: Path; manager: string }[] {
-  const before = fieldsByManager(owned.expected);
+  const before = managersByKey(owned.expected);
   const ours = pathSet(paths);
   const isOfOurs = (member: Path): boolean => ours.covers(member) || (ours.leadsTo(member) && isWhole(owned.live, member));
   return managersOf(owned.live)
     .filter((manager) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
     .flatMap((manager) => {
-      const gained = manager.fields.difference(before.get(managerKey(manager)) ?? noFields);
+      const gained = manager.fields.difference(before.get(managerKey(manager))?.fields ?? noFields);
       const taken = [...gained].map(pathOf).find((path) => isOfOurs(path) && owned.ownsNobodys?.(manager, path) !== true);
       return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
     });
@@ -92,13 +92,10 @@ export function newOwners(
  * requires: it would ignore an empty list and keep the old entries.
  */
 export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: readonly string[]): readonly JsonObject[] {
-  const versions = {
-    prior: fieldsByManager(owned.prior),
-    expected: fieldsByManager(owned.expected),
-    live: fieldsByManager(owned.live),
-  };
-  const folded = foldedFields(versions);
+  // Each entry is parsed once.
   const [before, now] = [managersByKey(owned.prior), managersByKey(owned.live)];
+  const versions = { prior: fieldsIn(before), expected: fieldsByManager(owned.expected), live: fieldsIn(now) };
+  const folded = foldedFields(versions);
   const known = new Map([...before, ...now]);
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
   const moved = others.map(([key, manager]) => {
@@ -111,7 +108,7 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   const restored = moved.flatMap(({ key, manager, gained, back }) => {
     // A folded field that somebody else owns now may have been folded again: it stays in `ancient-changes`.
     const taken = manager.name === ancientChanges ? gained.intersection(given) : gained;
-    const fields = fieldsOf(versions.live, key).difference(taken).union(back).difference(fenceFields);
+    const fields = withChanges(fieldsOf(versions.live, key), taken, back);
     return fields.size === 0 ? [] : [withTime({ ...manager, fields }, [before.get(key), now.get(key)])];
   });
   return restored.length === 0 ? [{}] : afterAncientChanges(restored).map(entryOf);
@@ -148,7 +145,17 @@ function fieldsOf(version: ReadonlyMap<string, FieldSet>, key: string): FieldSet
 }
 
 function fieldsByManager(object: Json | undefined): ReadonlyMap<string, FieldSet> {
-  return new Map([...managersByKey(object)].map(([key, { fields }]) => [key, fields]));
+  return fieldsIn(managersByKey(object));
+}
+
+function fieldsIn(managers: ReadonlyMap<string, Manager>): ReadonlyMap<string, FieldSet> {
+  return new Map([...managers].map(([key, { fields }]) => [key, fields]));
+}
+
+/** The same set if nothing changes it: it need not be formatted again. */
+function withChanges(fields: FieldSet, taken: FieldSet, back: FieldSet): FieldSet {
+  const isChanged = !taken.isDisjointFrom(fields) || !back.isSubsetOf(fields) || !fenceFields.isDisjointFrom(fields);
+  return isChanged ? fields.difference(taken).union(back).difference(fenceFields) : fields;
 }
 
 interface FieldsByVersion {
@@ -177,9 +184,13 @@ function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boole
 
 // An entry that is as it was keeps its time.
 function withTime(manager: Manager, versions: readonly (Manager | undefined)[]): Manager {
-  const same = versions.find((other) => other?.fields.symmetricDifference(manager.fields).size === 0);
+  const same = versions.find((other) => other !== undefined && isEqual(other.fields, manager.fields));
   const time = same?.time ?? manager.time;
   return time === undefined ? manager : { ...manager, time };
+}
+
+function isEqual(one: FieldSet, other: FieldSet): boolean {
+  return one === other || (one.size === other.size && one.isSubsetOf(other));
 }
 
 /** Whether the object exists and is being deleted. */

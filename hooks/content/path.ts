@@ -37,6 +37,11 @@ export function pathText(path: Path): string {
   return JSON.stringify(path);
 }
 
+/** The text of the path to `element`, without its last bracket; `above` is that of the path it lies in, empty for none. */
+export function pathOpening(above: string, element: string): string {
+  return `${above === '' ? '[' : `${above},`}${JSON.stringify(element)}`;
+}
+
 export function pathOf(text: string): Path {
   return JSON.parse(text) as Path;
 }

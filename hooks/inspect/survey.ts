@@ -12,6 +12,7 @@ import { emptyStatus } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type Checks, type LockContext, observeBegin, observeLocks } from '../observe/begin.ts';
 import { emptyCarry } from '../observe/carry.ts';
+import { encodedFor } from '../observe/encoding.ts';
 import { createLooks } from '../observe/looks.ts';
 import type { LockView, Observation, Observed, Prepared } from '../observe/observation.ts';
 import { observePrepare } from '../observe/prepare.ts';
@@ -149,7 +150,7 @@ async function runStages(parts: PlanParts, eyes: Eyes, context: LockContext): Pr
   const tried = await observePrepare(context, source);
   const observation = observationOf(context, eyes, { kind: 'prepare', ...tried });
   const step = decide(observation);
-  const stored = planned(step, observation, parts.sealer);
+  const stored = planned(step, observation, { packer: parts.sealer, encoded: await encodedFor(step, observation, parts.sealer) });
   const second = stored.kind === 'refused' ? { faults: stored.faults } : stageOf(step, tried);
   return { ...second, prepared: tried.targets, locks };
 }

@@ -64,7 +64,8 @@ export const mostLevels = 500;
 export function isDeeperThan(value: Json | undefined, levels: number): boolean {
   if (value === undefined) return false;
   if (levels < 0) return true;
-  return (isList(value) || isObject(value)) && Object.values(value).some((one) => isDeeperThan(one, levels - 1));
+  if (isList(value)) return value.some((one) => isDeeperThan(one, levels - 1));
+  return isObject(value) && Object.keys(value).some((key) => isDeeperThan(value[key], levels - 1));
 }
 
 /** The value of an own key; never something inherited, so that `constructor` and `__proto__` are data. */

@@ -9,6 +9,7 @@ import { textsOf } from '../snapshots/chunks.ts';
 import { type Decoded, decodeEntry, type Place } from '../snapshots/codec.ts';
 import { mostBytes, mostMemory } from '../snapshots/size.ts';
 import { decodeUntagged } from '../snapshots/untagged.ts';
+import { ownTurn } from './loop-turns.ts';
 
 /** The target and resource of each change, by its index. */
 export type Served = ReadonlyMap<number, Pick<Resolved, 'target' | 'resource'>>;
@@ -29,14 +30,17 @@ type Assembled =
 /** Bytes: more than the engine stores, so that what it has stored is never too much. */
 const mostReadBack = mostMemory * 1.1;
 
+/** Characters of a stored text that is unpacked and parsed within some ms. */
+const unpackedAtOnce = 8 * 1024;
+
 /** Any error while stored text is read means a broken snapshot: stored text must never stop the engine. */
-export function assemble(data: readonly Json[], context: EntriesContext): Assembled {
+export async function assemble(data: readonly Json[], context: EntriesContext): Promise<Assembled> {
   const texts = textsOf(data);
   const entries: SnapshotEntry[] = [];
   let [left, memory] = [mostBytes, 0];
   for (const [index, { target }] of context.transaction.changes.entries()) {
     const text = texts.get(index);
-    const decoded = text === undefined ? undefined : tried(() => decode(text, index, target, { ...context, left }));
+    const decoded = await decodedInTurn(text, { index, target }, { ...context, left });
     if (decoded === undefined) return { kind: 'broken', why: whyUnreadable(index, text) };
     entries.push(decoded.entry);
     left -= decoded.size;
@@ -44,6 +48,17 @@ export function assemble(data: readonly Json[], context: EntriesContext): Assemb
     if (memory > mostReadBack) return { kind: 'broken', why: `takes more than ${mostReadBack} bytes of memory` };
   }
   return { kind: 'entries', entries, memory };
+}
+
+async function decodedInTurn(
+  text: string | undefined,
+  { index, target }: { readonly index: number; readonly target: Reference },
+  context: Decoding,
+): Promise<Decoded | undefined> {
+  if (text === undefined) return undefined;
+  // Packed, it is a tenth of what it holds, or less.
+  if (text.length > unpackedAtOnce) await ownTurn();
+  return tried(() => decode(text, index, target, context));
 }
 
 function tried(read: () => Decoded | undefined): Decoded | undefined {

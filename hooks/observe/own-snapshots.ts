@@ -41,7 +41,7 @@ export async function findSnapshot(
   const head = readHead(first.object, transaction, base, source.packer);
   const parts = head === undefined ? undefined : await readParts(source.reader, transaction, base, head.parts);
   if (parts?.kind === 'trouble') return parts;
-  const stored = parts?.kind === 'parts' ? adoptable(source, transaction, { base, ...head }, parts.objects) : undefined;
+  const stored = parts?.kind === 'parts' ? await adoptable(source, transaction, { base, ...head }, parts.objects) : undefined;
   return stored ?? { kind: 'none', incompleteParts: [first.object] };
 }
 
@@ -69,15 +69,15 @@ interface Head {
 }
 
 // The digest of the whole is authentic: a part from another try does not fit it.
-function adoptable(
+async function adoptable(
   { packer }: SnapshotSource,
   transaction: Transaction,
   { base, digest }: Head,
   objects: readonly JsonObject[],
-): Extract<StoredSnapshot, { kind: 'stored' }> | undefined {
+): Promise<Extract<StoredSnapshot, { kind: 'stored' }> | undefined> {
   const data = objects.map((object) => at(object, 'data') ?? {});
   if (digest === undefined || digestOf(data) !== digest) return undefined;
-  const assembled = assemble(data, { transaction, base, packer });
+  const assembled = await assemble(data, { transaction, base, packer });
   if (assembled.kind === 'broken') return undefined;
   return { kind: 'stored', ref: { name: base, digest, objects: objects.length }, entries: assembled.entries };
 }

@@ -77,19 +77,19 @@ async function readServed(reader: Reader, transaction: Transaction): Promise<Ser
 }
 
 /** The snapshot in these ConfigMaps, in the order of their names, if it matches `ref`. A matching snapshot is cached. */
-export function verified(
+export async function verified(
   { packer, cache, served }: Pick<SnapshotSource, 'packer' | 'cache'> & { readonly served?: Served },
   transaction: Transaction,
   ref: RollbackRef,
   objects: readonly JsonObject[],
-): StoredSnapshot {
+): Promise<StoredSnapshot> {
   const data = objects.map((object) => at(object, 'data') ?? {});
   const broken = (why: string): StoredSnapshot => ({
     kind: 'broken',
     message: `snapshot ${transaction.namespace}/${ref.name} ${why}`,
   });
   if (digestOf(data) !== ref.digest) return broken('is not the one that was stored: its digest differs');
-  const assembled = assemble(data, { transaction, base: ref.name, packer, ...(served === undefined ? {} : { served }) });
+  const assembled = await assemble(data, { transaction, base: ref.name, packer, ...(served === undefined ? {} : { served }) });
   if (assembled.kind === 'broken') return broken(assembled.why);
   const { entries, memory } = assembled;
   const versions = objects.map(versionOf);

@@ -8,11 +8,11 @@ import { withManagedFields } from '../content/content.ts';
 import { entryOf, managersOf } from '../content/fields.ts';
 import type { Step } from '../decide/step.ts';
 import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from '../locks/lease.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import { fieldManagers, leavesEntry, type Transaction } from '../model/transaction.ts';
-import type { Observation, Prepared } from '../observe/observation.ts';
+import type { Observation } from '../observe/observation.ts';
+import type { Encoded } from '../snapshots/codec.ts';
 import { discard, storeWrites } from '../snapshots/store.ts';
 import { changeContextOf, locationOf } from '../writes/change.ts';
 import type { Mutation } from '../writes/mutation.ts';
@@ -21,7 +21,13 @@ import { changeMutation } from '../writes/union.ts';
 import { compensation } from './compensation.ts';
 import type { Plan } from './mutation.ts';
 
-export function plan(step: Step, observation: Observation, packer: Packer): Plan {
+/** What the snapshot is written with: its entries as texts, if the step stores one. */
+interface Storing {
+  readonly packer: Packer;
+  readonly encoded: readonly Encoded[];
+}
+
+export function plan(step: Step, observation: Observation, storing: Storing): Plan {
   const { transaction, engineNamespace } = observation;
   switch (step.kind) {
     case 'setStatus':
@@ -40,7 +46,7 @@ export function plan(step: Step, observation: Observation, packer: Packer): Plan
     case 'release':
       return parallel(step.leases.map((lease) => releaseWrite(lease, engineNamespace)));
     case 'store':
-      return storePlan(step, transaction, packer);
+      return storePlan(step, transaction, storing);
     case 'discard':
       return discardPlan(step);
     case 'apply':
@@ -73,28 +79,11 @@ function cleanUpPlan({ leases, configMaps }: Extract<Step, { kind: 'cleanUp' }>,
   return mutations.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations };
 }
 
-function storePlan({ targets, name }: Extract<Step, { kind: 'store' }>, transaction: Transaction, packer: Packer): Plan {
-  const writes = storeWrites(transaction, targets.map(entryOfTarget), name, packer);
+function storePlan({ name }: Extract<Step, { kind: 'store' }>, transaction: Transaction, { packer, encoded }: Storing): Plan {
+  const writes = storeWrites(transaction, encoded, name, packer);
   return typeof writes === 'string'
     ? { kind: 'refused', faults: [fault('SnapshotTooLarge', writes)] }
     : { kind: 'sequence', writes };
-}
-
-function entryOfTarget({ resolved, way, prior, expected, approximate, deferred, recreates }: Prepared): SnapshotEntry {
-  const { change } = resolved;
-  const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
-  return {
-    index: resolved.index,
-    type: way,
-    target: resolved.target,
-    resource: { group, version, plural, kind, namespaced, statusSubresource },
-    ...(prior === undefined ? {} : { prior }),
-    ...(expected === undefined ? {} : { expected }),
-    approximate,
-    ...(deferred === true ? { deferred } : {}),
-    ...(recreates === true ? { recreates } : {}),
-    ...(change.contentFrom !== undefined && isObject(change.content) ? { content: change.content } : {}),
-  };
 }
 
 function discardPlan({ configMaps }: Extract<Step, { kind: 'discard' }>): Plan {

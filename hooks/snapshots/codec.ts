@@ -38,12 +38,16 @@ export function contextOf(use: string, { transaction, base, index, target }: Pla
   return JSON.stringify([use, uid, base, changes.length, index, type, identityOf(target), serviceAccountName]);
 }
 
-/** An entry as text, and its readable name. */
+/** An entry as text, its readable name, and the bytes before packing. */
+export interface Encoded extends EncodedEntry {
+  readonly size: number;
+}
+
 export function encodeEntry(
   entry: SnapshotEntry,
   { transaction, base }: Pick<Place, 'transaction' | 'base'>,
   packer: Packer,
-): EncodedEntry & { readonly size: number } {
+): Encoded {
   const { index, target } = entry;
   const text = JSON.stringify(entry);
   const packed = pack(text, { transaction, base, index, target }, packer);

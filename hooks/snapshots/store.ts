@@ -2,7 +2,6 @@
 
 import type { Write } from '../cluster.ts';
 import { isTerminating } from '../content/ownership.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
 import { at, isList, type JsonObject, textAt, withPath } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
 import type { RollbackRef } from '../model/status.ts';
@@ -10,7 +9,7 @@ import type { Transaction } from '../model/transaction.ts';
 import type { Mutation } from '../writes/mutation.ts';
 import { configMaps, engine, engineManager, preconditionOf } from '../writes/resources.ts';
 import { digestOf, distribute } from './chunks.ts';
-import { encodeEntry } from './codec.ts';
+import type { Encoded } from './codec.ts';
 import { mostParts } from './names.ts';
 import { configMapsOf, snapshotFinalizer } from './objects.ts';
 import { mostBytes } from './size.ts';
@@ -18,11 +17,10 @@ import { mostBytes } from './size.ts';
 /** The creates that store these entries under `name`, or the reason why they cannot be stored. */
 export function storeWrites(
   transaction: Transaction,
-  entries: readonly SnapshotEntry[],
+  encoded: readonly Encoded[],
   name: string,
   packer: Packer,
 ): readonly Write[] | string {
-  const encoded = entries.map((entry) => encodeEntry(entry, { transaction, base: name }, packer));
   const parts = distribute(encoded);
   const size = encoded.reduce((sum, entry) => sum + entry.size, 0);
   if (size > mostBytes || parts.length > mostParts) return tooLarge(size, parts.length);

@@ -5,6 +5,7 @@ import type { Failure } from '../model/failure.ts';
 import { type JsonObject, parseJson } from '../model/json.ts';
 import { weightOf } from '../model/measure.ts';
 import type { Packer } from '../model/packer.ts';
+import { ownTurn } from '../observe/loop-turns.ts';
 import { keeping } from '../observe/room.ts';
 import type { Surveyed } from './surveyed.ts';
 
@@ -19,11 +20,14 @@ interface Keeping {
 type Kept = { readonly kind: 'kept'; readonly read: () => JsonObject } | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** What was surveyed, its large objects unpacked each time they are used; a failure if there is no room for them. */
-export function packed(room: Keeping, found: Surveyed): Surveyed | { readonly kind: 'failed'; readonly failure: Failure } {
+export async function packed(
+  room: Keeping,
+  found: Surveyed,
+): Promise<Surveyed | { readonly kind: 'failed'; readonly failure: Failure }> {
   const { finding, after, entry } = found;
   const [own, next] = [finding.object, after.kind === 'present' ? after.object : undefined];
-  const live = own === undefined ? undefined : kept(room, own, entry);
-  const left = next === undefined || next === own ? live : kept(room, next, entry);
+  const live = own === undefined ? undefined : await kept(room, own, entry);
+  const left = next === undefined || next === own ? live : await kept(room, next, entry);
   if (live?.kind === 'failed') return live;
   if (left?.kind === 'failed') return left;
   return {
@@ -48,8 +52,9 @@ function presentIn(read: () => JsonObject): Surveyed['after'] {
 }
 
 // What the snapshot holds is in memory anyway.
-function kept({ reader, packer }: Keeping, object: JsonObject, { prior, expected }: SnapshotEntry): Kept {
+async function kept({ reader, packer }: Keeping, object: JsonObject, { prior, expected }: SnapshotEntry): Promise<Kept> {
   if (object === prior || object === expected || weightOf(object).memory <= small) return { kind: 'kept', read: () => object };
+  await ownTurn();
   const text = JSON.stringify(object);
   const [short, size] = [packer.compress(text), Buffer.byteLength(text)];
   const failure = keeping(reader, short.length);

@@ -23,6 +23,7 @@ import { describe, groupOf, identityOf } from '../model/reference.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { Staying } from '../observe/contents.ts';
 import { observeItem } from '../observe/item.ts';
+import { turnFor } from '../observe/loop-turns.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { lookForAccount } from '../observe/read.ts';
 import { droppingEach } from '../observe/room.ts';
@@ -63,7 +64,7 @@ async function evaluateEach(context: Evaluating, entries: readonly SnapshotEntry
   return droppingEach({ reader: source.reader, atOnce }, entries, async (entry, reader) => {
     const looking = { ...context.looking, source: { ...source, reader } };
     const found = await evaluate({ ...context, looking }, entry);
-    const kept = packed({ reader: source.reader, packer: context.packer }, found);
+    const kept = await packed({ reader: source.reader, packer: context.packer }, found);
     return 'finding' in kept ? kept : withoutRoom(found, kept.failure);
   });
 }
@@ -97,7 +98,9 @@ async function evaluate(context: Evaluating, entry: SnapshotEntry, others?: Want
   const subject = { evidence, packer: context.packer };
   const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject);
   if (hidden !== undefined) return { finding: hidden, entry, after: view.live, awaitsOwn, verbs: [] };
+  await turnFor(evidence.live, entry.prior);
   const seen = { entry, after: afterUndo(context, evidence, verdict), awaitsOwn, verbs: untriedVerbs(evidence, verdict) };
+  await turnFor(evidence.live, entry.prior);
   if (verdict.kind !== 'readMore') return { finding: await tried(context, subject, verdict, view), ...seen };
   if (others === 'all') return { finding: findingOf(subject, verdict), ...seen };
   return evaluate(context, entry, others === undefined ? verdict.others : 'all');
@@ -151,6 +154,7 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
     assumedGone: new Set([...goneIn(context.assumed), ...ownServers(context)]),
     ...(context.staying && { staying: context.staying }),
   });
+  await turnFor(found.live.kind === 'present' ? found.live.object : undefined, entry.prior);
   const view = withoutUndone(withoutOwn(found), context.assumed);
   const drift = view.drift === 'broken' ? [] : view.drift;
   // Of a change that recreates its object, the half that is to be undone next.
@@ -229,6 +233,7 @@ async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerd
   const { entry } = evidence;
   const found = findingOf(subject, verdict);
   const { transaction } = context.observation;
+  await turnFor(evidence.live, entry.prior);
   const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
   const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
   const isAssumed = context.assumed.objects.has(identityOf(entry.target));

@@ -103,6 +103,13 @@ function openGate(line: Line | undefined): readonly string[] {
   ];
 }
 
+/** Of rows with large targets. */
+function standstill({ row, longestDelayMs, longestProbeMs, phase, message }: Line): readonly string[] {
+  if (longestDelayMs === undefined) return [];
+  const delay = `the event loop stood still for ${longestDelayMs} ms at most, a probe took ${longestProbeMs} ms`;
+  return [`row ${row}: ${delay}; ${phase}: ${message}`];
+}
+
 /** The comparisons of two rows of the same run, in words. */
 export function comparisons(lines: readonly Line[]): readonly string[] {
   const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
@@ -120,6 +127,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
     ),
   ];
   return [
+    ...lines.flatMap(standstill),
     ...others.flatMap(againstIt),
     ...ratiosOfTurns(lines),
     ...ratio(find('gates-100')?.p50Ms, find('gates-none')?.p50Ms, 'time of ten changes beside 100 open gates, to that without'),

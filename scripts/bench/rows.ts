@@ -28,6 +28,8 @@ export interface Row {
   readonly gates?: boolean;
   /** A small Transaction beside the load of another tenant (scripts/bench/beside.ts). */
   readonly beside?: boolean;
+  /** Targets that are as large as one Transaction may have, and larger (scripts/bench/heavy.ts). */
+  readonly heavy?: boolean;
   /** Trees of packages (scripts/bench/packages.ts): no Transaction at all. */
   readonly packages?: boolean;
   /** Packages that are installed (scripts/bench/installs.ts), on a control plane of their own. */
@@ -90,6 +92,7 @@ const rows: readonly Row[] = [
   // What a hook takes for large targets: while it prepares, while gates are open, and for the undo.
   { ...one, name: 'targets-small', changes: 15, transactions: 2, held: 1, undo: true, onDemand: true },
   { ...one, name: 'targets-large', changes: 15, transactions: 2, held: 1_000_000, undo: true, onDemand: true },
+  { ...one, name: 'targets-heavy', changes: 40, heavy: true, onDemand: true },
   { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
   { ...one, name: 'replicas-many', changes: 3, replicas: true, onDemand: true },
   { ...one, name: 'programs', changes: 10, programs: true, onDemand: true },

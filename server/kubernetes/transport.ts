@@ -111,14 +111,17 @@ function textOf(body: JsonObject): string {
 /** Characters of an answer that keeps the thread busy for longer than some ms: its parser, and whoever waits for it. */
 const longText = 128 * 1024;
 
-// Large answers that arrive together: one in each turn of the event loop.
+// Large answers that arrive together: each is parsed in a turn of the event loop, and worked with in another one.
 const turns = createLoopTurns();
 
 async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
   try {
     const reply = await exchange(pool, limits, request);
-    if (reply.text.length > longText) await turns.next();
-    return received(reply);
+    if (reply.text.length <= longText) return received(reply);
+    await turns.next();
+    const answer = received(reply);
+    await turns.next();
+    return answer;
   } catch (error) {
     return failed(failureOfError(error));
   }

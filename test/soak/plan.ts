@@ -89,13 +89,14 @@ interface Plan {
   readonly seed: number;
 }
 
-export function planOf(seed: number): Plan {
+/** `bytes`: how much each ConfigMap that exists at the start holds beside its fields. */
+export function planOf(seed: number, bytes = 0): Plan {
   const existing = existingIn(chanceOf(seed, 1));
   const changes = changesIn(chanceOf(seed, 2), existing);
   const timing = chanceOf(seed, 3);
   const story: Story = {
     id: `soak ${seed}`,
-    given: (names) => existing.map((index) => given(names, index)),
+    given: (names) => existing.map((index) => given(names, index, bytes)),
     transactions: (names) =>
       Object.fromEntries(changes.map((make, index) => [transactionName(names, index), make(names)] as const)),
     spec: { lockWait: timing.oneOf(['5s', '1h', '1h']), lockTimeout: timing.oneOf(['30s', '5m']), timeout: '2h' },
@@ -128,10 +129,11 @@ function existingIn(chance: Chance): readonly number[] {
   return kinds.flatMap(({ isPlain }, index) => (!isPlain || chance.happens(0.7) ? [index] : []));
 }
 
-function given(names: Names, index: number): Given {
+function given(names: Names, index: number, bytes: number): Given {
   const kind = kinds[index] ?? configMap;
   const metadata = { name: objectName(names, index), labels: { team: 'shop' } };
-  const values = { k0: 'old0', k1: 'old1', ...(kind === secret ? { canary: canaryOf(names) } : {}) };
+  const ballast = kind === configMap && bytes > 0 ? { ballast: 'x'.repeat(bytes) } : {};
+  const values = { k0: 'old0', k1: 'old1', ...(kind === secret ? { canary: canaryOf(names) } : ballast) };
   const { apiVersion } = kind;
   const object = { apiVersion, kind: kind.kind, metadata, ...merged(kind.whole(names), kind.content(values)) };
   return kind === clusterRole ? { object } : { object, applied: kind.content({ applied: 'yes' }) };

@@ -26,10 +26,10 @@ export interface SeedResult {
 /** A Transaction of at most four changes with more steps than this runs in circles, whatever hit it. */
 const mostSteps = 80;
 
-export async function runSeed(world: World, seed: number): Promise<SeedResult> {
+export async function runSeed(world: World, seed: number, bytes = 0): Promise<SeedResult> {
   const start = performance.now();
   let faults = 0;
-  const { story } = planOf(seed);
+  const { story } = planOf(seed, bytes);
   const options = (run: () => Run) => {
     const trouble = troubleOf(seed, run);
     const { faults: strike } = trouble;

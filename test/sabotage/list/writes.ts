@@ -68,8 +68,8 @@ export const writes: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/plan/plan.ts',
-        find: 'return storePlan(step, transaction, packer);',
-        replace: "return storePlan(step, transaction, packer).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
+        find: 'return storePlan(step, transaction, storing);',
+        replace: "return storePlan(step, transaction, storing).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
       },
     ],
     caughtBy: ['test/scenarios/changes/readme-example.test.ts'],
