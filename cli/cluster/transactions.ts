@@ -1,8 +1,10 @@
 // Transactions as the API server has them.
 import type { Failed, ListOptions, Location, Resource } from '../../hooks/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { clean } from '../../hooks/model/words.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf, withoutAnswer } from '../show/sentences.ts';
+import { allPages } from './pages.ts';
 import { caller, type Session } from './session.ts';
 
 export const transactions: Resource = {
@@ -52,16 +54,12 @@ export async function listTransactions(
   namespace: string | undefined,
   selection: Pick<ListOptions, 'labelSelector'> = {},
 ): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
-  let next = '';
-  do {
-    const options = { ...selection, whole: true, limit: 200, ...(next === '' ? {} : { from: next }) };
-    const answer = await session.cluster.listMetadata(transactions, namespace, caller, options);
-    if (answer.kind === 'failed') throw problemOf(answer, session, { verb: 'list', namespace });
-    found.push(...answer.items);
-    next = answer.next;
-  } while (next !== '');
-  return found;
+  const pages = await allPages((from) => {
+    const options = { ...selection, whole: true, limit: 200, ...(from === '' ? {} : { from }) };
+    return session.cluster.listMetadata(transactions, namespace, caller, options);
+  });
+  if ('kind' in pages) throw problemOf(pages, session, { verb: 'list', namespace });
+  return pages.flatMap(({ items }) => items);
 }
 
 /** Throws a Problem if the API server gives no answer, or does not know the user. A cluster without the engine is none. */
@@ -96,5 +94,5 @@ export async function listNames(session: Session, what: 'transactions' | 'namesp
   const [resource, namespace] = what === 'transactions' ? [transactions, session.namespace] : [namespaces, undefined];
   const answer = await session.cluster.listMetadata(resource, namespace, caller, { limit: 500 });
   if (answer.kind === 'failed') throw problemOf(answer, session, { verb: 'list', namespace });
-  return answer.items.map((item) => textAt(item, 'metadata', 'name') ?? '');
+  return answer.items.map((item) => clean(textAt(item, 'metadata', 'name') ?? ''));
 }
