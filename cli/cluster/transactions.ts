@@ -1,7 +1,6 @@
 // Transactions as the API server has them.
 import type { Failed, ListOptions, Location, Resource } from '../../hooks/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { clean } from '../../hooks/model/words.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf, withoutAnswer } from '../show/sentences.ts';
 import { allPages } from './pages.ts';
@@ -89,10 +88,13 @@ const namespaces: Resource = {
   namespaced: false,
 };
 
+/** No other name is completed: a shell would run what is in some of them. */
+const completed = /^[a-z0-9][a-z0-9.-]*$/;
+
 /** Names, for completions. Throws a Problem. */
 export async function listNames(session: Session, what: 'transactions' | 'namespaces'): Promise<readonly string[]> {
   const [resource, namespace] = what === 'transactions' ? [transactions, session.namespace] : [namespaces, undefined];
   const answer = await session.cluster.listMetadata(resource, namespace, caller, { limit: 500 });
   if (answer.kind === 'failed') throw problemOf(answer, session, { verb: 'list', namespace });
-  return answer.items.map((item) => clean(textAt(item, 'metadata', 'name') ?? ''));
+  return answer.items.map((item) => textAt(item, 'metadata', 'name') ?? '').filter((name) => completed.test(name));
 }

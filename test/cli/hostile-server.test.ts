@@ -75,6 +75,12 @@ t.test('no text of the API server moves a terminal', async (t) => {
   }
 });
 
+t.test('a shell completes no name that it would run', async (t) => {
+  const names = ['release-1', '$(reboot)', '`reboot`', 'a;reboot', '*', '-rf', ':0', evil];
+  const server = await startServer(t, (_, answer) => json(answer, list(names.map((name) => ({ metadata: { name } })))));
+  t.equal((await typed(t, ['__complete', 'status', ''], { server })).out, 'release-1\n:4\n');
+});
+
 /** Follows a Transaction until `watched` has answered its watch by what ends it. */
 async function followed(t: Parameters<typeof startServer>[0], watched: (answer: ServerResponse) => unknown) {
   let phase = 'Committing';
