@@ -443,8 +443,8 @@ export const others: readonly Sabotage[] = [
     edits: [
       {
         file: unseen,
-        find: 'return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostAttempts;',
-        replace: 'return now > since + listPatience + transaction.timeout && waits >= mostAttempts;',
+        find: 'return now > Math.min(since + listPatience, half) && waits',
+        replace: 'return now > half + listPatience + transaction.timeout && waits',
       },
     ],
     caughtBy: unlisted,
