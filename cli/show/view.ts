@@ -38,7 +38,7 @@ export interface TransactionView {
   readonly reason: string;
   /** ms since the epoch. */
   readonly createdAt: number | undefined;
-  readonly startedAt: number | undefined;
+  readonly startTime: number | undefined;
   readonly endedAt: number | undefined;
   readonly changes: readonly ChangeView[];
   /** Annotations, those of requests among them. */
@@ -71,7 +71,7 @@ export function viewOf(object: JsonObject): TransactionView {
     kept: counted('kept'),
     reason: foreign(conditionIn(status, 'Succeeded', 'reason') ?? '', longestText),
     createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')),
-    startedAt: parseTime(textAt(status, 'startTime')),
+    startTime: parseTime(textAt(status, 'startTime')),
     endedAt: parseTime(textAt(status, 'completionTime')),
     changes: listAt(at(object, 'spec', 'changes')).map((change, index) => changeOf(change, items[index], namespace)),
     requested: textsIn(at(object, 'metadata', 'annotations')),

@@ -31,7 +31,7 @@ export function unseenAtChecks(observation: Observation, targets: readonly Prepa
   const blind = targets.flatMap((one) => (one.failing ?? []).slice(0, 1).map((unseen) => ({ unseen, resolved: one.resolved })));
   const [first] = blind;
   if (first === undefined) return [];
-  if (!isLasting(observation, observation.status.startedAt ?? observation.now))
+  if (!isLasting(observation, observation.status.startTime ?? observation.now))
     return waitOut(observation.status, lookingAt(first.unseen, first.resolved), first.unseen.failure);
   return blind.map(({ unseen, resolved: { index, target } }) =>
     fault('Irreversible', `spec.changes[${index}]: ${blindDelete(unseen, target)}`, index),
@@ -43,7 +43,7 @@ export function unseenAtDelete(observation: Observation, view: ItemView, { index
   const { status, now } = observation;
   const [unseen] = view.failing;
   if (unseen === undefined) return undefined;
-  if (!isLasting(observation, status.startedAt ?? now)) return waitOut(status, lookingAt(unseen, { target }), unseen.failure);
+  if (!isLasting(observation, status.startTime ?? now)) return waitOut(status, lookingAt(unseen, { target }), unseen.failure);
   const message = blindDelete(unseen, target);
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }

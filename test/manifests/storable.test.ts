@@ -192,7 +192,7 @@ for (const text of worst)
       const left = full.items.map((item) => ({ ...item, error, progress: { kind: 'notRestored', applied: true } as const }));
       const status = completed(
         begun,
-        { ...full, items: left, phase: 'Failed', completedAt: start, message: text.repeat(9_000) },
+        { ...full, items: left, phase: 'Failed', completionTime: start, message: text.repeat(9_000) },
         start,
         {
           ...transactionOf({ changes: full.items.map((_, index) => change('Patch', `${index}${text.repeat(250)}`)) }),
