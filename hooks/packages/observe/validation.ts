@@ -11,6 +11,7 @@ import { changedPackages } from '../plan/changed.ts';
 import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
+import { digestedByRegistries, digestedByRevisions } from './digests.ts';
 import { tryMembers } from './dry-run.ts';
 import { activeRevisions, membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
@@ -28,12 +29,13 @@ interface ValidationScene {
 }
 
 export async function readValidation(scene: ValidationScene): Promise<Validation> {
-  const installed = readLock(scene.lock);
-  if (typeof installed === 'string')
-    return refused(packageFault('InvalidPackage', `${installed}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
+  const entries = readLock(scene.lock);
+  if (typeof entries === 'string')
+    return refused(packageFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
   const other = await otherPackage(scene);
   if (other !== undefined) return refused(other);
   const { wanted, registry, crossplane } = scene;
+  const installed = await digestedByRevisions(scene.looker, entries);
   const isSet = (field: string): boolean => wanted.spec[field] === true;
   const tree = await readTree(
     {
@@ -124,7 +126,7 @@ async function tried(scene: ValidationScene, packages: readonly Held[], lock: re
     const found = await triedPackage(scene, held);
     if (found !== undefined) return found;
   }
-  return { kind: 'valid', lock };
+  return { kind: 'valid', lock: await digestedByRegistries(scene.registry, lock) };
 }
 
 /** Undefined if each of its objects can be made. */
