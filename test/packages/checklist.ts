@@ -69,7 +69,6 @@ const shown: Readonly<Record<number, Shown>> = {
   38: [tree],
   55: [tree],
   16: [[kinds, '16: while stages run']],
-  // Without the words of the policy, which the engine withholds for cluster-scoped objects.
   17: [
     [install, '17, b: a policy that refuses'],
     [rollback, 'b: a first install of three packages'],
