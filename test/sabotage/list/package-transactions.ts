@@ -8,9 +8,31 @@ const hook = (file: string): string => `hooks/packages/${file}.ts`;
 export const packageTransactions: readonly Sabotage[] = [
   entry('ptx-lock-shared', 'the Lock is taken from a holder that exists', {
     file: hook('decide/waiting'),
-    find: 'if (holder === undefined) return taking(',
-    replace: 'if (holder?.uid !== ptx.uid) return taking(',
+    find: '(holder === undefined ? taking(',
+    replace: '(holder?.uid !== ptx.uid ? taking(',
   }),
+  entry('ptx-lock-before-reading', 'the Lock is taken before the packages are read', {
+    file: hook('decide/waiting'),
+    find: 'return notRead(scene) ?? (',
+    replace: 'return (',
+  }),
+  entry('ptx-lock-while-reading', 'the Lock is kept while a registry is read for longer than a call', {
+    file: hook('decide/validating'),
+    find: "if (kind === 'unread') return givingBack(",
+    replace: "if (kind !== 'unread') return givingBack(",
+  }),
+  {
+    name: 'ptx-digest-of-a-moved-tag',
+    fault: 'an entry of the Lock gets the digest that its tag has now',
+    edits: [
+      {
+        file: hook('observe/digests'),
+        find: "answer.kind === 'ok' && hasDigest(one.name, answer.digest)",
+        replace: "answer.kind === 'ok'",
+      },
+    ],
+    caughtBy: ['test/packages/lost.test.ts'],
+  },
   entry('ptx-release-by-a-stranger', 'the Lock is released by one that does not hold it', {
     file: hook('decide/ending'),
     find: 'const deeds = holds(ptx, lock) ?',
@@ -28,8 +50,8 @@ export const packageTransactions: readonly Sabotage[] = [
   }),
   entry('ptx-takeover-settled-before', 'of two holders that go one after the other only the first is waited for', {
     file: hook('decide/waiting'),
-    find: 'ptx.status.settledTime === undefined',
-    replace: 'ptx.status.settledTime !== ptx.uid',
+    find: 'settledTime === undefined && tryTime',
+    replace: 'settledTime !== ptx.uid && tryTime',
   }),
   entry('ptx-takeover-unseen', 'a holder that came and went between two calls is taken for the one before it', {
     file: hook('decide/waiting'),
