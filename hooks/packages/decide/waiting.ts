@@ -93,7 +93,7 @@ function before(scene: Waiting, lock: JsonObject): Move {
   if (message !== undefined)
     return staying(ptx.status, 'the number on the Lock cannot be read', safetyWait, { reason: 'WaitingForLock', message });
   if (holder !== undefined && !isHolderThere) return takeOver(scene, lock, holder);
-  return notRead(scene) ?? (holder === undefined ? taking(scene, lock) : behind(scene, holder));
+  return holder === undefined ? (notRead(scene) ?? taking(scene, lock)) : behind(scene, holder);
 }
 
 /** Undefined once the packages are read. */
@@ -147,7 +147,7 @@ function begun({ ptx, now }: Waiting, number: number, because: string): Move {
   return { because, deeds: [], status: next, wait: 1 };
 }
 
-function behind({ ptx }: Waiting, holder: Holder): Move {
+function behind({ ptx, unread }: Waiting, holder: Holder): Move {
   // Settled is a holder before this one: were this one gone too, its own requests would have to be waited for. The time that others take
   // does not count as time for reading.
   const { settledTime, tryTime } = ptx.status;
@@ -155,7 +155,9 @@ function behind({ ptx }: Waiting, holder: Holder): Move {
     settledTime === undefined && tryTime === undefined
       ? ptx.status
       : advanced(ptx.status, { settledTime: undefined, settledHolder: undefined, tryTime: undefined });
-  return staying(status, 'another package transaction holds the Lock', safetyWait, {
+  // A registry that fails meanwhile costs no try.
+  const wait = unread?.kind === 'unfinished' ? 0.2 : safetyWait;
+  return staying(status, 'another package transaction holds the Lock', wait, {
     reason: 'WaitingForLock',
     message: `Waiting for package transaction ${holder.name}, which holds the Lock`,
   });

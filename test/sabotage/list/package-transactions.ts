@@ -8,13 +8,13 @@ const hook = (file: string): string => `hooks/packages/${file}.ts`;
 export const packageTransactions: readonly Sabotage[] = [
   entry('ptx-lock-shared', 'the Lock is taken from a holder that exists', {
     file: hook('decide/waiting'),
-    find: '(holder === undefined ? taking(',
-    replace: '(holder?.uid !== ptx.uid ? taking(',
+    find: 'return holder === undefined ? (',
+    replace: 'return holder?.uid !== ptx.uid ? (',
   }),
   entry('ptx-lock-before-reading', 'the Lock is taken before the packages are read', {
     file: hook('decide/waiting'),
-    find: 'return notRead(scene) ?? (',
-    replace: 'return (',
+    find: '(notRead(scene) ?? taking(scene, lock))',
+    replace: 'taking(scene, lock)',
   }),
   entry('ptx-lock-while-reading', 'the Lock is kept while a registry is read for longer than a call', {
     file: hook('decide/validating'),
