@@ -358,8 +358,8 @@ export const packageTransactions: readonly Sabotage[] = [
     fault: 'what a package requires makes the hook try versions for minutes',
     edits: [
       {
-        file: 'hooks/packages/resolve/graph.ts',
-        find: '  knowledge.spend([...dependencies.values()].reduce((sum, all) => sum + all.length, 0));\n',
+        file: 'hooks/packages/resolve/problem.ts',
+        find: '  problem.knowledge.spend([...dependencies.values()].reduce((sum, all) => sum + all.length, 0));\n',
         replace: '',
       },
     ],

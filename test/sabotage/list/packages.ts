@@ -43,7 +43,7 @@ export const packages: readonly Sabotage[] = [
     fault: 'the constraints of installed packages outside of the tree are ignored',
     edits: [
       {
-        file: 'hooks/packages/resolve/graph.ts',
+        file: 'hooks/packages/resolve/problem.ts',
         find: 'if (!dependencies.has(source)) dependencies.set(source, entry.dependencies)',
         replace: 'if (dependencies.has(source)) dependencies.set(source, entry.dependencies)',
       },
@@ -55,9 +55,9 @@ export const packages: readonly Sabotage[] = [
     fault: 'a cycle does not rule out a choice',
     edits: [
       {
-        file: 'hooks/packages/resolve/solution.ts',
-        find: 'findCycle(scene.root.source, graph.dependencies) === undefined',
-        replace: "findCycle('', graph.dependencies) === undefined",
+        file: 'hooks/packages/resolve/conflicts.ts',
+        find: 'dependenciesFirst(problem.root.source, state.dependencies)',
+        replace: "dependenciesFirst('', state.dependencies)",
       },
     ],
     caughtBy: ['test/packages/resolve.test.ts'],
@@ -69,7 +69,7 @@ export const packages: readonly Sabotage[] = [
       {
         file: 'hooks/packages/resolve/refusals.ts',
         find: 'if (cycle !== undefined)',
-        replace: 'if (cycle !== undefined && ![...state.graph.reached].some((one) => isUnsuited(one, state, scene, knowledge)))',
+        replace: 'if (cycle !== undefined && stuckIn(state, problem) === undefined)',
       },
     ],
     caughtBy: ['test/packages/resolve.test.ts'],
@@ -79,7 +79,7 @@ export const packages: readonly Sabotage[] = [
     fault: 'an installed package may be replaced by a lower version',
     edits: [
       {
-        file: 'hooks/packages/resolve/choice.ts',
+        file: 'hooks/packages/resolve/candidates.ts',
         find: 'compareVersions(version, present) >= 0',
         replace: 'compareVersions(version, present) !== 0',
       },
