@@ -29,7 +29,7 @@ export function changedPackages(
   const before = new Map(entriesOf(packages).map((entry) => [entry.source, entry]));
   const after = new Map(entriesOf(proposed).map((entry) => [entry.source, entry]));
   const { source } = wanted.reference;
-  const order = dependenciesFirst(source, new Map([...after].map(([one, { dependencies }]) => [one, dependencies])));
+  const order = dependenciesFirst(source, new Map([...after].map(([one, { dependencies }]) => [one, dependencies]))).order;
   return order.flatMap((one) => {
     const [old, next] = [before.get(one), after.get(one)];
     if (next === undefined || (one !== source && old !== undefined && isSame(old, next))) return [];
