@@ -26,6 +26,18 @@ const undo = createUndo();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void undo.run().then(() => process.exit(128 + constants.signals[signal])));
 
+/** Rows that measure more than one series of Transactions, by their name. */
+const special: Readonly<Record<string, (world: World) => Promise<readonly Line[]>>> = {
+  finished: measureFinished,
+  replicas: (world) => measureReplicas(world, undo),
+  'replicas-many': (world) => measureManyByReplicas(world, undo),
+  programs: (world) => measurePrograms(world, undo),
+  kinds: measureKinds,
+  beside: measureBeside,
+  gates: measureGates,
+  'targets-heavy': measureHeavy,
+};
+
 process.exit(await main());
 
 async function main(): Promise<number> {
@@ -84,14 +96,7 @@ async function run(chosen: readonly Row[], { profile, against: other }: Compared
 }
 
 async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
-  if (row.finished === true) return measureFinished(world);
-  if (row.replicas === true) return row.name === 'replicas' ? measureReplicas(world, undo) : measureManyByReplicas(world, undo);
-  if (row.programs === true) return measurePrograms(world, undo);
-  if (row.kinds === true) return measureKinds(world);
-  if (row.beside === true) return measureBeside(world);
-  if (row.gates === true) return measureGates(world);
-  if (row.heavy === true) return measureHeavy(world);
-  return (await measure(world, row)).map(lineOf);
+  return (await special[row.name]?.(world)) ?? (await measure(world, row)).map(lineOf);
 }
 
 function printed(lines: readonly Line[]): readonly Line[] {

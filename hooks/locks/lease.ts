@@ -42,7 +42,7 @@ export function lockOf(target: Reference): Lock {
 
 /**
  * The object that a Lease locks, in words, if it is not the target of this lock: the name of a Lease holds only a part of a hash,
- * so two targets may share one. A Lease of an older engine version does not name its object.
+ * so two targets may share one.
  */
 export function otherTarget({ target }: Lock, lease: JsonObject | undefined): string | undefined {
   const said = textAt(lease, 'metadata', 'annotations', identityAnnotation);

@@ -59,7 +59,7 @@ export function changesTo(target: Reference, other: Transaction): readonly Other
 
 /**
  * Whether a change was made after ours. Versions of objects of one kind grow from write to write (Kubernetes documents it since
- * 1.35); a deletion has the version that it found. Where one is not known, as in a status of an older engine, the order is unknown.
+ * 1.35); a deletion has the version that it found. If a version is unknown, the order is unknown.
  */
 export function isAfter(other: Pick<OtherChange, 'type' | 'resourceVersion'>, ours: string | undefined): boolean {
   const [theirs, own] = [numberOf(other.resourceVersion), numberOf(ours)];

@@ -17,6 +17,4 @@ export interface Packer {
   compress(text: string): string;
   /** Undefined when it is not what `compress` gives, or expands to more than `most` bytes. */
   expand(compressed: string, most: number): string | undefined;
-  /** ms since the epoch: what belongs to a Transaction that was created before may lack a tag. */
-  taggedSince(): number;
 }

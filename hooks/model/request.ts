@@ -19,9 +19,9 @@ export function notedValue(value: string): string {
 /** Noted in place of a value once its annotation is gone: set again, the same value is a new request. No value is noted as this. */
 export const removed = '‹removed›';
 
-/** The request of an annotation with that value, unless it is `noted` already (by an older version: as it was). */
+/** The request of an annotation with that value, unless it is `noted` already. */
 export function newRequest(annotation: string, found: string | undefined, noted: string | undefined): Request | undefined {
-  const isHandled = noted !== removed && (found === noted || (found !== undefined && notedValue(found) === noted));
+  const isHandled = noted !== removed && found !== undefined && notedValue(found) === noted;
   return found === undefined || isHandled ? undefined : { annotation, value: notedValue(found) };
 }
 

@@ -1,5 +1,4 @@
 // Decodes the entries in the ConfigMaps of a snapshot. If one entry is not authentic, the whole snapshot is broken.
-import type { Resolved } from '../checks/targets.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Json } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
@@ -8,19 +7,13 @@ import type { Transaction } from '../model/transaction.ts';
 import { textsOf } from '../snapshots/chunks.ts';
 import { type Decoded, decodeEntry, type Place } from '../snapshots/codec.ts';
 import { mostBytes, mostMemory } from '../snapshots/size.ts';
-import { decodeUntagged } from '../snapshots/untagged.ts';
 import { ownTurn } from './loop-turns.ts';
-
-/** The target and resource of each change, by its index. */
-export type Served = ReadonlyMap<number, Pick<Resolved, 'target' | 'resource'>>;
 
 interface EntriesContext {
   readonly transaction: Transaction;
   /** Name of the first ConfigMap. */
   readonly base: string;
   readonly packer: Packer;
-  /** Set only if entries may lack a tag. */
-  readonly served?: Served;
 }
 
 type Assembled =
@@ -79,17 +72,7 @@ type Decoding = EntriesContext & { readonly left: number };
 function decode(text: string, index: number, target: Reference, context: Decoding): Decoded | undefined {
   const { transaction, base, packer, left } = context;
   const places = placesOf(target, transaction).map((one): Place => ({ transaction, base, index, target: one }));
-  const found = places.map((place) => decodeEntry(text, place, packer, left)).find((one) => one !== undefined);
-  return found ?? decodeOld(text, index, context);
-}
-
-function decodeOld(text: string, index: number, { transaction, base, packer, left, served }: Decoding): Decoded | undefined {
-  const known = served?.get(index);
-  if (known === undefined) return undefined;
-  const { group, version, plural, kind, namespaced, statusSubresource } = known.resource;
-  const decoded = decodeUntagged(text, { transaction, base, index, target: known.target }, packer, left);
-  const resource = { group, version, plural, kind, namespaced, statusSubresource };
-  return decoded === undefined ? undefined : { ...decoded, entry: { ...decoded.entry, resource } };
+  return places.map((place) => decodeEntry(text, place, packer, left)).find((one) => one !== undefined);
 }
 
 // The spec decides which object an entry belongs to, never the ConfigMap. The kind may be namespaced or cluster-scoped: both are

@@ -3,7 +3,6 @@
 import { undoOrder } from '../checks/undo-order.ts';
 import type { Reader } from '../cluster.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { Failure } from '../model/failure.ts';
 import type { UndoOrder } from '../model/item.ts';
 import { at, type JsonObject, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
@@ -13,11 +12,9 @@ import { digestOf } from '../snapshots/chunks.ts';
 import { partName } from '../snapshots/names.ts';
 import { isPartCount } from '../snapshots/objects.ts';
 import { mostMemory } from '../snapshots/size.ts';
-import { mayLackTags } from '../snapshots/untagged.ts';
 import { configMaps, engine } from '../writes/resources.ts';
 import type { StoredSnapshot } from './awaited.ts';
-import { resolveTargets } from './begin.ts';
-import { assemble, type Served } from './entries.ts';
+import { assemble } from './entries.ts';
 import type { Looks } from './looks.ts';
 import { read } from './read.ts';
 
@@ -63,22 +60,12 @@ export async function readSnapshot(
   }
   const parts = await readParts(source.reader, transaction, ref.name, ref.objects);
   if (parts.kind !== 'parts') return parts;
-  if (!mayLackTags(transaction, source.packer)) return verified(source, transaction, ref, parts.objects);
-  const served = await readServed(source.reader, transaction);
-  return 'trouble' in served
-    ? { kind: 'trouble', failure: served.trouble }
-    : verified({ ...source, served }, transaction, ref, parts.objects);
-}
-
-// The resources of the targets, for entries that are not tagged and so do not prove them.
-async function readServed(reader: Reader, transaction: Transaction): Promise<Served | { readonly trouble: Failure }> {
-  const { resolved, trouble } = await resolveTargets(reader, transaction);
-  return trouble === undefined ? new Map(resolved.map((one) => [one.index, one])) : { trouble };
+  return verified(source, transaction, ref, parts.objects);
 }
 
 /** The snapshot in these ConfigMaps, in the order of their names, if it matches `ref`. A matching snapshot is cached. */
 export async function verified(
-  { packer, cache, served }: Pick<SnapshotSource, 'packer' | 'cache'> & { readonly served?: Served },
+  { packer, cache }: Pick<SnapshotSource, 'packer' | 'cache'>,
   transaction: Transaction,
   ref: RollbackRef,
   objects: readonly JsonObject[],
@@ -89,7 +76,7 @@ export async function verified(
     message: `snapshot ${transaction.namespace}/${ref.name} ${why}`,
   });
   if (digestOf(data) !== ref.digest) return broken('is not the one that was stored: its digest differs');
-  const assembled = await assemble(data, { transaction, base: ref.name, packer, ...(served === undefined ? {} : { served }) });
+  const assembled = await assemble(data, { transaction, base: ref.name, packer });
   if (assembled.kind === 'broken') return broken(assembled.why);
   const { entries, memory } = assembled;
   const versions = objects.map(versionOf);

@@ -8,7 +8,6 @@ import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { storedSize } from '../model/words.ts';
 import { contextOf, type Place } from './codec.ts';
-import { mayLackTags, untaggedDriftContext } from './untagged.ts';
 
 /**
  * A path where the object differs from the snapshot. After a write: it differs from the dry run, and its value counts as ours.
@@ -80,12 +79,9 @@ function openDrift(drift: string, entry: SnapshotEntry, context: DriftContext): 
   if (isSealed(entry, context.transaction)) return openSealed(drift, place, context);
   const [whole = '', tag = ''] = /^(1\.[^:]{1,400}):/.exec(drift) ?? [];
   const text = drift.slice(whole.length);
-  if (whole !== '') return context.packer.isTagged(text, tag, contextOf('drift', place)) ? text : undefined;
-  return mayLackTags(context.transaction, context.packer) ? drift : undefined;
+  return whole !== '' && context.packer.isTagged(text, tag, contextOf('drift', place)) ? text : undefined;
 }
 
-function openSealed(drift: string, place: Place, { transaction, packer }: DriftContext): string | undefined {
-  const text = packer.open(drift, contextOf('sealed drift', place), mostDrift);
-  if (text !== undefined || !mayLackTags(transaction, packer)) return text;
-  return packer.open(drift, untaggedDriftContext(place), mostDrift);
+function openSealed(drift: string, place: Place, { packer }: DriftContext): string | undefined {
+  return packer.open(drift, contextOf('sealed drift', place), mostDrift);
 }

@@ -1,8 +1,7 @@
 // The names of a Transaction's ConfigMaps. A name ends in text derived from the engine's key: nobody else can put a ConfigMap there
 // in advance, and every process finds the name again. So a ConfigMap is ours by its name, never by its label.
-import { at, isList, type JsonObject, textAt } from '../model/json.ts';
+import { type JsonObject, textAt } from '../model/json.ts';
 import type { Packer } from '../model/packer.ts';
-import { parseTime } from '../model/timeouts.ts';
 
 /** ConfigMaps of one snapshot, at most. */
 export const mostParts = 64;
@@ -52,17 +51,5 @@ export function isSnapshotOf(configMap: JsonObject, owner: Owner, packer: Packer
   if (namespace !== owner.namespace) return false;
   const named = ref?.name.startsWith(`${prefixOf(owner.name)}-rollback-`) ? [ref.name] : [];
   const bases = [...snapshotNames(owner, packer), ...named];
-  return bases.some((base) => partNumber(name, base) !== undefined) || isUntaggedSnapshotOf(configMap, owner, packer);
-}
-
-// An older engine used names that anybody could guess. Only ConfigMaps created before the engine tagged its snapshots count here:
-// the API server sets the creation time, so nobody can add one today.
-function isUntaggedSnapshotOf(configMap: JsonObject, { name: owner, uid }: Owner, packer: Packer): boolean {
-  const name = textAt(configMap, 'metadata', 'name') ?? '';
-  const bases = [`${owner.slice(0, 240)}-rollback`, `${owner.slice(0, 231)}-${uid.slice(0, 8)}-rollback`];
-  const references = at(configMap, 'metadata', 'ownerReferences');
-  const isOwned = isList(references) && references.some((reference) => textAt(reference, 'uid') === uid);
-  const created = parseTime(textAt(configMap, 'metadata', 'creationTimestamp'));
-  const isOld = created !== undefined && created < packer.taggedSince();
-  return isOld && isOwned && bases.some((base) => partNumber(name, base) !== undefined);
+  return bases.some((base) => partNumber(name, base) !== undefined);
 }

@@ -16,20 +16,6 @@ export interface Row {
   readonly flags: Flags;
   /** Each Transaction is also undone, and the undo is measured too. */
   readonly undo?: boolean;
-  /** Undos, or many Transactions at once, with replicas in turn (scripts/bench/replicas.ts measures these rows). */
-  readonly replicas?: boolean;
-  /** With many finished Transactions in the cluster (scripts/bench/finished.ts measures these rows). */
-  readonly finished?: boolean;
-  /** Deletes, which look around the object, in clusters of few and of many kinds (scripts/bench/kinds.ts). */
-  readonly kinds?: boolean;
-  /** In turn with kubectl and Helm, for the same objects (scripts/bench/programs.ts). */
-  readonly programs?: boolean;
-  /** One Transaction with an open gate, and another one beside many of them (scripts/bench/gates.ts). */
-  readonly gates?: boolean;
-  /** A small Transaction beside the load of another tenant (scripts/bench/beside.ts). */
-  readonly beside?: boolean;
-  /** Targets that are as large as one Transaction may have, and larger (scripts/bench/heavy.ts). */
-  readonly heavy?: boolean;
   /** Trees of packages (scripts/bench/packages.ts): no Transaction at all. */
   readonly packages?: boolean;
   /** Packages that are installed (scripts/bench/installs.ts), on a control plane of their own. */
@@ -92,14 +78,14 @@ const rows: readonly Row[] = [
   // What a hook takes for large targets: while it prepares, while gates are open, and for the undo.
   { ...one, name: 'targets-small', changes: 15, transactions: 2, held: 1, undo: true, onDemand: true },
   { ...one, name: 'targets-large', changes: 15, transactions: 2, held: 1_000_000, undo: true, onDemand: true },
-  { ...one, name: 'targets-heavy', changes: 40, heavy: true, onDemand: true },
-  { ...one, name: 'replicas', changes: 10, replicas: true, onDemand: true },
-  { ...one, name: 'replicas-many', changes: 3, replicas: true, onDemand: true },
-  { ...one, name: 'programs', changes: 10, programs: true, onDemand: true },
-  { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
-  { ...one, name: 'kinds', changes: 1, kinds: true, onDemand: true },
-  { ...one, name: 'gates', changes: 10, gates: true, onDemand: true },
-  { ...one, name: 'beside', changes: 3, beside: true, onDemand: true },
+  { ...one, name: 'targets-heavy', changes: 40, onDemand: true },
+  { ...one, name: 'replicas', changes: 10, onDemand: true },
+  { ...one, name: 'replicas-many', changes: 3, onDemand: true },
+  { ...one, name: 'programs', changes: 10, onDemand: true },
+  { ...one, name: 'finished', changes: 3, onDemand: true },
+  { ...one, name: 'kinds', changes: 1, onDemand: true },
+  { ...one, name: 'gates', changes: 10, onDemand: true },
+  { ...one, name: 'beside', changes: 3, onDemand: true },
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
   { ...one, name: 'packages', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-growth', changes: 0, installs: true, onDemand: true },

@@ -11,8 +11,6 @@ import type { Sealer } from '../../hooks/cluster.ts';
 export interface KeyRing {
   readonly current: string;
   readonly keys: ReadonlyMap<string, Buffer>;
-  /** ms since the epoch: when an engine that tags its texts first ran here. Absent: a text without a tag is never valid. */
-  readonly taggedSince?: number;
 }
 
 export const keyLength = 32;
@@ -55,7 +53,6 @@ export function createSealer(keyRing: () => KeyRing): Sealer {
     },
     compress: (text) => pack(text).toString('base64'),
     expand: (compressed, most) => unpack(Buffer.from(compressed, 'base64'), most),
-    taggedSince: () => keyRing().taggedSince ?? Number.NEGATIVE_INFINITY,
   };
 }
 

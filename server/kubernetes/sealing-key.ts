@@ -1,31 +1,22 @@
 // The sealing keys: a Secret in the engine's namespace, created at the first start.
 //
-// Its data has one entry per key, named by the key's id; `current`, the id of the key that seals; and `tagged-since`, the time (by
-// the API server's clock) when an engine that tags its texts first ran here: older texts are valid without a tag. To rotate: add a
-// key, wait until every replica has read it (a minute), then change `current`; remove a key once no text sealed with it is left. If
-// two replicas start at once, the create of one is answered 409, and that replica reads the other's Secret.
+// Its data has one entry per key, named by the key's id, and `current`, the id of the key that seals. To rotate: add a key, wait until
+// every replica has read it (a minute), then change `current`; remove a key once no text sealed with it is left. If two replicas start
+// at once, the API server answers the create of one with 409, and that replica reads the other's Secret.
 import { randomBytes } from 'node:crypto';
 import type { Answer, Cluster, Failed, Identity, Location } from '../../hooks/cluster.ts';
-import { at, isObject, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { formatTime, parseTime } from '../../hooks/model/timeouts.ts';
+import { at, isObject, type JsonObject } from '../../hooks/model/json.ts';
 import { type KeyRing, keyLength } from './sealer.ts';
 
 export type KeyRingAnswer = { readonly kind: 'ok'; readonly keyRing: KeyRing } | Failed;
 
 export const sealingKeyName = 'janus-sealing-key';
 
-const taggedSince = 'tagged-since';
-
 const engine: Identity = { kind: 'engine' };
 
-/** The stored keys. Creates the Secret if it does not exist, and adds `tagged-since` if it is missing. */
+/** The stored keys. Creates the Secret if it does not exist. */
 export async function ensureSealingKeys(cluster: Cluster, engineNamespace: string): Promise<KeyRingAnswer> {
-  const stored = await ensureSecret(cluster, engineNamespace);
-  const read = keyRingOf(stored, engineNamespace);
-  if (stored.kind === 'failed' || read.kind === 'failed' || read.keyRing.taggedSince !== undefined) return read;
-  const marked = await mark(cluster, engineNamespace, stored);
-  const isRaced = marked.kind === 'failed' && marked.failure.kind === 'stale';
-  return keyRingOf(isRaced ? await cluster.get(locationOf(engineNamespace), engine) : marked, engineNamespace);
+  return keyRingOf(await ensureSecret(cluster, engineNamespace), engineNamespace);
 }
 
 async function ensureSecret(cluster: Cluster, engineNamespace: string): Promise<Answer> {
@@ -42,29 +33,13 @@ async function ensureSecret(cluster: Cluster, engineNamespace: string): Promise<
   return made.kind === 'ok' || made.failure.kind !== 'exists' ? made : cluster.get(location, engine);
 }
 
-// Written once: the request names the version that was read, so the first of several replicas wins.
-async function mark(cluster: Cluster, namespace: string, stored: Extract<Answer, { kind: 'ok' }>): Promise<Answer> {
-  const read = (key: string): string => textAt(stored.object, 'metadata', key) ?? '';
-  const precondition = { uid: read('uid'), resourceVersion: read('resourceVersion') };
-  const time = Buffer.from(formatTime(stored.serverTime)).toString('base64');
-  const object = withPath(stored.object, ['data', taggedSince], time);
-  return cluster.send({
-    verb: 'update',
-    identity: engine,
-    location: locationOf(namespace),
-    object,
-    precondition,
-    fieldManager: 'janus',
-  });
-}
-
 /** The stored keys. Never creates the Secret: a new key must not silently replace one that has sealed texts. */
 export async function readSealingKeys(cluster: Cluster, engineNamespace: string): Promise<KeyRingAnswer> {
   return keyRingOf(await cluster.get(locationOf(engineNamespace), engine), engineNamespace);
 }
 
 function locationOf(namespace: string): Location {
-  const verbs = ['get', 'create', 'update'];
+  const verbs = ['get', 'create'];
   const resource = {
     group: '',
     version: 'v1',
@@ -95,13 +70,12 @@ function keyRingOf(answer: Answer, namespace: string): KeyRingAnswer {
   const current = entries.find(([id]) => id === 'current')?.[1].toString('utf8') ?? '';
   const keys = new Map(entries.filter(([id, key]) => isKeyId(id) && key.length === keyLength));
   if (!keys.has(current)) return unusable(namespace);
-  const since = parseTime(entries.find(([id]) => id === taggedSince)?.[1].toString('utf8'));
-  return { kind: 'ok', keyRing: { current, keys, ...(since === undefined ? {} : { taggedSince: since }) } };
+  return { kind: 'ok', keyRing: { current, keys } };
 }
 
 // A dot would end the id inside a sealed text.
 function isKeyId(id: string): boolean {
-  return id !== 'current' && id !== taggedSince && !id.includes('.');
+  return id !== 'current' && !id.includes('.');
 }
 
 function decoded(value: unknown): Buffer {

@@ -18,7 +18,7 @@ const everywhere = [
 
 const inItsNamespace = [
   'leases.coordination.k8s.io: get list create update delete',
-  'secrets janus-sealing-key: get update',
+  'secrets janus-sealing-key: get',
   'secrets: create',
 ];
 

@@ -107,7 +107,7 @@ const dataNow = async () => [at(must(await client.get(token)), 'data'), at(must(
 /** As docs/access.md and docs/sealing.md say, and as the engine marks its key. */
 async function rotate(): Promise<void> {
   const { current: previous = '' } = (await dataNow())[0] as Readonly<Record<string, string>>;
-  const stringData = { current: 'key-2', 'key-2': 'k'.repeat(32), 'tagged-since': '2026-01-01T00:00:00Z' };
+  const stringData = { current: 'key-2', 'key-2': 'k'.repeat(32) };
   must(await client.patch(token, { data: { previous }, stringData: { current: 't'.repeat(48) } }));
   must(await client.patch(key, { stringData }));
 }

@@ -41,22 +41,6 @@ t.test('a key that is added opens at once and seals once it is the current one',
   t.same([changed.current, changed.keys.size], ['added', 2]);
 });
 
-t.test('since when is tagged is noted once, by the clock of the API server, and is no key', async (t) => {
-  const namespace = await freeNamespace(client, 'keys', t);
-  const path = `/api/v1/namespaces/${namespace}/secrets/${sealingKeyName}`;
-  const key = Buffer.alloc(32, 7).toString('base64');
-  const older = { metadata: { name: sealingKeyName }, data: { old: key, current: Buffer.from('old').toString('base64') } };
-  must(await client.create(`/api/v1/namespaces/${namespace}/secrets`, older));
-  t.match(await readSealingKeys(cluster, namespace), { kind: 'ok', keyRing: { current: 'old', taggedSince: undefined } });
-  const rings = await Promise.all(Array.from({ length: 8 }, () => keyRingIn(namespace)));
-  const [since = 0] = rings.map(({ taggedSince }) => taggedSince);
-  t.ok(Math.abs(since - Date.now()) < 60_000, 'now');
-  for (const { taggedSince, keys } of rings) t.same([taggedSince, [...keys.keys()]], [since, ['old']]);
-  const noted = must(await client.get(path));
-  t.same((await keyRingIn(namespace)).taggedSince, since);
-  t.same(must(await client.get(path)), noted, 'and is left as it is');
-});
-
 t.test('reading makes none', async (t) => {
   const namespace = await freeNamespace(client, 'keys', t);
   t.match(failureOf(await readSealingKeys(cluster, namespace)), { kind: 'absent' });
