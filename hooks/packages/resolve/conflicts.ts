@@ -33,17 +33,19 @@ function opposedIn(state: State, problem: Problem): readonly string[] | undefine
   if (foreign !== undefined) return [foreign.by, foreign.source];
   const { cycle } = dependenciesFirst(problem.root.source, state.dependencies);
   if (cycle !== undefined) return cycle;
-  const stuck = stuckIn(state, problem);
-  return stuck === undefined ? undefined : opponents(stuck, state, problem);
+  const [fewest] = stuckIn(state, problem)
+    .map((stuck) => opponents(stuck, state, problem))
+    .sort((left, right) => left.length - right.length);
+  return fewest;
 }
 
 export function mayHold({ source, version }: Chosen, { root, domains }: Problem): boolean {
   return domains === undefined || source === root.source || domains.get(source)?.has(version) === true;
 }
 
-/** The first package without a version that satisfies everybody. */
-export function stuckIn({ reached, demands }: State, problem: Problem): string | undefined {
-  return [...reached].find((source) => !isPossible(source, demands(source), problem));
+/** The packages without a version that satisfies everybody. */
+export function stuckIn({ reached, demands }: State, problem: Problem): readonly string[] {
+  return [...reached].filter((source) => !isPossible(source, demands(source), problem));
 }
 
 /** Whether a package may have a version that satisfies these demands, and perhaps more. */

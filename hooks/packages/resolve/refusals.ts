@@ -19,7 +19,7 @@ export function refusalOf({ state, flips }: Settled, isCertain: boolean, problem
       'CircularDependency',
       `Packages require each other in a circle: ${cycle.map((one) => nameOf(one, problem)).join(' -> ')}`,
     );
-  const source = stuckIn(state, problem) ?? flips?.[0].source ?? problem.root.source;
+  const source = stuckIn(state, problem)[0] ?? flips?.[0].source ?? problem.root.source;
   const refusal = unsuited(source, state.demands(source), problem);
   return isCertain ? refusal : { ...refusal, message: `${refusal.message}; not every combination of versions was tried` };
 }
