@@ -9,7 +9,7 @@ import { isSnapshotOf, mostParts, partName, partNumber, snapshotNames } from '..
 import { configMapsOf, readHead, snapshotFinalizer } from '../../../hooks/snapshots/objects.ts';
 import { mostBytes } from '../../../hooks/snapshots/size.ts';
 import { createSealer } from '../../../server/kubernetes/sealer.ts';
-import { change, start, transactionOf } from '../../support/transactions.ts';
+import { change, transactionOf } from '../../support/transactions.ts';
 
 const packer = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.alloc(32, 1)]]) }));
 const base = 'one-rollback-x';
