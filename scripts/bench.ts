@@ -5,6 +5,7 @@
 // `--profile folder` stores a CPU profile of the hook in that folder.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
+import { besideOthers, measureBeside } from './bench/beside.ts';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureGates } from './bench/gates.ts';
@@ -87,6 +88,7 @@ async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
   if (row.replicas === true) return row.name === 'replicas' ? measureReplicas(world, undo) : measureManyByReplicas(world, undo);
   if (row.programs === true) return measurePrograms(world, undo);
   if (row.kinds === true) return measureKinds(world);
+  if (row.beside === true) return measureBeside(world);
   if (row.gates === true) return measureGates(world);
   if (row.heavy === true) return measureHeavy(world);
   return (await measure(world, row)).map(lineOf);
@@ -99,5 +101,5 @@ function printed(lines: readonly Line[]): readonly Line[] {
 
 function tell(lines: readonly Line[], title: string): void {
   process.stdout.write(`\n${title}:\n\n${tableOf(lines)}\n\n`);
-  for (const sentence of comparisons(lines)) process.stdout.write(`${sentence}\n`);
+  for (const sentence of [...comparisons(lines), ...besideOthers(lines)]) process.stdout.write(`${sentence}\n`);
 }

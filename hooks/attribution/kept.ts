@@ -3,7 +3,6 @@
 import { isFedByKubernetes } from '../checks/company.ts';
 import { lossBy } from '../checks/consequences.ts';
 import { shownOf, unlistedNote } from '../checks/one-way.ts';
-import { orphanLossBy } from '../checks/orphans.ts';
 import { pruningVersions } from '../checks/pruning.ts';
 import { isDefinition } from '../model/crds.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
@@ -54,11 +53,11 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
 
 /**
  * Undefined if others lose nothing when the object gets back what it was. As soon as a Service has a selector, Kubernetes writes its
- * Endpoints; what it deletes in answer to other fields: checks/consequences.ts, pruning.ts and orphans.ts.
+ * Endpoints; what it deletes in answer to other fields: checks/consequences.ts and pruning.ts.
  */
 export function overwriting(evidence: Evidence & Hanging, restored: JsonObject | undefined): Kept | undefined {
   if (restored === undefined) return undefined;
-  const kept = deleting(evidence, restored) ?? dropping(evidence, restored) ?? deletingOrphans(evidence, restored);
+  const kept = deleting(evidence, restored) ?? dropping(evidence, restored);
   return kept ?? overwritingEndpoints(evidence, restored);
 }
 
@@ -84,16 +83,6 @@ function dropping({ entry, live, contents, ownContents }: Evidence & Hanging, re
     return notEmpty(
       `these objects hold values in fields that ${name} would no longer have, and that would be lost: ${shownOf(contents, mostShown)}; remove the values, then retry the rollback`,
     );
-  return ownContents.length === 0 ? undefined : untilUndone(name, ownContents);
-}
-
-function deletingOrphans(evidence: Evidence & Hanging, restored: JsonObject): Kept | undefined {
-  const { entry, live, contents, ownContents } = evidence;
-  const loss = orphanLossBy(live, restored);
-  if (loss === undefined) return undefined;
-  const [name, which] = [describe(entry.target), shownOf(contents, mostShown)];
-  if (contents.length > 0)
-    return notEmpty(`${name} cannot be as it was before: ${loss.why}: ${which}; ${loss.remedy}, then retry the rollback`);
   return ownContents.length === 0 ? undefined : untilUndone(name, ownContents);
 }
 

@@ -2,11 +2,7 @@
 //
 // Sources: k8s.io/kubernetes pkg/controller/statefulset/stateful_set_control.go, processCondemned;
 // pkg/controller/volume/persistentvolume/pv_controller.go, reclaimVolume;
-// pkg/controller/ttlafterfinished/ttlafterfinished_controller.go, processJob;
-// pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go, syncClusterRole;
-// pkg/controller/serviceaccount/tokens_controller.go, syncSecret;
-// pkg/registry/flowcontrol/ensurer, RemoveUnwantedObjects; kube-aggregator pkg/controllers/autoregister, checkAPIService;
-// pkg/controller/endpointslice.
+// pkg/controller/serviceaccount/tokens_controller.go, syncSecret.
 import { isToken, tokenAccount } from '../content/generated.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../model/json.ts';
 import { kindOfObject } from '../model/reference.ts';
@@ -22,26 +18,8 @@ export function lossBy(before: JsonObject, after: Json, once?: Json): string | u
 const consequences: readonly (readonly [string, Consequence])[] = [
   ['apps/StatefulSet', claimsOfScale],
   ['/PersistentVolume', reclaimedVolume],
-  ['batch/Job', finishedJob],
   ['/Secret', strayToken],
-  ['rbac.authorization.k8s.io/ClusterRole', aggregatedRules],
-  ['flowcontrol.apiserver.k8s.io/FlowSchema', marked('annotations', 'apf.kubernetes.io/autoupdate-spec', 'true')],
-  ['flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration', marked('annotations', 'apf.kubernetes.io/autoupdate-spec', 'true')],
-  ['apiregistration.k8s.io/APIService', marked('labels', 'kube-aggregator.kubernetes.io/automanaged', 'true')],
-  [
-    'discovery.k8s.io/EndpointSlice',
-    marked('labels', 'endpointslice.kubernetes.io/managed-by', 'endpointslice-controller.k8s.io'),
-  ],
 ];
-
-/** Kubernetes deletes what has its mark and is not its own. */
-function marked(where: 'labels' | 'annotations', mark: string, value: string): Consequence {
-  const has = (object: Json): boolean => textAt(object, 'metadata', where, mark) === value;
-  return (before, after, once) =>
-    once === undefined && !has(before) && has(after)
-      ? `Kubernetes would take it for its own, and may delete it, since it has ${mark}=${value} then`
-      : undefined;
-}
 
 function claimsOfScale(before: JsonObject, after: Json): string | undefined {
   const policy = textAt(after, 'spec', 'persistentVolumeClaimRetentionPolicy', 'whenScaled');
@@ -77,7 +55,7 @@ interface Ordinals {
 }
 
 /** The ordinals of the Pods of a StatefulSet. */
-export function ordinalsOf(set: Json): Ordinals {
+function ordinalsOf(set: Json): Ordinals {
   const [start, replicas] = [at(set, 'spec', 'ordinals', 'start'), at(set, 'spec', 'replicas')];
   const from = typeof start === 'number' ? start : 0;
   return { from, to: from + (typeof replicas === 'number' ? replicas : 1) };
@@ -93,28 +71,6 @@ function reclaimedVolume(before: JsonObject, after: Json): string | undefined {
     return `Kubernetes would delete the volume with what it holds if no claim has that name and uid: its claimRef changes, and its policy is ${policy}`;
   if (!isReleased || policy === policyOf(before)) return undefined;
   return `Kubernetes would delete the volume with what it holds: no claim is bound to it, and its policy is ${policy} then`;
-}
-
-// Set back, a time to live is what its owner wanted.
-function finishedJob(before: JsonObject, after: Json, once: Json | undefined): string | undefined {
-  const [old, next] = [at(before, 'spec', 'ttlSecondsAfterFinished'), at(after, 'spec', 'ttlSecondsAfterFinished')];
-  const isSooner = typeof next === 'number' && (typeof old !== 'number' || next < old);
-  const conditions = at(before, 'status', 'conditions');
-  const isFinished = (isList(conditions) ? conditions : []).some(
-    (one) => ['Complete', 'Failed'].includes(textAt(one, 'type') ?? '') && textAt(one, 'status') === 'True',
-  );
-  return once === undefined && isSooner && isFinished
-    ? `it has finished, and Kubernetes would delete it ${next} s after that`
-    : undefined;
-}
-
-function aggregatedRules(before: JsonObject, after: Json, once: Json | undefined): string | undefined {
-  const isAggregated = (role: Json | undefined): boolean => at(role, 'aggregationRule') !== undefined;
-  const rules = at(once === undefined ? before : after, 'rules');
-  if (isAggregated(before) || !isAggregated(after) || !isList(rules) || rules.length === 0) return undefined;
-  // What Kubernetes has written there, it writes again.
-  const isItsOwn = isAggregated(once) && equalJson(rules, at(once, 'rules') ?? []);
-  return isItsOwn ? undefined : 'Kubernetes would overwrite its rules, since it has an aggregationRule then';
 }
 
 // Allowed once, it may be of its former ServiceAccount again.

@@ -25,11 +25,6 @@ export function overwritten(takesEndpoints: boolean, { target }: { readonly targ
     : undefined;
 }
 
-/** Why a change in answer to which Kubernetes deletes these cannot be undone. */
-export function orphansLost({ why, names }: { readonly why: string; readonly names: readonly string[] }): string {
-  return `${why}: ${shownOf(names, mostShown)}`;
-}
-
 /** Why a change of a CRD cannot be undone whose schema drops values of these objects. */
 export function droppedFrom(pruned: readonly string[]): string | undefined {
   if (pruned.length === 0) return undefined;

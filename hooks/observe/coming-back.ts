@@ -9,7 +9,6 @@ import { storedBehindScale } from './claims.ts';
 import { lookerOf, type Standing } from './contents.ts';
 import { readOverwritten } from './endpoints.ts';
 import type { ItemView, Presence } from './observation.ts';
-import { readOrphans } from './orphans.ts';
 import { lookForOwners, ownersLackedBy } from './owners.ts';
 
 type Found = Partial<
@@ -33,14 +32,13 @@ export async function readComingBack(standing: Standing, live: Presence): Promis
   const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
   if (!isToComeBack) return {};
   const held = live.kind === 'present' ? live.object : undefined;
-  const [owners, token, overwritten, orphans, behind] = await Promise.all([
+  const [owners, token, overwritten, behind] = await Promise.all([
     findOwners(standing, held),
     held === undefined ? findAccount(standing) : {},
     readOverwritten(standing, held),
-    readOrphans(standing, held),
     held === undefined ? {} : findStored(standing, held),
   ]);
-  return { ...owners, ...token, ...overwritten, ...orphans, ...behind };
+  return { ...owners, ...token, ...overwritten, ...behind };
 }
 
 /** What a StatefulSet would take with it that has fewer Pods again. */

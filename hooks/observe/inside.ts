@@ -1,7 +1,6 @@
 // The objects in a Namespace, or of the kind of a CustomResourceDefinition, that the Transaction created.
 
 import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf } from '../checks/company.ts';
-import { isDefaultAccount, isRootCertificate, subordinatesOf } from '../checks/subordinates.ts';
 import type { Resource } from '../cluster.ts';
 import { managersOf } from '../content/fields.ts';
 import { instancesOf } from '../model/crds.ts';
@@ -81,8 +80,30 @@ async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySe
   const away = all.away.find(isLeft);
   if (away !== undefined && listed.kind === 'known') return { kind: 'unseen', unseen: unseenVersion(away) };
   const found = listed.kind === 'known' ? listed.neighbours : [];
-  const isSubordinate = subordinatesOf(found);
-  return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isSubordinate(one));
+  const isMade = madeWithin(found);
+  return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isMade(one));
+}
+
+/** Whether Kubernetes made the object for another one of the same Namespace: then that one counts. */
+function madeWithin(all: readonly Neighbour[]): (one: Neighbour) => boolean {
+  const makers = new Set(all.filter((one) => !isRootCertificate(one) && !isDefaultAccount(one)).map(({ uid }) => uid));
+  const services = new Set(all.filter((one) => isCore(one, 'Service')).map(({ reference }) => reference.name));
+  return (one) =>
+    (isCore(one, 'Endpoints') && services.has(one.reference.name)) ||
+    one.owners.some(({ isController, uid }) => isController && uid !== one.uid && makers.has(uid));
+}
+
+function isCore({ reference }: Neighbour, kind: string): boolean {
+  return reference.kind === kind && reference.apiVersion === 'v1';
+}
+
+/** Kubernetes puts this ConfigMap into every Namespace, and restores it after a change. */
+function isRootCertificate(one: Neighbour): boolean {
+  return isCore(one, 'ConfigMap') && one.reference.name === 'kube-root-ca.crt';
+}
+
+function isDefaultAccount(one: Neighbour): boolean {
+  return isCore(one, 'ServiceAccount') && one.reference.name === 'default';
 }
 
 // A kind that may not be listed may have objects: its contents are unknown.

@@ -1,12 +1,11 @@
 // What others lose for good by a change that deletes nothing itself.
-import { droppedFrom, orphansLost, overwritten } from '../checks/one-way.ts';
+import { droppedFrom, overwritten } from '../checks/one-way.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Failed } from '../cluster.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { LockContext } from './begin.ts';
 import { takesEndpoints } from './endpoints.ts';
 import type { Prepared } from './observation.ts';
-import { orphansLostBy } from './orphans.ts';
 import { prunedBy } from './pruned.ts';
 
 interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
@@ -24,14 +23,8 @@ export async function whatOthersLose(
   own: Own,
   states: States,
 ): Promise<{ readonly kind: 'known'; readonly why: string | undefined } | Failed> {
-  const [takes, pruned, orphans] = await Promise.all([
-    takesEndpoints(context, own, states),
-    prunedBy(context, own, states),
-    orphansLostBy(context, own, states),
-  ]);
+  const [takes, pruned] = await Promise.all([takesEndpoints(context, own, states), prunedBy(context, own, states)]);
   if (typeof takes === 'object') return { kind: 'failed', failure: takes };
   if ('message' in pruned) return { kind: 'failed', failure: pruned };
-  if (orphans !== undefined && 'message' in orphans) return { kind: 'failed', failure: orphans };
-  const why = overwritten(takes, own) ?? droppedFrom(pruned) ?? (orphans && orphansLost(orphans));
-  return { kind: 'known', why };
+  return { kind: 'known', why: overwritten(takes, own) ?? droppedFrom(pruned) };
 }

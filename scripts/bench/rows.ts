@@ -28,6 +28,8 @@ export interface Row {
   readonly gates?: boolean;
   /** Targets that are as large as one Transaction may have, and larger (scripts/bench/heavy.ts). */
   readonly heavy?: boolean;
+  /** A small Transaction beside the load of another tenant (scripts/bench/beside.ts). */
+  readonly beside?: boolean;
   /** Trees of packages (scripts/bench/packages.ts): no Transaction at all. */
   readonly packages?: boolean;
   /** Packages that are installed (scripts/bench/installs.ts), on a control plane of their own. */
@@ -97,6 +99,7 @@ const rows: readonly Row[] = [
   { ...one, name: 'finished', changes: 3, finished: true, onDemand: true },
   { ...one, name: 'kinds', changes: 1, kinds: true, onDemand: true },
   { ...one, name: 'gates', changes: 10, gates: true, onDemand: true },
+  { ...one, name: 'beside', changes: 3, beside: true, onDemand: true },
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
   { ...one, name: 'packages', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-growth', changes: 0, installs: true, onDemand: true },

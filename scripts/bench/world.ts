@@ -64,7 +64,7 @@ export async function startWorld(undo: Undo, options: WorldOptions = {}): Promis
   const client = connect(kubeconfig);
   undo.add(() => client.close());
   await installManifests(client);
-  await createAccount(client);
+  await createTenant(client, namespace);
   const followed = await followTransactions(kubeconfig);
   undo.add(() => followed.stop());
   const starts: Line[] = [];
@@ -72,7 +72,8 @@ export async function startWorld(undo: Undo, options: WorldOptions = {}): Promis
   return { client, kubeconfig, followed, auditLog, starts, engine };
 }
 
-async function createAccount(client: Client): Promise<void> {
+/** A namespace, and an account that may do all to its ConfigMaps. */
+export async function createTenant(client: Client, namespace: string): Promise<void> {
   const [core, rbac] = ['/api/v1/namespaces', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`];
   must(await client.create(core, { metadata: { name: namespace } }));
   must(await client.create(`${core}/${namespace}/serviceaccounts`, { metadata: { name: account } }));

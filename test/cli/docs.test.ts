@@ -8,23 +8,44 @@ const file = new URL('../../docs/cli.md', import.meta.url);
 const shown = commands.filter(({ hidden }) => !hidden);
 const common = ['--namespace', '--context', '--kubeconfig', '--request-timeout'];
 
+interface Row {
+  readonly name: string;
+  readonly text: string;
+}
+
+function rowsOf(command: Command): readonly Row[] {
+  const options = optionsFor(command).filter(({ flags }) => !common.some((one) => flags.includes(`${one} `)));
+  return options.map(({ flags, description, choices, repeats }) => {
+    const extras = [...(choices === undefined ? [] : [choices.join(', ')]), ...(repeats ? ['may be repeated'] : [])];
+    return {
+      name: /--[a-z-]+/.exec(flags)?.[0] ?? flags,
+      text: `| \`${flags}\` | ${[description, ...extras].join('; ')} |`,
+    };
+  });
+}
+
+/** Rows that several commands have are listed once, after all commands. */
+const every = shown.flatMap(rowsOf).map(({ text }) => text);
+const shared = [...new Set(every.filter((text, index) => every.indexOf(text) !== index))];
+
+const tableOf = (rows: readonly string[]): string => ['| option | effect |', '| --- | --- |', ...rows].join('\n');
+
 function partOf(command: Command): string {
   const { name, operands = [], summary, description, examples = [] } = command;
-  const options = optionsFor(command).filter(({ flags }) => !common.some((one) => flags.includes(`${one} `)));
-  const rows = options.map(({ flags, description, choices, repeats }) => {
-    const extras = [...(choices === undefined ? [] : [choices.join(', ')]), ...(repeats ? ['may be repeated'] : [])];
-    return `| \`${flags}\` | ${[description, ...extras].join('; ')} |`;
-  });
+  const rows = rowsOf(command);
+  const own = rows.filter(({ text }) => !shared.includes(text)).map(({ text }) => text);
+  const others = rows.filter(({ text }) => shared.includes(text)).map((row) => `\`${row.name}\``);
   return [
     `### janus ${[name, ...operands].join(' ')}`,
     `${summary[0]?.toUpperCase()}${summary.slice(1)}.${description === undefined ? '' : ` ${description.replaceAll(/\s+/g, ' ')}`}`,
-    ...(rows.length === 0 ? [] : [['| option | |', '| --- | --- |', ...rows].join('\n')]),
+    ...(own.length === 0 ? [] : [tableOf(own)]),
+    ...(others.length === 0 ? [] : [`[Shared options](#shared-options): ${others.join(', ')}.`]),
     ...(examples.length === 0 ? [] : [['```sh', ...examples.map((line) => `janus ${line}`), '```'].join('\n')]),
   ].join('\n\n');
 }
 
 function withCommands(document: string): string {
-  const part = shown.map(partOf).join('\n\n');
+  const part = [...shown.map(partOf), '### Shared options', tableOf(shared)].join('\n\n');
   return document.replace(
     /(<!-- commands -->\n)[\s\S]*?(<!-- end -->)/,
     (_all, begin: string, end: string) => `${begin}\n${part}\n\n${end}`,

@@ -14,18 +14,30 @@ t.test('docs/dependencies.md names each dependency, and no other', async (t) => 
   t.same(named(develop).toSorted(), Object.keys(manifest.devDependencies).sort());
 });
 
-t.test('decisions are numbered without gaps and have four parts', async (t) => {
+t.test('each decision has a record of three parts, or one that includes it, and links lead to records', async (t) => {
   const files = readdirSync(new URL('decisions/', docs)).sort();
-  for (const [index, file] of files.entries()) {
+  const numbers: number[] = [];
+  for (const file of files) {
     const text = readFileSync(new URL(`decisions/${file}`, docs), 'utf8');
-    t.match(file, new RegExp(`^${String(index + 1).padStart(4, '0')}-[a-z0-9-]+\\.md$`));
-    t.match(text, new RegExp(`^# ${index + 1}\\. .+\n\nStatus: \\w+\n`), file);
+    const number = Number(file.slice(0, 4));
+    const included = /\n\nIt includes decisions? ([\d, and]+)\.\n/.exec(text)?.[1] ?? '';
+    numbers.push(number, ...(included.match(/\d+/g) ?? []).map(Number));
+    t.match(file, /^\d{4}-[a-z0-9-]+\.md$/);
+    t.match(text, new RegExp(`^# ${number}\\. .+\n\nStatus: accepted\n`), file);
     t.same(
       [...text.matchAll(/^## (.+)$/gm)].map(([, title]) => title),
       ['Context', 'Decision', 'Consequences'],
       file,
     );
   }
+  t.same(
+    numbers.toSorted((left, right) => left - right),
+    Array.from({ length: 48 }, (_, index) => index + 1),
+  );
+  const pages = ['../README.md', '../SECURITY.md', '../CONTRIBUTING.md', ...readdirSync(docs, { recursive: true })];
+  for (const page of pages.map(String).filter((name) => name.endsWith('.md')))
+    for (const [, name = ''] of readFileSync(new URL(page, docs), 'utf8').matchAll(/\]\([^)]*?(\d{4}-[a-z0-9-]+\.md)/g))
+      t.ok(files.includes(name), `${page}: ${name}`);
 });
 
 t.test(

@@ -8,6 +8,7 @@ import { edited } from './sabotage.ts';
 import { openWorkshop, root } from './workshop.ts';
 
 t.test('every fault can be put in, and says where it must be noticed', async (t) => {
+  t.ok(sabotages.length <= 60, 'one for each promise');
   t.equal(new Set(sabotages.map(({ name }) => name)).size, sabotages.length, 'no name twice');
   for (const { name, edits, caughtBy } of sabotages) {
     t.match(name, /^[a-z]+(-[a-z]+)*$/);

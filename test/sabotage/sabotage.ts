@@ -11,7 +11,7 @@ export interface Sabotage {
   readonly caughtBy: readonly string[];
 }
 
-export interface Edit {
+interface Edit {
   readonly file: string;
   /** Must occur exactly once in the file. */
   readonly find: string;

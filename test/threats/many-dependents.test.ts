@@ -1,9 +1,8 @@
 // Who may write beside an object decides how many dependents it has, and how they hang together. The engine has one thread for all
-// Transactions: what it makes of them takes about as long as reading them, in lists, in chains and in circles.
+// Transactions: what it makes of them takes about as long as reading them, in lists and in chains.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { companyOf, isMadeBy, type Neighbour, neighbourOf } from '../../hooks/checks/company.ts';
-import { subordinatesOf } from '../../hooks/checks/subordinates.ts';
 import { claims, storedBehind } from '../../hooks/observe/claims.ts';
 import type { Looker } from '../../hooks/observe/listing.ts';
 import { lookForOwners } from '../../hooks/observe/owners.ts';
@@ -25,7 +24,6 @@ function made(index: number, above: number, resource = configMaps): Neighbour {
 const indexes = Array.from({ length: many }, (_, index) => index);
 /** Each below the one before it, the first below an object `uid--1` that is not among them. */
 const chain = indexes.map((index) => made(index, index - 1));
-const circle = indexes.map((index) => made(index, (index + many - 1) % many));
 /** From the lower end to the upper one, so that none above is known yet. */
 const upwards = chain.toReversed();
 
@@ -35,20 +33,6 @@ async function inTime(t: Test, work: () => unknown): Promise<void> {
   const took = Math.round(performance.now() - began);
   t.ok(took < patience, `in ${took} ms`);
 }
-
-t.test('in a Namespace', async (t) => {
-  const counted = (all: readonly Neighbour[]): number => {
-    const isSubordinate = subordinatesOf(all);
-    return all.filter((one) => !isSubordinate(one)).length;
-  };
-  for (const [what, all, expected] of [
-    ['a chain counts once', chain, 1],
-    ['from either end', upwards, 1],
-    ['a circle counts for all of it', circle, many],
-    ['and so does what hangs on it', [...chain.map((_, index) => made(many + index, index)), ...circle], many * 2],
-  ] as const)
-    await t.test(what, (t) => inTime(t, () => t.equal(counted(all), expected)));
-});
 
 t.test('below an object whose Create is undone', async (t) => {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };

@@ -1,11 +1,128 @@
-// Calls that come twice, late or never, and answers of the API server that say little.
+// Promises 5 to 8: locks, crashes, lost and late answers.
 import type { Sabotage } from '../sabotage.ts';
 
-const failures = 'server/kubernetes/failures.ts';
-const failureTests = ['test/server/kubernetes/failures.test.ts'];
-const faults = 'test/faults/faults.test.ts';
-
 export const calls: readonly Sabotage[] = [
+  {
+    name: 'in-flight-forgotten',
+    fault: 'the undo skips the change whose answer was lost',
+    edits: [
+      {
+        file: 'hooks/model/item.ts',
+        find: 'const due = items.flatMap((item, index) => (isToUndo(item) &&',
+        replace: "const due = items.flatMap((item, index) => (item.progress.kind === 'applied' &&",
+      },
+    ],
+    caughtBy: ['test/hooks/due.test.ts'],
+  },
+  {
+    name: 'next-not-announced',
+    fault: 'the next change is sent before a stored status announces it: after a crash nobody knows of it',
+    edits: [
+      {
+        file: 'hooks/due.ts',
+        find: "const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced');",
+        replace:
+          "const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'prepared');",
+      },
+    ],
+    caughtBy: ['test/hooks/due.test.ts'],
+  },
+  {
+    name: 'not-announced-before',
+    fault: 'a call continues with a change that only its own running status announces (V1)',
+    edits: [
+      {
+        file: 'hooks/decide/window.ts',
+        find: '&& isAnnounced(stored, next.index);',
+        replace: '&& isAnnounced(running, next.index);',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/window.test.ts'],
+  },
+  {
+    name: 'on-after-trouble',
+    fault: 'a call continues after a change that failed, or that must be stored first (V2)',
+    edits: [
+      {
+        file: 'hooks/decide/window.ts',
+        find: "return (isApplied(due, running) || due.kind === 'await') &&",
+        replace: "return (due.kind === 'apply' || due.kind === 'await') &&",
+      },
+    ],
+    caughtBy: ['test/hooks/decide/window.test.ts'],
+  },
+  {
+    name: 'lock-not-looked-at',
+    fault: 'a change is made without a check that its lock is still held',
+    edits: [
+      {
+        file: 'hooks/decide/guards.ts',
+        find: "return state === 'ours' ? { kind: 'clear'",
+        replace: "return state !== undefined ? { kind: 'clear'",
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts'],
+  },
+  {
+    name: 'takeover-unconditional',
+    fault: 'two Transactions that find a lock expired both take it',
+    edits: [
+      {
+        file: 'hooks/decide/locks.ts',
+        find: "return create.length + replace.length === 0 ? { kind: 'acquired' } : { kind: 'acquire', create, replace };",
+        replace: "return create.length === 0 ? { kind: 'acquired' } : { kind: 'acquire', create, replace };",
+      },
+    ],
+    caughtBy: ['test/hooks/decide/locks.test.ts'],
+  },
+  {
+    name: 'locks-unordered',
+    fault: 'locks are acquired in the order of the changes: two Transactions wait for each other',
+    edits: [
+      {
+        file: 'hooks/observe/begin.ts',
+        find: 'const locks = [...wanted].sort((left, right) => (left.name < right.name ? -1 : 1));',
+        replace: 'const locks = [...wanted];',
+      },
+    ],
+    caughtBy: ['test/scenarios/locks/contention.test.ts'],
+  },
+  {
+    name: 'local-clock',
+    fault: 'locks follow the clock of the process, not the API server’s',
+    edits: [
+      {
+        file: 'server/kubernetes/transport.ts',
+        find: 'const serverTime = Date.parse(String(headers.date));',
+        replace: 'const serverTime = Date.now();',
+      },
+    ],
+    caughtBy: ['test/scenarios/locks/server-time.test.ts'],
+  },
+  {
+    name: 'release-of-anybodys',
+    fault: 'locks are released without a check of their holder',
+    edits: [
+      {
+        file: 'hooks/observe/read.ts',
+        find: 'objects: listed.items.filter(isOurs) }',
+        replace: 'objects: listed.items.filter((lease) => isOurs(lease) || true) }',
+      },
+    ],
+    caughtBy: ['test/scenarios/locks/lost-locks.test.ts'],
+  },
+  {
+    name: 'version-not-raised',
+    fault: 'the version in the status does not grow: a late answer undoes progress',
+    edits: [
+      {
+        file: 'hooks/outcome/status.ts',
+        find: 'before.version + 1 : before.version,',
+        replace: 'Math.max(1, before.version) : before.version,',
+      },
+    ],
+    caughtBy: ['test/hooks/outcome/status.test.ts'],
+  },
   {
     name: 'body-trusted',
     fault: 'the engine evaluates the status in the body of a call, not the stored one',
@@ -25,183 +142,81 @@ export const calls: readonly Sabotage[] = [
     caughtBy: ['test/scenarios/calls/duplicates.test.ts'],
   },
   {
-    name: 'unread-is-gone',
-    fault: 'a Transaction that cannot be read counts as gone',
-    edits: [
-      {
-        file: 'hooks/observe/live.ts',
-        find: "if (answer.failure.kind === 'absent') return",
-        replace: "if (answer.failure.kind !== 'refused') return",
-      },
-    ],
-    caughtBy: ['test/scenarios/calls/unreadable-transaction.test.ts'],
-  },
-  {
-    name: 'same-name-other-uid',
-    fault: 'a call for a Transaction that is gone is served with its successor of the same name',
-    edits: [
-      {
-        file: 'hooks/observe/live.ts',
-        find: "textAt(answer.object, 'metadata', 'uid') === uid ?",
-        replace: 'uid !== undefined ?',
-      },
-    ],
-    caughtBy: ['test/scenarios/calls/duplicates.test.ts'],
-  },
-  {
-    name: 'version-not-raised',
-    fault: 'the version in the status does not grow: a late answer undoes progress',
-    edits: [
-      {
-        file: 'hooks/outcome/status.ts',
-        find: 'before.version + 1 : before.version,',
-        replace: 'Math.max(1, before.version) : before.version,',
-      },
-    ],
-    caughtBy: ['test/hooks/outcome/status.test.ts'],
-  },
-  {
-    name: 'display-always-new',
-    fault: 'target and state are added to what a version without them has stored: two versions in turn rewrite it for ever',
-    edits: [
-      {
-        file: 'hooks/outcome/status.ts',
-        find: '...(hasMoved ? { display: newDisplay(fitting, transaction) } : keptDisplay(before)),',
-        replace: 'display: newDisplay(fitting, transaction),',
-      },
-    ],
-    caughtBy: ['test/hooks/outcome/status.test.ts', 'test/scenarios/calls/version-before.test.ts'],
-  },
-  {
-    name: 'calls-at-once',
-    fault: 'calls for one Transaction run in parallel in a process',
-    edits: [{ file: 'hooks/memory.ts', find: 'const turn = previous.then(work, work);', replace: 'const turn = work();' }],
-    caughtBy: ['test/hooks/memory.test.ts'],
-  },
-  {
-    name: 'deadline-unheeded',
-    fault: 'a process continues to write when it wakes up after a freeze',
-    edits: [
-      {
-        file: 'hooks/perform/deadline.ts',
-        find: '        if (isLate()) return outOfTime;\n',
-        replace: '',
-      },
-    ],
-    caughtBy: [
-      'test/hooks/perform/deadline.test.ts',
-      'test/scenarios/snapshots/authenticity.test.ts',
-      'test/scenarios/calls/late-writes.test.ts',
-      'test/server/main.test.ts',
-      faults,
-    ],
-  },
-  {
-    name: 'transient-is-final',
-    fault: 'an overloaded API server counts as a refusal',
-    edits: [
-      {
-        file: failures,
-        find: "return code >= 500 || [401, 408, 429].includes(code) ? 'transient' : 'refused';",
-        replace: "return code > 500 || [401, 408, 429].includes(code) ? 'transient' : 'refused';",
-      },
-    ],
-    caughtBy: failureTests,
-  },
-  {
-    name: 'refusal-is-transient',
-    fault: 'a definite refusal is retried until the timeout',
-    edits: [{ file: failures, find: '[401, 408, 429].includes(code)', replace: '[401, 403, 408, 422, 429].includes(code)' }],
-    caughtBy: failureTests,
-  },
-  {
     name: 'lost-is-definitive',
     fault: 'an answer that was lost counts as proof that nothing happened',
     edits: [
       {
-        file: failures,
+        file: 'server/kubernetes/failures.ts',
         find: "return { kind: 'transient', code, reason, message, fields: [], definitive: false };",
         replace: "return { kind: 'transient', code, reason, message, fields: [], definitive: true };",
       },
     ],
-    caughtBy: failureTests,
+    caughtBy: ['test/server/kubernetes/failures.test.ts'],
   },
   {
-    name: 'transient-apply-undone',
-    fault: 'a lost answer of one change causes a rollback',
-    edits: [
-      {
-        file: 'hooks/outcome/apply.ts',
-        find: "if (failure.kind === 'transient')",
-        replace: "if (failure.kind === 'absent' && failure.code === 0)",
-      },
-    ],
-    caughtBy: ['test/hooks/outcome/result.test.ts', 'test/scenarios/calls/lost-replies.test.ts', faults],
-  },
-  {
-    name: 'request-consumed-early',
-    fault: 'a request counts as handled while the Transaction still waits for its locks',
-    edits: [
-      {
-        file: 'hooks/decide/requested-undo.ts',
-        find: 'waiting: (message) => waitingToUndo(withLocks, now, message),',
-        replace: 'waiting: (message) => waitingToUndo(answered(withLocks, request, message), now, message),',
-      },
-    ],
-    caughtBy: ['test/scenarios/requests/effect-by-phase.test.ts', 'test/scenarios/locks/lost-locks.test.ts'],
-  },
-  {
-    name: 'next-not-announced',
-    fault: 'the next change is sent before a stored status announces it: after a crash nobody knows of it',
-    edits: [
-      {
-        file: 'hooks/due.ts',
-        find: "const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced');",
-        replace:
-          "const index = stored.status.items.findIndex(({ progress }) => progress.kind === 'announced' || progress.kind === 'prepared');",
-      },
-    ],
-    caughtBy: ['test/hooks/due.test.ts'],
-  },
-  {
-    name: 'spec-unchecked',
-    fault: 'a spec is carried out although it differs from the checked one',
-    edits: [
-      {
-        file: 'hooks/due.ts',
-        find: 'return status.specDigest !== transaction.specDigest;',
-        replace: "return status.specDigest === '' && transaction.specDigest === '-';",
-      },
-    ],
-    caughtBy: ['test/hooks/due.test.ts'],
-  },
-  {
-    name: 'account-unlooked',
-    fault: 'a ServiceAccount is impersonated although it is gone',
-    edits: [
-      {
-        file: 'hooks/decide/guards.ts',
-        find: "if (view.serviceAccount.kind === 'absent') {",
-        replace: "if (view.serviceAccount.kind === 'absent' && account === '') {",
-      },
-    ],
+    name: 'name-used-again',
+    fault: 'a process continues under a name that an answer has called settled (W1)',
+    edits: [{ file: 'hooks/in-flight/in-flight.ts', find: 'ownWrites.isOpen && writer', replace: 'writer' }],
     caughtBy: ['test/hooks/decide/decide.test.ts'],
   },
   {
-    name: 'let-go-too-early',
-    fault: 'the finalizer is removed although the cleanup failed: locks and snapshots stay behind',
+    name: 'no-turn-taken',
+    fault: 'a process changes a target under the name of another (W2)',
     edits: [
       {
-        file: 'hooks/outcome/ends.ts',
-        find: "  if (failures.some(({ kind }) => kind === 'transient'))\n    return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');\n",
-        replace: '',
+        file: 'hooks/decide/committing.ts',
+        find: '(takeTurn(observation, view) ?? decideChange(observation, view, guarded))',
+        replace: 'decideChange(observation, view, guarded)',
       },
     ],
-    caughtBy: [
-      'test/hooks/outcome/result.test.ts',
-      'test/scenarios/changes/refused-writes.test.ts',
-      'test/scenarios/lifecycle/deletion.test.ts',
-      faults,
+    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/scenarios/calls/late-writes.test.ts'],
+  },
+  {
+    name: 'writer-unread',
+    fault: 'the undo treats every writer as settled (W3)',
+    edits: [
+      {
+        file: 'hooks/in-flight/in-flight.ts',
+        find: 'return writer !== undefined && (writer === status.settledWriter || writer === ownWrites.writer);',
+        replace: 'return writer !== undefined || ownWrites.isOpen || status.version < 0;',
+      },
     ],
+    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/scenarios/calls/late-writes.test.ts'],
+  },
+  {
+    name: 'replaced-writer-forgotten',
+    fault: 'the undo does not wait for a replaced writer (W4)',
+    edits: [
+      {
+        file: 'hooks/in-flight/in-flight.ts',
+        find: 'return endOf(Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0), lateWindow);',
+        replace: 'return endOf(settled ? 0 : (observed ?? 0), lateWindow);',
+      },
+    ],
+    caughtBy: ['test/hooks/in-flight.test.ts'],
+  },
+  {
+    name: 'not-fenced',
+    fault: 'a write in flight can land if the undo writes nothing (W5)',
+    edits: [
+      {
+        file: 'hooks/decide/rolling-back.ts',
+        find: 'const safe = isFenced(evidence, due) ? verdict : fenced(',
+        replace: 'const safe = isFenced(evidence, due) || evidence !== undefined ? verdict : fenced(',
+      },
+    ],
+    caughtBy: ['test/hooks/decide/decide.test.ts', 'test/scenarios/calls/late-writes.test.ts'],
+  },
+  {
+    name: 'withdrawn-unseen',
+    fault: 'a change is taken for never sent although another process may have fenced its target (W6)',
+    edits: [
+      {
+        file: 'hooks/in-flight/in-flight.ts',
+        find: 'isSettled(traces) && fencedUntil(traces, 0) === 0 &&',
+        replace: 'isSettled(traces) && unsettledAt(traces) === undefined &&',
+      },
+    ],
+    caughtBy: ['test/hooks/in-flight.test.ts'],
   },
 ];

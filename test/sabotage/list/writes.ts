@@ -1,141 +1,50 @@
-// What is written, and with which preconditions.
+// Promises 2 to 4: what the engine writes forward, and what it stores first.
 import type { Sabotage } from '../sabotage.ts';
-
-const requests = 'server/kubernetes/requests.ts';
-const requestTests = ['test/server/kubernetes/requests.test.ts'];
 
 export const writes: readonly Sabotage[] = [
   {
     name: 'update-unconditional',
     fault: 'an update is sent without uid and resourceVersion',
-    edits: [{ file: requests, find: 'body: conditional(write.object, write.precondition)', replace: 'body: write.object' }],
-    caughtBy: requestTests,
-  },
-  {
-    name: 'update-without-uid',
-    fault: 'an update is sent without uid: it would create a vanished object',
     edits: [
       {
-        file: requests,
-        find: "const withUid = withPath(object, ['metadata', 'uid'], precondition.uid);",
-        replace: 'const withUid = object;',
+        file: 'server/kubernetes/requests.ts',
+        find: 'body: conditional(write.object, write.precondition)',
+        replace: 'body: write.object',
       },
     ],
-    caughtBy: requestTests,
+    caughtBy: ['test/server/kubernetes/requests.test.ts'],
   },
   {
     name: 'patch-unconditional',
     fault: 'a patch is sent without uid and resourceVersion',
     edits: [
       {
-        file: requests,
+        file: 'server/kubernetes/requests.ts',
         find: 'body: conditional(named(write.object, write.location), write.precondition)',
         replace: 'body: named(write.object, write.location)',
       },
     ],
-    caughtBy: requestTests,
-  },
-  {
-    name: 'delete-unconditional',
-    fault: 'a delete is sent without preconditions',
-    edits: [
-      {
-        file: requests,
-        find: 'preconditions: { uid: precondition.uid, resourceVersion: precondition.resourceVersion },',
-        replace: '',
-      },
-    ],
-    caughtBy: requestTests,
-  },
-  {
-    name: 'nobodys-credentials',
-    fault: 'an empty token is sent: the request is that of system:anonymous, and is forbidden for good',
-    edits: [
-      {
-        file: 'server/kubernetes/connection.ts',
-        find: "if (credentials.headers.authorization?.trim() === 'Bearer') throw new Error(emptyToken);",
-        replace: '',
-      },
-    ],
-    caughtBy: ['test/server/kubernetes/connection.test.ts'],
-  },
-  {
-    name: 'refusals-of-the-unready',
-    fault: 'a refusal of an API server that starts is final: its caches are empty, and the rights are there',
-    edits: [
-      {
-        file: 'server/kubernetes/unready.ts',
-        find: 'if (!isRefusal(answer) || readiness.wasKnown(sentAt)) return answer;',
-        replace: 'if (!isRefusal(answer) || !readiness.wasKnown(-1)) return answer;',
-      },
-    ],
-    caughtBy: ['test/server/kubernetes/unready.test.ts'],
-  },
-  {
-    name: 'apply-as-plain-json',
-    fault: 'the body of an apply is JSON that YAML reads otherwise: breaks of lines in a text are folded',
-    edits: [{ file: 'server/kubernetes/transport.ts', find: 'asYaml(JSON.stringify(body))', replace: 'JSON.stringify(body)' }],
-    caughtBy: ['test/scenarios/changes/json-fidelity.test.ts'],
+    caughtBy: ['test/server/kubernetes/requests.test.ts'],
   },
   {
     name: 'delete-without-uid',
     fault: 'a delete names the version, but not the uid',
-    edits: [{ file: requests, find: 'preconditions: { uid: precondition.uid, ', replace: 'preconditions: { ' }],
-    caughtBy: requestTests,
+    edits: [
+      { file: 'server/kubernetes/requests.ts', find: 'preconditions: { uid: precondition.uid, ', replace: 'preconditions: { ' },
+    ],
+    caughtBy: ['test/server/kubernetes/requests.test.ts'],
   },
   {
-    name: 'unframed-delete',
-    fault: 'a request body is sent without its length: the API server ignores the preconditions of a delete',
+    name: 'foreign-is-ours',
+    fault: 'a foreign value where we had changed one counts as ours, and the undo erases it',
     edits: [
       {
-        file: 'server/kubernetes/transport.ts',
-        find: 'body: body === undefined ? null : textOf(body)',
-        replace: "body: body === undefined || method === 'DELETE' ? null : textOf(body)",
+        file: 'hooks/content/merge.ts',
+        find: "return { restored: live, ours: [{ path, state: 'foreign' }], theirs: [path] };",
+        replace: "return { restored: prior, ours: [{ path, state: 'applied' }], theirs: [] };",
       },
     ],
-    caughtBy: ['test/server/kubernetes/writes.test.ts'],
-  },
-  {
-    name: 'name-from-content',
-    fault: 'an object is written under the name that its content gives',
-    edits: [{ file: requests, find: "return withPath(object, ['metadata', 'name'], location.name);", replace: 'return object;' }],
-    caughtBy: requestTests,
-  },
-  {
-    name: 'manager-without-uid',
-    fault: 'the field manager lacks the uid of the Transaction',
-    edits: [
-      {
-        file: 'hooks/model/transaction.ts',
-        find: 'const uid = transaction.uid.slice(0, uidLength);',
-        replace: "const uid = '';",
-      },
-    ],
-    caughtBy: ['test/hooks/model/reference.test.ts'],
-  },
-  {
-    name: 'impersonation-dropped',
-    fault: 'targets are written with the rights of the engine',
-    edits: [
-      {
-        file: 'hooks/writes/resources.ts',
-        find: "return { kind: 'serviceAccount', namespace: transaction.namespace, name: transaction.serviceAccountName };",
-        replace: 'return engine;',
-      },
-    ],
-    caughtBy: ['test/hooks/writes/change.test.ts', 'test/scenarios/lifecycle/account.test.ts'],
-  },
-  {
-    name: 'foreign-annotations-dropped',
-    fault: 'an update drops the annotations that others have written since the snapshot',
-    edits: [
-      {
-        file: 'hooks/writes/change.ts',
-        find: "['annotations', annotations] as const",
-        replace: "['annotations', ours] as const",
-      },
-    ],
-    caughtBy: ['test/hooks/writes/change.test.ts'],
+    caughtBy: ['test/hooks/content/merge.test.ts'],
   },
   {
     name: 'update-drops-finalizers',
@@ -154,33 +63,123 @@ export const writes: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'named-finalizers-kept',
-    fault: 'an update keeps finalizers where its content has a list of its own',
+    name: 'no-snapshot',
+    fault: 'nothing is stored before the first change',
     edits: [
       {
-        file: 'hooks/writes/change.ts',
-        find: '.filter((key) => !isNamed(key))',
-        replace: ".filter((key) => !isNamed(key) || key === 'finalizers')",
+        file: 'hooks/plan/plan.ts',
+        find: 'return storePlan(step, transaction, storing);',
+        replace: "return storePlan(step, transaction, storing).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
       },
     ],
-    caughtBy: ['test/hooks/writes/change.test.ts', 'test/scenarios/changes/updates-and-finalizers.test.ts'],
+    caughtBy: ['test/scenarios/changes/readme-example.test.ts'],
   },
   {
-    name: 'numbers-rounded',
-    fault: 'integers above 2^53 are rounded',
-    edits: [{ file: 'hooks/model/json.ts', find: 'JSON.rawJSON(context.source)', replace: 'value' }],
-    caughtBy: ['test/hooks/model/json.test.ts'],
+    name: 'snapshot-unacknowledged',
+    fault: 'a snapshot counts as stored although its write failed',
+    edits: [
+      {
+        file: 'hooks/outcome/result.ts',
+        find: '  if (failure === undefined) {\n    const writes = plan.kind',
+        replace: "  if (failure === undefined || failure.kind === 'transient') {\n    const writes = plan.kind",
+      },
+    ],
+    caughtBy: [
+      'test/hooks/outcome/result.test.ts',
+      'test/scenarios/changes/refused-writes.test.ts',
+      'test/faults/faults.test.ts',
+    ],
   },
   {
-    name: 'durations-believed',
-    fault: 'a duration outside its bounds is used unchanged if admission accepted it',
-    edits: [{ file: 'hooks/checks/validity.ts', find: '...durationFaults(transaction), ', replace: '' }],
-    caughtBy: ['test/hooks/checks/refused-again.test.ts'],
+    name: 'digest-unchecked',
+    fault: 'a second or an edited snapshot is restored from',
+    edits: [
+      {
+        file: 'hooks/observe/snapshot.ts',
+        find: 'if (digestOf(data) !== ref.digest) return',
+        replace: "if (digestOf(data) === '') return",
+      },
+    ],
+    caughtBy: ['test/threats/tampering.test.ts'],
   },
   {
-    name: 'same-target-twice',
-    fault: 'one object may be changed twice in a Transaction',
-    edits: [{ file: 'hooks/checks/targets.ts', find: 'first.set(identityOf(target), earlier ?? index);', replace: '' }],
-    caughtBy: ['test/hooks/checks/targets.test.ts'],
+    name: 'entry-of-another',
+    fault: 'an entry of another object or change is restored from',
+    edits: [
+      {
+        file: 'hooks/snapshots/codec.ts',
+        find: 'identityOf(stored) !== identityOf(target)) return undefined;',
+        replace: 'identityOf(stored) === "") return undefined;',
+      },
+    ],
+    caughtBy: ['test/hooks/snapshots/codec.test.ts'],
+  },
+  {
+    name: 'forged-snapshot-adopted',
+    fault: 'an object under the name of a snapshot is adopted, whoever stored it',
+    edits: [
+      {
+        file: 'hooks/snapshots/objects.ts',
+        find: 'return packer.isTagged(digest, read(headAnnotations.tag), headContext(transaction, base, parts))',
+        replace: "return packer.tag(digest, headContext(transaction, base, parts)) !== ''",
+      },
+    ],
+    caughtBy: ['test/hooks/snapshots/codec.test.ts', 'test/threats/replayed-snapshots.test.ts'],
+  },
+  {
+    name: 'secrets-unsealed',
+    fault: 'prior states of Secrets are readable in the snapshot',
+    edits: [{ file: 'hooks/model/entry.ts', find: 'if (isSecret(target) || target', replace: 'if (target' }],
+    caughtBy: ['test/hooks/snapshots/codec.test.ts'],
+  },
+  {
+    name: 'own-create-foreign',
+    fault: 'after a crash the object that we created counts as foreign',
+    edits: [
+      {
+        file: 'hooks/attribution/apply.ts',
+        find: "if (isOurCreation(evidence, evidence.uid) && unlikeOurs(evidence).length === 0) return { kind: 'done' };",
+        replace: '',
+      },
+    ],
+    caughtBy: ['test/hooks/attribution/apply.test.ts'],
+  },
+  {
+    name: 'own-update-forgotten',
+    fault: 'after a crash our own update counts as a foreign change',
+    edits: [
+      { file: 'hooks/attribution/apply.ts', find: "if (kind === 'applied' && !isPart) return { kind: 'done' };", replace: '' },
+    ],
+    caughtBy: ['test/hooks/attribution/apply.test.ts'],
+  },
+  {
+    name: 'impersonation-dropped',
+    fault: 'targets are written with the rights of the engine',
+    edits: [
+      {
+        file: 'hooks/writes/resources.ts',
+        find: "return { kind: 'serviceAccount', namespace: transaction.namespace, name: transaction.serviceAccountName };",
+        replace: 'return engine;',
+      },
+    ],
+    caughtBy: ['test/hooks/writes/change.test.ts', 'test/scenarios/lifecycle/account.test.ts'],
+  },
+  {
+    name: 'permissions-after-locks',
+    fault: 'locks are acquired before permissions are reviewed',
+    edits: [
+      {
+        file: 'hooks/observe/begin.ts',
+        find: 'const isChecked = context.carry.checked || context.isWaiting;',
+        replace: 'const isChecked = !context.carry.checked;',
+      },
+    ],
+    caughtBy: ['test/scenarios/lifecycle/refusals.test.ts'],
+  },
+  {
+    name: 'secrets-quoted',
+    fault: 'messages quote what the API server says of a Secret',
+    edits: [{ file: 'hooks/checks/failures.ts', find: "if (!isSecret && message !== '')", replace: "if (message !== '')" }],
+    caughtBy: ['test/scenarios/snapshots/secrets.test.ts'],
   },
 ];

@@ -196,9 +196,10 @@ t.test('a policy changes values that we send', async (t) => {
     await t.test('policed', { skip: `this Kubernetes does not serve ${mutatingPolicies}` }, () => undefined);
     return;
   }
-  const engines = await openEngines(t, stage);
+  const engines = await openEngines(t, stage, { writeTimeout: 2_000 });
   const namespace = await namespaceFor(t, stage, 'policed');
-  await stampWritesOf(stage, suffix, t, { value: "'policed'", also: [namespace] });
+  const lost = await namespaceFor(t, stage, 'policed-lost');
+  await stampWritesOf(stage, suffix, t, { value: "'policed'", also: [namespace, lost] });
   const map = (name: string, data: JsonObject, more: JsonObject = {}): JsonObject => ({
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...more } },
     ...{ immutable: true, data: { stamp: 'ours', ...data } },
@@ -216,6 +217,16 @@ t.test('a policy changes values that we send', async (t) => {
     await annotated(`/api/v1/namespaces/${namespace}/configmaps/${name}`);
     t.match(await undo(engines.start(), 'new'), { phase: 'RolledBack' });
     t.equal((await client.get(`/api/v1/namespaces/${namespace}`)).code, 404);
+  });
+
+  await t.test('whose answer is lost: the object stays, and the status names it', async (t) => {
+    const name = `lost${suffix}`;
+    await stage.transaction('lost', [apply(namespaceOf(lost)), apply(map(name, { a: '1' }, { namespace: lost }))], options);
+    await untilDeath(engines.start({ wrap: dying(name) }), 'lost');
+    const { status } = await stepToEnd(engines.start(), 'lost');
+    t.match(status, { phase: 'Failed' });
+    t.match(itemsOf(status)[1], { left: true, error: { reason: 'ForeignContent', message: /data\.stamp \(by shop\)/ } });
+    t.match(must(await client.get(`/api/v1/namespaces/${lost}/configmaps/${name}`)), { data: { a: '1', stamp: 'policed' } });
   });
 
   await t.test('of an object that is recreated, and whose annotations others write', async (t) => {

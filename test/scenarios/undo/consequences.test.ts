@@ -101,45 +101,6 @@ t.test('claims that a StatefulSet deletes when it has fewer Pods', async (t) => 
   });
 });
 
-t.test('the rules of a ClusterRole that is aggregated', async (t) => {
-  const stage = await startStage(t, { withoutLoop: true });
-  const { client, namespace } = stage;
-  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
-  const parts = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
-  const label = `aggregate-${namespace}`;
-  const rule = (resource: string): JsonObject => ({ apiGroups: [''], resources: [resource], verbs: ['get'] });
-  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { [label]: 'yes' } }] };
-  const make = async (name: string, object: JsonObject, labels: JsonObject = {}): Promise<string> => {
-    const full = `${namespace}-${name}`;
-    must(await client.create(roles, { metadata: { name: full, labels }, ...object }));
-    t.teardown(() => client.delete(`${roles}/${full}`));
-    return full;
-  };
-  const rulesOf = async (name: string) => must(await client.get(`${roles}/${name}`)).rules;
-  await make('part', { rules: [rule('pods')] }, { [label]: 'yes' });
-
-  await t.test('refuse the change', async (t) => {
-    const name = await make('plain', { rules: [rule('configmaps')] });
-    await refused(t, stage, change('Patch', name, { aggregationRule }, parts), /would overwrite its rules/);
-    t.same(await rulesOf(name), [rule('configmaps')]);
-    await commit(stage, 'allowed', [change('Patch', name, { aggregationRule }, parts)], allowIrreversible);
-    await waitFor(async () => /pods/.test(JSON.stringify(await rulesOf(name))), 'the rules of others');
-  });
-
-  await t.test('keep it as it is, if somebody wrote them since', async (t) => {
-    const name = await make('whole', { aggregationRule });
-    const isFilled = async (): Promise<boolean> => ((await rulesOf(name)) as unknown[] | null)?.length === 1;
-    await waitFor(isFilled, 'its rules');
-    const plain = { metadata: {}, rules: [rule('pods')] };
-    await commit(stage, 'same', [change('Update', name, plain, parts)]);
-    t.match(await undo(stage, 'same'), { phase: 'RolledBack' });
-    await commit(stage, 'written', [change('Update', name, plain, parts)]);
-    must(await client.patch(`${roles}/${name}`, { rules: [rule('services')] }));
-    left(t, await undo(stage, 'written', partial), /would overwrite its rules/);
-    t.same(await rulesOf(name), [rule('services')]);
-  });
-});
-
 t.test('a volume that no claim is bound to', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, namespace } = stage;
@@ -206,46 +167,6 @@ t.test('a volume that is to be of another claim', async (t) => {
     left(t, await undo(stage, 'moved', partial), /its claimRef changes, and its policy is Delete/);
     t.equal(textAt(must(await client.get(`${volumes}/${name}`)), 'spec', 'claimRef', 'name'), 'new');
   });
-});
-
-t.test('marks by which Kubernetes takes an object for its own', async (t) => {
-  const stage = await startStage(t, { withoutLoop: true });
-  const { client, path, namespace } = stage;
-  const flow = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1', kind: 'FlowSchema' };
-  const flows = '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas';
-  const spec = { matchingPrecedence: 9_000, priorityLevelConfiguration: { name: 'catch-all' } };
-  must(await client.create(flows, { metadata: { name: namespace }, spec }));
-  t.teardown(() => client.delete(`${flows}/${namespace}`));
-  const annotations = { 'apf.kubernetes.io/autoupdate-spec': 'true' };
-  const taken = /take it for its own, and may delete it, since it has/;
-  await refused(t, stage, change('Patch', namespace, { metadata: { annotations } }, flow), taken);
-  const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' };
-  const slices = path('discovery.k8s.io/v1/endpointslices');
-  must(
-    await client.create(path('services'), { metadata: { name: 'fed' }, spec: { selector: { app: 'x' }, ports: [{ port: 80 }] } }),
-  );
-  const labels = { 'kubernetes.io/service-name': 'fed' };
-  must(await client.create(slices, { metadata: { name: 'by-hand', labels }, addressType: 'IPv4', endpoints: [], ports: [] }));
-  const managed = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
-  const mark = change('Patch', 'by-hand', { metadata: { labels: managed } }, slice);
-  await refused(t, stage, mark, taken);
-  await commit(stage, 'marked', [mark], allowIrreversible);
-  await waitFor(async () => !(await isThere(stage, `${slices}/by-hand`)), 'Kubernetes to delete it');
-});
-
-t.test('a Job that has finished gets no time to live', async (t) => {
-  const stage = await startStage(t, { withoutLoop: true });
-  const { client, path } = stage;
-  const jobs = path('batch/v1/jobs');
-  const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.org/main:1' }] };
-  must(await client.create(jobs, { metadata: { name: 'done' }, spec: { completions: 0, template: { spec: pod } } }));
-  const isDone = async (): Promise<boolean> =>
-    JSON.stringify(must(await client.get(`${jobs}/done`)).status).includes('"Complete"');
-  await waitFor(isDone, 'the Job to finish');
-  const parts = { apiVersion: 'batch/v1', kind: 'Job' };
-  const ttl = change('Patch', 'done', { spec: { ttlSecondsAfterFinished: 0 } }, parts);
-  await refused(t, stage, ttl, /it has finished, and Kubernetes would delete it 0 s after that.*allow-irreversible/);
-  t.ok(await isThere(stage, `${jobs}/done`));
 });
 
 t.test('a token Secret stays that of its ServiceAccount', async (t) => {
