@@ -37,10 +37,13 @@ export function say(io: Io, ...lines: readonly string[]): void {
   sayAll(io, lines);
 }
 
-/** The same of any number of lines: a call takes about 120 000 arguments at most. */
+/** The same of any number of lines: a call takes about 120 000 arguments at most. Of what moves a terminal only colours pass. */
 export function sayAll(io: Io, lines: readonly string[]): void {
-  if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`);
+  if (lines.length > 0) io.stdout.write(`${lines.join('\n').replaceAll(unsaid, (one) => (one.length > 2 ? one : clean(one)))}\n`);
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours begin with one
+const unsaid = /\u001b\[[\d;]*m|(?![\n\t])[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Writes a line that is no result: a warning, or what goes on meanwhile. It may quote files and answers: none of them moves a cursor. */
 export function note(io: Io, line: string): void {

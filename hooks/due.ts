@@ -188,9 +188,9 @@ function ended(stored: Stored): Due {
 /** Seconds until a finished Transaction shall be deleted; undefined when it is kept: the only copy of what is left goes with it. */
 function timeToLive({ transaction, status, now }: Stored): number | undefined {
   const { ttlSecondsAfterFinished } = transaction;
-  if (ttlSecondsAfterFinished === undefined || status.completedAt === undefined || status.items.some(isNotRestored))
+  if (ttlSecondsAfterFinished === undefined || status.completionTime === undefined || status.items.some(isNotRestored))
     return undefined;
-  return (status.completedAt - now) / 1000 + ttlSecondsAfterFinished;
+  return (status.completionTime - now) / 1000 + ttlSecondsAfterFinished;
 }
 
 export function holdsLocks({ items }: Status): boolean {
@@ -203,7 +203,7 @@ function pending({ transaction, status }: Stored, annotation: string): Request |
 }
 
 function overdue({ transaction, status, now }: Stored): boolean {
-  return status.startedAt !== undefined && now > believedTime(status.startedAt, transaction.createdAt, now) + transaction.timeout;
+  return status.startTime !== undefined && now > believedTime(status.startTime, transaction.createdAt, now) + transaction.timeout;
 }
 
 function timeoutCause({ transaction, status: { message } }: Stored): Ending {

@@ -75,8 +75,6 @@ export const transactionStatus: Schema = {
     duration: string('From startTime to completionTime, such as 12s; set at the end.', 32),
     current: string('The change that is being applied or undone, or whose gate is open: its target.', statusLimits.target),
     waitingUntil: time('Until when the open gates are waited for at the latest; absent while none is open.'),
-    startedAt: time('The same as startTime, which is new.'),
-    completedAt: time('The same as completionTime, which is new.'),
     rollbackStartedAt: time('When the undo began.'),
     settledWriter: string('The engine process and turn whose requests are all answered, in a form for the engine only.', 128),
     unsettledAt: time('When a process was replaced that may have left a request unanswered.'),

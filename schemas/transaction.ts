@@ -15,7 +15,7 @@ export const guardedFields = [
   'items',
   'rollbackRef',
   'specDigest',
-  'startedAt',
+  'startTime',
   'rollbackStartedAt',
   'settledWriter',
   'unsettledAt',
@@ -23,7 +23,7 @@ export const guardedFields = [
   'handledAnnotations',
 ] as const;
 
-/** Derived, and unknown to versions before: a version that has them may add them, one that has not may drop them. */
+/** Derived from the spec and the rest of the status: they may change without a higher version. */
 const derivedInItems: readonly string[] = ['target', 'state'];
 
 /** What may change in an item only together with a higher version. */

@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
       ['cli/run/a.ts', "import { version } from '../../package.json' with { type: 'json' };"],
       [
         'cli/cluster/a.ts',
-        "import { Watch } from '@kubernetes/client-node/dist/watch.js';\nimport type { Reader } from '../../hooks/cluster.ts';\nimport type { Plan } from '../../hooks/inspection.ts';\nimport { createCluster } from '../../server/kubernetes/cluster.ts';\nimport { at } from '../../hooks/model/json.ts';\nimport { mostChanges } from '../../schemas/transaction-spec.ts';",
+        "import { KubeConfig } from '@kubernetes/client-node/dist/config.js';\nimport type { Reader } from '../../hooks/cluster.ts';\nimport type { Plan } from '../../hooks/inspection.ts';\nimport { createCluster } from '../../server/kubernetes/cluster.ts';\nimport { at } from '../../hooks/model/json.ts';\nimport { mostChanges } from '../../schemas/transaction-spec.ts';",
       ],
     ],
   },

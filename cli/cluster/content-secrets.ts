@@ -2,6 +2,7 @@
 // between its two writes.
 import type { Failed, Resource } from '../../hooks/cluster.ts';
 import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { clean } from '../../hooks/model/words.ts';
 import { caller, type Session } from './session.ts';
 import type { TransactionName } from './transactions.ts';
 
@@ -41,8 +42,8 @@ export async function orphans(session: Session, namespace: string | undefined): 
   const answer = await session.cluster.listMetadata(contentSecrets, namespace, caller, options);
   if (answer.kind === 'failed') return answer;
   return answer.items.filter(isOrphan).map((item) => ({
-    namespace: textAt(item, 'metadata', 'namespace') ?? '',
-    name: textAt(item, 'metadata', 'name') ?? '',
+    namespace: clean(textAt(item, 'metadata', 'namespace') ?? ''),
+    name: clean(textAt(item, 'metadata', 'name') ?? ''),
   }));
 }
 

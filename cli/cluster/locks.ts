@@ -3,6 +3,7 @@ import type { Failed, Resource } from '../../hooks/cluster.ts';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { parseTime } from '../../hooks/model/timeouts.ts';
 import { foreign } from '../../hooks/model/words.ts';
+import { allPages } from './pages.ts';
 import { caller, type Session } from './session.ts';
 
 const leases: Resource = {
@@ -33,17 +34,15 @@ interface Locks {
 }
 
 export async function readLocks(session: Session, engineNamespace: string): Promise<Locks | Failed> {
-  const found: LockView[] = [];
-  let next = '';
-  for (;;) {
+  const pages = await allPages((from) => {
     const labelSelector = 'app.kubernetes.io/managed-by=janus';
-    const options = { whole: true, limit: 500, labelSelector, ...(next === '' ? {} : { from: next }) };
-    const answer = await session.cluster.listMetadata(leases, engineNamespace, caller, options);
-    if (answer.kind === 'failed') return answer;
-    found.push(...answer.items.filter((item) => textAt(item, 'metadata', 'annotations', transaction) !== undefined).map(lockIn));
-    next = answer.next;
-    if (next === '') return { kind: 'ok', locks: found, now: answer.serverTime };
-  }
+    const options = { whole: true, limit: 500, labelSelector, ...(from === '' ? {} : { from }) };
+    return session.cluster.listMetadata(leases, engineNamespace, caller, options);
+  });
+  if ('kind' in pages) return pages;
+  const all = pages.flatMap(({ items }) => items);
+  const locks = all.filter((item) => textAt(item, 'metadata', 'annotations', transaction) !== undefined).map(lockIn);
+  return { kind: 'ok', locks, now: pages.at(-1)?.serverTime ?? Number.NaN };
 }
 
 const transaction = 'tx.janus.io/transaction';

@@ -35,12 +35,13 @@ export function openSession(place: SessionPlace, env: Environment): Session {
   const context = config.getCurrentContext();
   // Another shell may change the current context meanwhile: credentials of another cluster are none for this one.
   const load = () => loadKubeConfig({ ...place, context }, env);
+  const connection = connectionOf(load);
   return {
-    cluster: createCluster(connectionOf(load), { writeTimeout }),
+    cluster: createCluster(connection, { writeTimeout }),
     namespace: place.namespace ?? config.getContextObject(context)?.namespace ?? 'default',
     context,
     server: config.getCurrentCluster()?.server ?? '',
-    watcher: createWatcher(config),
+    watcher: createWatcher(connection),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Failed } from '../../hooks/cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { foreign } from '../../hooks/model/words.ts';
 import { collectionPath } from '../../server/kubernetes/paths.ts';
+import { allPages } from './pages.ts';
 import { caller, type Session } from './session.ts';
 import { transactions } from './transactions.ts';
 import { versionIn } from './watch.ts';
@@ -38,17 +39,17 @@ const pageSize = '500';
 
 /** Of all pages. */
 export async function readTable(session: Session, { namespace, labelSelector }: Selection): Promise<Table | Failed> {
-  const rows: TableRow[] = [];
-  let next = '';
-  for (;;) {
-    const query = { limit: pageSize, ...present({ labelSelector, continue: next === '' ? undefined : next }) };
+  const pages = await allPages(async (from) => {
+    const query = { limit: pageSize, ...present({ labelSelector, continue: from === '' ? undefined : from }) };
     const request = { method: 'GET', path: collectionPath(transactions, namespace), query, accept } as const;
     const answer = await session.cluster.transport.request(request, caller);
     if (answer.kind === 'failed') return answer;
-    rows.push(...rowsIn(answer.body));
-    next = textAt(answer.body, 'metadata', 'continue') ?? '';
-    if (next === '') return { kind: 'ok', columns: columnsIn(answer.body), rows, version: versionIn(answer.body) };
-  }
+    const { body, size } = answer;
+    return { kind: 'ok', body, size, next: textAt(body, 'metadata', 'continue') ?? '' } as const;
+  });
+  if ('kind' in pages) return pages;
+  const last = pages.at(-1)?.body ?? {};
+  return { kind: 'ok', columns: columnsIn(last), rows: pages.flatMap(({ body }) => rowsIn(body)), version: versionIn(last) };
 }
 
 /** Each row that changes, until the watch ends. */
@@ -72,20 +73,22 @@ function present(values: Readonly<Record<string, string | undefined>>): Readonly
 
 function columnsIn(table: JsonObject): readonly Column[] {
   return listAt(at(table, 'columnDefinitions')).map((column) => ({
-    name: textAt(column, 'name') ?? '',
+    name: said(textAt(column, 'name') ?? ''),
     priority: Number(at(column, 'priority') ?? 0),
   }));
 }
 
 const longestCell = 1_000;
 
+const said = (text: string): string => foreign(text, longestCell);
+
 function rowsIn(table: JsonObject): readonly TableRow[] {
   return listAt(at(table, 'rows'))
     .filter(isObject)
     .map((row) => ({
-      cells: listAt(at(row, 'cells')).map((cell) => foreign(cell === null ? '' : String(cell), longestCell)),
-      namespace: textAt(row, 'object', 'metadata', 'namespace') ?? '',
-      name: textAt(row, 'object', 'metadata', 'name') ?? '',
+      cells: listAt(at(row, 'cells')).map((cell) => said(cell === null ? '' : String(cell))),
+      namespace: said(textAt(row, 'object', 'metadata', 'namespace') ?? ''),
+      name: said(textAt(row, 'object', 'metadata', 'name') ?? ''),
     }));
 }
 

@@ -3,6 +3,7 @@ import type { Failed, ListOptions, Location, Resource } from '../../hooks/cluste
 import { type JsonObject, textAt } from '../../hooks/model/json.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf, withoutAnswer } from '../show/sentences.ts';
+import { allPages } from './pages.ts';
 import { caller, type Session } from './session.ts';
 
 export const transactions: Resource = {
@@ -52,16 +53,12 @@ export async function listTransactions(
   namespace: string | undefined,
   selection: Pick<ListOptions, 'labelSelector'> = {},
 ): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
-  let next = '';
-  do {
-    const options = { ...selection, whole: true, limit: 200, ...(next === '' ? {} : { from: next }) };
-    const answer = await session.cluster.listMetadata(transactions, namespace, caller, options);
-    if (answer.kind === 'failed') throw problemOf(answer, session, { verb: 'list', namespace });
-    found.push(...answer.items);
-    next = answer.next;
-  } while (next !== '');
-  return found;
+  const pages = await allPages((from) => {
+    const options = { ...selection, whole: true, limit: 200, ...(from === '' ? {} : { from }) };
+    return session.cluster.listMetadata(transactions, namespace, caller, options);
+  });
+  if ('kind' in pages) throw problemOf(pages, session, { verb: 'list', namespace });
+  return pages.flatMap(({ items }) => items);
 }
 
 /** Throws a Problem if the API server gives no answer, or does not know the user. A cluster without the engine is none. */
@@ -91,10 +88,13 @@ const namespaces: Resource = {
   namespaced: false,
 };
 
+/** No other name is completed: a shell would run what is in some of them. */
+const completed = /^[a-z0-9][a-z0-9.-]*$/;
+
 /** Names, for completions. Throws a Problem. */
 export async function listNames(session: Session, what: 'transactions' | 'namespaces'): Promise<readonly string[]> {
   const [resource, namespace] = what === 'transactions' ? [transactions, session.namespace] : [namespaces, undefined];
   const answer = await session.cluster.listMetadata(resource, namespace, caller, { limit: 500 });
   if (answer.kind === 'failed') throw problemOf(answer, session, { verb: 'list', namespace });
-  return answer.items.map((item) => textAt(item, 'metadata', 'name') ?? '');
+  return answer.items.map((item) => textAt(item, 'metadata', 'name') ?? '').filter((name) => completed.test(name));
 }

@@ -1,8 +1,8 @@
-// Watches: client-node's, with an Accept header where rows of a Table are wanted. It parses plainly, so integers above 2^53 lose
-// digits: for states, never for content.
-import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import { Watch } from '@kubernetes/client-node/dist/watch.js';
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+// Watches: one request each, to the host and with the credentials of all other requests. As these, it follows no redirect and unpacks
+// nothing; what is not read yet stays in the connection, and a line has a bound.
+import { at, isObject, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import type { Connection } from '../../server/kubernetes/connection.ts';
+import { createPools } from '../../server/kubernetes/pools.ts';
 import { unlessAborted } from '../io.ts';
 
 interface WatchEvent {
@@ -25,57 +25,73 @@ export interface Watcher {
   events(wanted: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent>;
 }
 
-export function createWatcher(config: KubeConfig): Watcher {
-  return { events: (wanted, signal) => eventsOf(config, wanted, signal) };
+/** In ms. */
+const longestSilence = 30_000;
+/** In UTF-16 units: an event holds one object. */
+const longestLine = 16 * 1024 * 1024;
+
+export function createWatcher(connection: Connection): Watcher {
+  const pools = createPools(connection, { connections: 1, longestAnswer: -1, requestTimeout: longestSilence });
+  const bodyOf = async ({ path, query, accept = 'application/json' }: WatchQuery, signal: AbortSignal) => {
+    const { headers, tls } = connection.known() ?? (await connection.credentials());
+    const { statusCode, body } = await pools.poolFor(tls).request({
+      origin: connection.server.origin,
+      method: 'GET',
+      path: `${connection.server.pathname.replace(/\/+$/, '')}${path}?${new URLSearchParams({ ...query, watch: 'true' })}`,
+      headers: { accept, 'user-agent': 'janus', ...headers },
+      signal,
+      reset: true,
+    });
+    if (statusCode === 401) connection.refused();
+    if (statusCode === 200) return body;
+    body.on('error', () => undefined).destroy();
+    return undefined;
+  };
+  return {
+    async *events(wanted, signal) {
+      const ending = new AbortController();
+      try {
+        const body = await unlessAborted(bodyOf(wanted, AbortSignal.any([signal, ending.signal])), signal);
+        if (body !== undefined) for await (const line of linesIn(body.setEncoding('utf8'))) yield* eventIn(line);
+      } catch {
+        // Nothing is lost, and the words may hold a token where a plugin gives no credentials.
+      } finally {
+        ending.abort();
+      }
+    },
+  };
 }
 
-async function* eventsOf(
-  config: KubeConfig,
-  { path, query, accept }: WatchQuery,
-  signal: AbortSignal,
-): AsyncGenerator<WatchEvent> {
-  const queue: WatchEvent[] = [];
-  let ended = false;
-  let wake = (): void => undefined;
-  const end = (): void => {
-    ended = true;
-    wake();
-  };
-  signal.addEventListener('abort', end, { once: true });
-  const receive = (type: string, object: JsonObject): void => {
-    queue.push({ type, object });
-    wake();
-  };
-  const watch = new Watch(accept === undefined ? config : accepting(config, accept));
-  // Rejects where a plugin gives no credentials; its words may hold a token.
-  const begun = watch.watch(path, query, receive, end).catch(end);
-  try {
-    await unlessAborted(begun, signal);
-    while (!signal.aborted) {
-      const event = queue.shift();
-      if (event !== undefined) yield event;
-      else if (ended) return;
-      else await new Promise<void>((resolve) => (wake = resolve));
+async function* linesIn(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of texts) {
+    const lines = text.split('\n');
+    const last = lines.pop() ?? '';
+    for (const line of lines) {
+      yield rest + line;
+      rest = '';
     }
-  } finally {
-    signal.removeEventListener('abort', end);
-    void begun.then((controller) => controller?.abort());
+    rest += last;
+    if (rest.length > longestLine) return;
   }
 }
 
-type Security = Pick<KubeConfig, 'applySecurityAuthentication'>;
+/** None in a line that is no event. */
+function eventIn(line: string): readonly WatchEvent[] {
+  const event = parsed(line);
+  const [type, object] = [textAt(event, 'type'), at(event, 'object')];
+  return type !== undefined && isObject(object) ? [{ type, object }] : [];
+}
 
-/** The same configuration, whose requests have an Accept header. */
-function accepting(config: KubeConfig, accept: string): KubeConfig {
-  const applySecurityAuthentication: Security['applySecurityAuthentication'] = async (context) => {
-    await config.applySecurityAuthentication(context);
-    context.setHeaderParam('Accept', accept);
-  };
-  return Object.assign(Object.create(config) as KubeConfig, { applySecurityAuthentication });
+function parsed(line: string) {
+  try {
+    return parseJson(line);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The version to watch from: that of an object, or of a list. */
 export function versionIn(object: JsonObject): string {
-  const version = at(object, 'metadata', 'resourceVersion');
-  return typeof version === 'string' ? version : '';
+  return textAt(object, 'metadata', 'resourceVersion') ?? '';
 }

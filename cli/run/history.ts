@@ -48,9 +48,9 @@ function rowOf(object: JsonObject): readonly string[] {
   return [...cellsOf(view), view.message];
 }
 
-function cellsOf({ namespace, name, createdAt, startedAt, endedAt, phase, done }: TransactionView): readonly string[] {
+function cellsOf({ namespace, name, createdAt, startTime, endedAt, phase, done }: TransactionView): readonly string[] {
   const age = createdAt === undefined ? '' : ageOf(Date.now() - createdAt);
-  const took = startedAt === undefined || endedAt === undefined ? '' : ageOf(endedAt - startedAt);
+  const took = startTime === undefined || endedAt === undefined ? '' : ageOf(endedAt - startTime);
   return [namespace, name, age, phase, done, took];
 }
 

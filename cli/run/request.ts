@@ -53,7 +53,7 @@ interface Sent {
 export async function send({ io, session, wanted, object, act, beside = {} }: Sending): Promise<Sent> {
   const request = { name: act.annotation, value: randomUUID() };
   let seen = object;
-  for (;;) {
+  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     mayAct(viewOf(seen), act, io.program);
     refuseInterrupted(io);
     const answer = await annotate(session, wanted, seen, { ...beside, [request.name]: request.value });
@@ -62,7 +62,10 @@ export async function send({ io, session, wanted, object, act, beside = {} }: Se
     seen = await getTransaction(session, wanted);
     if (textAt(seen, 'metadata', 'uid') !== textAt(object, 'metadata', 'uid')) throw replaced(wanted, act);
   }
+  throw new Problem(`Cannot ${act.verb} Transaction ${wanted.name}: it changes all the time. Nothing was changed: try again.`);
 }
+
+const mostAttempts = 20;
 
 function replaced({ namespace, name }: TransactionName, { verb }: Act): Problem {
   return new Problem(

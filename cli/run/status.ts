@@ -24,7 +24,7 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
   const format = options.text('output');
   if (format === undefined) {
     const view = viewOf(object);
-    const elapsed = (view.endedAt ?? Date.now()) - (view.startedAt ?? Date.now());
+    const elapsed = (view.endedAt ?? Date.now()) - (view.startTime ?? Date.now());
     const columns = io.stdout.isTTY === true ? io.stdout.columns : Number.POSITIVE_INFINITY;
     say(io, ...treeOf({ view, elapsed }, { columns }, outputStyle(io, options)), ...refusedUndo(view));
   } else say(io, formatted([printed(object)], format));

@@ -96,8 +96,8 @@ function conclude(watched: Watched, last: TransactionView | undefined, screen: S
 }
 
 /** As the status says; else for how long it was followed. */
-function spanOf({ startedAt, endedAt }: TransactionView, elapsed: number): number {
-  return startedAt === undefined || endedAt === undefined ? elapsed : endedAt - startedAt;
+function spanOf({ startTime, endedAt }: TransactionView, elapsed: number): number {
+  return startTime === undefined || endedAt === undefined ? elapsed : endedAt - startTime;
 }
 
 interface Screen {

@@ -9,11 +9,12 @@ import {
   type ScalarStyleRule,
 } from 'js-yaml';
 import { isRawNumber, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { clean } from '../../hooks/model/words.ts';
 
 /** `format`: `json`, `yaml` or `name`. One object stands alone, unless it is one of a list. */
 export function formatted(objects: readonly JsonObject[], format: string, isList = objects.length !== 1): string {
   if (format === 'name')
-    return objects.map((object) => `transaction.tx.janus.io/${textAt(object, 'metadata', 'name')}`).join('\n');
+    return objects.map((object) => `transaction.tx.janus.io/${clean(textAt(object, 'metadata', 'name') ?? '')}`).join('\n');
   const shown = objects.map((object) => withPath(object, ['metadata', 'managedFields'], undefined));
   const [first] = shown;
   const value: JsonObject = !isList && first !== undefined ? first : { apiVersion: 'v1', kind: 'List', items: shown };

@@ -38,7 +38,7 @@ export interface TransactionView {
   readonly reason: string;
   /** ms since the epoch. */
   readonly createdAt: number | undefined;
-  readonly startedAt: number | undefined;
+  readonly startTime: number | undefined;
   readonly endedAt: number | undefined;
   readonly changes: readonly ChangeView[];
   /** Annotations, those of requests among them. */
@@ -55,22 +55,23 @@ const longestText = 2_000;
 export function viewOf(object: JsonObject): TransactionView {
   const status = at(object, 'status');
   const text = (...path: readonly string[]): string => foreign(textAt(status, ...path) ?? '', longestText);
-  const namespace = textAt(object, 'metadata', 'namespace') ?? '';
+  const own = (key: string): string => foreign(textAt(object, 'metadata', key) ?? '', longestText);
+  const namespace = own('namespace');
   const items = listAt(at(status, 'items'));
   const counted = (flag: string): number => items.filter((item) => at(item, flag) === true).length;
   return {
     namespace,
-    name: textAt(object, 'metadata', 'name') ?? '',
-    uid: textAt(object, 'metadata', 'uid') ?? '',
+    name: own('name'),
+    uid: own('uid'),
     phase: text('phase') || 'Pending',
     done: text('progress'),
     message: text('message') || 'created, waiting for the engine',
     finished: conditionIn(status, 'Finished', 'status') === 'True',
     left: counted('left'),
     kept: counted('kept'),
-    reason: conditionIn(status, 'Succeeded', 'reason') ?? '',
+    reason: foreign(conditionIn(status, 'Succeeded', 'reason') ?? '', longestText),
     createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')),
-    startedAt: parseTime(textAt(status, 'startTime')),
+    startTime: parseTime(textAt(status, 'startTime')),
     endedAt: parseTime(textAt(status, 'completionTime')),
     changes: listAt(at(object, 'spec', 'changes')).map((change, index) => changeOf(change, items[index], namespace)),
     requested: textsIn(at(object, 'metadata', 'annotations')),

@@ -6,7 +6,7 @@ import type { JsonObject } from '../model/json.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { describe, isSecret, type Reference } from '../model/reference.ts';
 import { isFromSecret } from '../model/source.ts';
-import type { Transaction } from '../model/transaction.ts';
+import { annotations, type Transaction } from '../model/transaction.ts';
 import { cut } from '../model/words.ts';
 import { describeConflicts, describeFailure } from './failures.ts';
 import { type Fault, fault } from './fault.ts';
@@ -24,16 +24,23 @@ export function describeRefusal(failure: Failure, subject: Subject, transaction:
   const change = transaction.changes[index];
   // Keys of what comes from a Secret are a part of its value.
   const known = [...(isFromSecret(change) ? [prior] : [change?.content, prior, expected]), ...fieldsOfKind(subject.target)];
-  const isHidden = isSealed(subject, transaction);
+  const isHidden = hidesWords(subject, transaction);
   return failure.conflicts === undefined
     ? describeFailure(failure, isHidden, known)
     : describeConflicts(failure.conflicts, isHidden, known);
 }
 
+/** Of objects of the cluster, whoever writes the Transaction may have the words shown; never of what comes from a Secret. */
+function hidesWords(subject: Subject, transaction: Transaction): boolean {
+  const { index, target } = subject;
+  const mayShow = target.namespace === undefined && !isSecret(target) && !isFromSecret(transaction.changes[index]);
+  return isSealed(subject, transaction) && !(mayShow && transaction.annotations[annotations.showRefusals] === 'true');
+}
+
 /** The failure of a write that is tried again, with what the API server says of it: it names the webhook that it cannot call. */
 export function withWords<Tried extends Failure>(failure: Tried, subject: Subject, transaction: Transaction): Tried {
   const { code, message } = failure;
-  return code < 500 || isSealed(subject, transaction) ? failure : { ...failure, said: cut(message, longestWords) };
+  return code < 500 || hidesWords(subject, transaction) ? failure : { ...failure, said: cut(message, longestWords) };
 }
 
 const longestWords = 600;

@@ -22,7 +22,7 @@ export function decideBegin(observation: Observation, view: BeginView): Step {
     waiting: (message) => waitingForLocks(withLocks, transaction, now, message),
     waitedTooLong: (message) => setStatus(stopped(withLocks, { reason: 'LockHeld', message }, now, new Map()), message),
     refused: (cause) => setStatus(stopped(withLocks, cause, now, new Map()), cause.message),
-    since: status.startedAt,
+    since: status.startTime,
   });
 }
 

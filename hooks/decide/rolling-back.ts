@@ -11,11 +11,13 @@ import { lockOf } from '../locks/lease.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { FailureKind } from '../model/failure.ts';
 import { filledOf } from '../model/filled.ts';
+import { gateOf } from '../model/gated.ts';
 import { wasApplied } from '../model/item.ts';
 import { textAt } from '../model/json.ts';
 import { describe } from '../model/reference.ts';
+import type { Status } from '../model/status.ts';
 import { formatTime, parseTime } from '../model/timeouts.ts';
-import { managersOfChange } from '../model/transaction.ts';
+import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
 import { type Clear, firstLease, guard, type ReadTrouble, stepIfBlocked, troubleOf, unreadable } from './guards.ts';
 import { acquirerOf, planAcquisition } from './locks.ts';
@@ -148,14 +150,19 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
     createdUid: entry.type === 'Create' ? item.uid : undefined,
     failing: view.failing.map(({ kind }) => kind),
     away: view.away,
-    // All had been applied, so it was Committed: the last one ends it.
-    wasCommitted: status.items.every(wasApplied),
+    wasCommitted: wasCommitted(transaction, status),
     ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
     ...(view.stored === undefined ? {} : { stored: { ...view.stored, now } }),
     version: item.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,
     overwrites: item.overwrite === true,
   };
+}
+
+/** Whether all had been applied, and no gate was open then: what a gate has undone was never Committed. */
+function wasCommitted(transaction: Transaction, { items }: Status): boolean {
+  const isShut = (index: number): boolean => gateOf(transaction, index) !== undefined && items[index]?.gate?.passed !== true;
+  return items.every((item, index) => wasApplied(item) && !isShut(index));
 }
 
 // W5: where the undo itself writes nothing to an object that is there, a write that may still land is made to miss.

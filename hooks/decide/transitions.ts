@@ -29,17 +29,17 @@ export function handled(status: Status, request: Request | undefined): Status {
 
 /** Begun, but its checks met transient trouble. */
 export function begun(status: Status, now: number): Status {
-  return { ...status, startedAt: status.startedAt ?? now };
+  return { ...status, startTime: status.startTime ?? now };
 }
 
 /** Its checks are passed, it waits for a lock. */
 export function waitingForLocks(status: Status, transaction: Transaction, now: number, message: string): Status {
-  return { ...status, startedAt: status.startedAt ?? now, specDigest: transaction.specDigest, message };
+  return { ...status, startTime: status.startTime ?? now, specDigest: transaction.specDigest, message };
 }
 
 /** All locks are held: `leases` in the order of the changes, `writer` the one that the first of them names. */
 export function locked(status: Status, transaction: Transaction, now: number, { leases, writer }: Locks): Status {
-  const begun = { startedAt: status.startedAt ?? now, specDigest: transaction.specDigest };
+  const begun = { startTime: status.startTime ?? now, specDigest: transaction.specDigest };
   const passed = { ...to(status, 'Preparing'), ...begun, ...settledBy(writer) };
   return { ...withLeases(passed, leases), message: 'all locks acquired; storing the state before the changes' };
 }
@@ -143,7 +143,7 @@ function opened({ gate }: Item, now: number): GateState {
 }
 
 function committed(status: Status, now: number): Status {
-  return { ...to(status, 'Committed'), completedAt: now, message: allApplied(status.items.length) };
+  return { ...to(status, 'Committed'), completionTime: now, message: allApplied(status.items.length) };
 }
 
 /** Ends before anything was applied. */
@@ -152,19 +152,22 @@ export function stopped(status: Status, cause: Ending, now: number, errors: Read
     const error = errors.get(index);
     return error === undefined ? item : { ...item, error: plain(error) };
   });
-  const ended = handled({ ...to(status, 'Failed'), items, completedAt: now, startedAt: status.startedAt ?? now }, cause.request);
+  const ended = handled(
+    { ...to(status, 'Failed'), items, completionTime: now, startTime: status.startTime ?? now },
+    cause.request,
+  );
   return { ...ended, cause: plain(cause), message: `nothing was applied: ${cause.message}` };
 }
 
 /** Since when a requested undo waits for its locks: after the end. What began before a Failed one ended was an earlier undo. */
-export function waitingSince({ phase, rollbackStartedAt, completedAt }: Status): number | undefined {
-  const isEarlier = phase !== 'Committed' && rollbackStartedAt !== undefined && rollbackStartedAt <= (completedAt ?? 0);
+export function waitingSince({ phase, rollbackStartedAt, completionTime }: Status): number | undefined {
+  const isEarlier = phase !== 'Committed' && rollbackStartedAt !== undefined && rollbackStartedAt <= (completionTime ?? 0);
   return isEarlier ? undefined : rollbackStartedAt;
 }
 
 /** A requested undo waits for its locks. */
 export function waitingToUndo(status: Status, now: number, message: string): Status {
-  const afterEnd = Math.max(now, (status.completedAt ?? 0) + storedResolution);
+  const afterEnd = Math.max(now, (status.completionTime ?? 0) + storedResolution);
   return { ...status, rollbackStartedAt: waitingSince(status) ?? afterEnd, message };
 }
 

@@ -11,7 +11,7 @@ import { plain, shortened, undoneMessage } from './wording.ts';
 export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
   const marked = failed === undefined ? status : withItem(status, failed, (item) => ({ ...item, error: plain(cause) }));
   const started = handled({ ...to(marked, 'RollingBack'), rollbackStartedAt: now }, cause.request);
-  const { completedAt: _ended, undo: _answered, ...running } = started;
+  const { completionTime: _ended, undo: _answered, ...running } = started;
   return { ...running, cause: plain(cause), message: `rolling back: ${cause.message}` };
 }
 
@@ -120,7 +120,7 @@ export function concluded(status: Status, now: number, remaining?: ItemError): S
   const items = status.items.map((item) =>
     remaining !== undefined && isToUndo(item) ? notRestoredItem(item, lastWords(item, remaining)) : item,
   );
-  const ended = { ...status, items, completedAt: now };
+  const ended = { ...status, items, completionTime: now };
   return { ...to(ended, items.some(isNotRestored) ? 'Failed' : 'RolledBack'), message: undoneMessage(ended) };
 }
 

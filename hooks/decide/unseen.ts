@@ -15,11 +15,15 @@ import { setAside, setStatus, waitOut } from './waiting.ts';
 /** ms since the beginning, of the Transaction or of its undo, for which a kind is waited for; at most half of spec.timeout. */
 const listPatience = 60_000;
 
-/** Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. */
-const mostAttempts = 6;
+/**
+ * Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. After half of spec.timeout two
+ * suffice: a server that never answers makes each look take as long as a request may.
+ */
+const attempts = { most: 6, least: 2 } as const;
 
 function isLasting({ transaction, now, waits }: Observation, since: number): boolean {
-  return now > since + Math.min(listPatience, transaction.timeout / 2) && waits >= mostAttempts;
+  const half = since + transaction.timeout / 2;
+  return now > Math.min(since + listPatience, half) && waits >= (now > half ? attempts.least : attempts.most);
 }
 
 /** A Delete among these around which not all can be seen: waited for, then refused. */
@@ -27,7 +31,7 @@ export function unseenAtChecks(observation: Observation, targets: readonly Prepa
   const blind = targets.flatMap((one) => (one.failing ?? []).slice(0, 1).map((unseen) => ({ unseen, resolved: one.resolved })));
   const [first] = blind;
   if (first === undefined) return [];
-  if (!isLasting(observation, observation.status.startedAt ?? observation.now))
+  if (!isLasting(observation, observation.status.startTime ?? observation.now))
     return waitOut(observation.status, lookingAt(first.unseen, first.resolved), first.unseen.failure);
   return blind.map(({ unseen, resolved: { index, target } }) =>
     fault('Irreversible', `spec.changes[${index}]: ${blindDelete(unseen, target)}`, index),
@@ -39,7 +43,7 @@ export function unseenAtDelete(observation: Observation, view: ItemView, { index
   const { status, now } = observation;
   const [unseen] = view.failing;
   if (unseen === undefined) return undefined;
-  if (!isLasting(observation, status.startedAt ?? now)) return waitOut(status, lookingAt(unseen, { target }), unseen.failure);
+  if (!isLasting(observation, status.startTime ?? now)) return waitOut(status, lookingAt(unseen, { target }), unseen.failure);
   const message = blindDelete(unseen, target);
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }

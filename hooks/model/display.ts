@@ -4,7 +4,7 @@ import { type Item, nextToUndo, type UndoOrder } from './item.ts';
 import { at, isList, type Json, type JsonObject, textAt } from './json.ts';
 import { isTerminal, type Phase } from './phase.ts';
 import { describe, type Reference } from './reference.ts';
-import { formatDuration, formatTime } from './timeouts.ts';
+import { formatDuration } from './timeouts.ts';
 import { foreign, storedSize } from './words.ts';
 
 export type ItemState =
@@ -25,7 +25,7 @@ interface ItemDisplay {
   readonly state?: string;
 }
 
-const texts = ['current', 'duration', 'startTime', 'completionTime', 'waitingUntil'] as const;
+const texts = ['current', 'duration', 'waitingUntil'] as const;
 
 export interface Display extends Readonly<Partial<Record<(typeof texts)[number], string>>> {
   readonly items: readonly ItemDisplay[];
@@ -34,8 +34,8 @@ export interface Display extends Readonly<Partial<Record<(typeof texts)[number],
 interface Displayed {
   readonly phase: Phase;
   readonly items: readonly Item[];
-  readonly startedAt?: number;
-  readonly completedAt?: number;
+  readonly startTime?: number;
+  readonly completionTime?: number;
 }
 
 /** Of each change. The table is in docs/reference.md. */
@@ -85,7 +85,7 @@ export function displayOf(status: Displayed, { namespace, changes, order }: Desc
     return target === undefined ? { state } : { target: within(nameOf(target, namespace), most), state };
   });
   const current = items[inHand(status, states)]?.target;
-  return { items, ...(current === undefined ? {} : { current }), ...timesOf(status) };
+  return { items, ...(current === undefined ? {} : { current }), ...durationOf(status) };
 }
 
 /** The change that is applied or undone next; else the first that is waited for. */
@@ -95,13 +95,9 @@ function inHand({ phase, items }: Displayed, states: readonly ItemState[]): numb
   return items.findIndex(({ gate }) => gate !== undefined && gate.passed !== true);
 }
 
-function timesOf({ phase, startedAt, completedAt }: Displayed): Omit<Display, 'items'> {
-  const isEnded = isTerminal(phase) && startedAt !== undefined && completedAt !== undefined;
-  return {
-    ...(isEnded ? { duration: formatDuration(Math.max(0, completedAt - startedAt)) } : {}),
-    ...(startedAt === undefined ? {} : { startTime: formatTime(startedAt) }),
-    ...(completedAt === undefined ? {} : { completionTime: formatTime(completedAt) }),
-  };
+function durationOf({ phase, startTime, completionTime }: Displayed): Omit<Display, 'items'> {
+  const isEnded = isTerminal(phase) && startTime !== undefined && completionTime !== undefined;
+  return isEnded ? { duration: formatDuration(Math.max(0, completionTime - startTime)) } : {};
 }
 
 /** `Deployment web-server`; with its namespace only where that is not the one of the Transaction. */

@@ -141,6 +141,8 @@ export type FailureReason = ApiReason | OwnFailureReason | 'Unknown';
 const isOwn = (reason: FailureReason): reason is OwnFailureReason => (ownFailures as readonly string[]).includes(reason);
 
 const byCode: Readonly<Record<number, Reason>> = {
+  // No answer in time.
+  0: 'ServerTimeout',
   400: 'BadRequest',
   401: 'Unauthorized',
   403: 'Forbidden',

@@ -34,8 +34,8 @@ export interface Status {
   readonly items: readonly Item[];
   readonly rollbackRef?: RollbackRef;
   readonly specDigest?: string;
-  readonly startedAt?: number;
-  readonly completedAt?: number;
+  readonly startTime?: number;
+  readonly completionTime?: number;
   /** Since when the undo runs or, in Committed, since when a requested one waits for its locks. */
   readonly rollbackStartedAt?: number;
   /** The writer whose requests are all known to be answered, and who sends nothing more under that name (in-flight/in-flight.ts). */
@@ -95,8 +95,8 @@ export function decodeStatus(wire: Json | undefined, changes: number): Status | 
     ...decodeDisplay(wire),
     ...decodeUndo(at(wire, 'undo')),
     ...optional('specDigest', textAt(wire, 'specDigest')),
-    ...optional('startedAt', parseTime(textAt(wire, 'startedAt'))),
-    ...optional('completedAt', parseTime(textAt(wire, 'completedAt'))),
+    ...optional('startTime', parseTime(textAt(wire, 'startTime'))),
+    ...optional('completionTime', parseTime(textAt(wire, 'completionTime'))),
     ...optional('rollbackStartedAt', parseTime(textAt(wire, 'rollbackStartedAt'))),
     ...optional('settledWriter', textAt(wire, 'settledWriter')),
     ...optional('unsettledAt', parseTime(textAt(wire, 'unsettledAt'))),
@@ -137,7 +137,7 @@ function decodeCause(conditions: readonly Condition[]): { readonly cause?: Cause
   return failed === undefined ? {} : { cause: { reason: failed.reason as Reason, message: failed.message } };
 }
 
-const times = ['startedAt', 'completedAt', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
+const times = ['startTime', 'completionTime', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
 
 /** The wire form. Equal statuses have equal wire forms: Metacontroller writes nothing then and wakes nobody. */
 export function encodeStatus(status: BoundedStatus): JsonObject {
@@ -152,8 +152,8 @@ export function encodeStatus(status: BoundedStatus): JsonObject {
     items: status.items.map((item, index) => ({ ...displayed[index], ...encodeItem(item) })),
     ...(status.rollbackRef === undefined ? {} : { rollbackRef: { ...status.rollbackRef } }),
     ...(status.specDigest === undefined ? {} : { specDigest: status.specDigest }),
-    ...time('startedAt'),
-    ...time('completedAt'),
+    ...time('startTime'),
+    ...time('completionTime'),
     ...time('rollbackStartedAt'),
     ...(status.settledWriter === undefined ? {} : { settledWriter: status.settledWriter }),
     ...time('unsettledAt'),

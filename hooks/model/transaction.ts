@@ -22,6 +22,8 @@ export const annotations = {
   undoAfter: 'tx.janus.io/undo-after',
   automaticRollback: 'tx.janus.io/automatic-rollback',
   allowIrreversible: 'tx.janus.io/allow-irreversible',
+  /** Refusals of writes of cluster-scoped objects are shown in the words of the API server, or of who refuses. */
+  showRefusals: 'tx.janus.io/show-refusals',
   /** On an object that a Create made and that has no field which could show its manager. */
   createdBy: 'tx.janus.io/created-by',
   /** On an object that an Apply wrote under `spec.fieldManager`: the holder (holderOf) of the last one. */

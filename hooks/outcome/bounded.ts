@@ -34,7 +34,7 @@ function boundedCause({ reason, message }: Cause): Cause {
 }
 
 function boundedTimes(status: Status): Partial<Status> {
-  const names = ['startedAt', 'completedAt', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
+  const names = ['startTime', 'completionTime', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
   return Object.fromEntries(
     names.flatMap((name) => {
       const time = status[name];

@@ -16,7 +16,7 @@ const guarded = [
   'items',
   'rollbackRef',
   'specDigest',
-  'startedAt',
+  'startTime',
   'rollbackStartedAt',
   'settledWriter',
   'unsettledAt',
@@ -54,14 +54,14 @@ function newDisplay(status: Status, transaction: Displayable): Display {
 }
 
 /** When the last of the open gates times out, or all changes and waits together do; undefined while no gate is open. */
-function waitingUntil({ phase, items, startedAt }: Status, transaction: Displayable): number | undefined {
+function waitingUntil({ phase, items, startTime }: Status, transaction: Displayable): number | undefined {
   const gates = phase === 'Committing' ? openGates(transaction, items)?.gates : undefined;
-  if (gates === undefined || startedAt === undefined) return undefined;
+  if (gates === undefined || startTime === undefined) return undefined;
   const ends = gates.flatMap(({ index, gate }) => {
     const since = items[index]?.gate?.since;
     return since === undefined ? [] : [since + gate.timeout];
   });
-  return ends.length === 0 ? undefined : storableTime(Math.min(Math.max(...ends), startedAt + transaction.timeout));
+  return ends.length === 0 ? undefined : storableTime(Math.min(Math.max(...ends), startTime + transaction.timeout));
 }
 
 // As it is stored, be it by a version that has none: two versions that serve one Transaction in turn would rewrite it for ever.

@@ -11,7 +11,7 @@ import { isAsResolved, prepare, withoutCluster } from './decide/preparing.ts';
 import { rollBack } from './decide/rolling-back.ts';
 import { holds, validate } from './decide/validating.ts';
 import { verify } from './decide/verifying.ts';
-import { refuse, take, wait } from './decide/waiting.ts';
+import { isToRead, type NotRead, refuse, take, wait } from './decide/waiting.ts';
 import { type Due, dueOf, faultOf } from './due.ts';
 import { finalFault } from './model/fault.ts';
 import { type PackageTransaction, readPackageTransaction, type Wanted } from './model/package-transaction.ts';
@@ -24,7 +24,7 @@ import { createMemory, type Memory, type Progress } from './observe/progress.ts'
 import { failureOf, find, type Looker, Unread } from './observe/reading.ts';
 import { pullSecretsOf } from './observe/secrets.ts';
 import { lookAtHolder, readNumberedLock, readTheLock, stagesOfTry } from './observe/standing.ts';
-import { readValidation } from './observe/validation.ts';
+import { readAhead, readValidation } from './observe/validation.ts';
 import { readVerification } from './observe/verification.ts';
 import { answerOf, echo, gone, troubled } from './outcome/answer.ts';
 import { changedBy, leftToNewer } from './outcome/changed.ts';
@@ -32,7 +32,7 @@ import { perform } from './perform/perform.ts';
 import { engine, packageTransactions, stages } from './plan/resources.ts';
 
 export function createPackageSync(parts: PackageParts): PackageHook {
-  const serving = { ...parts, memory: createMemory() };
+  const serving = { ...parts, memory: createMemory(), ahead: createMemory(mostWaiting) };
   return async (call) => (isAtRest(call) ? echo(call, 0) : serve(serving, call));
 }
 
@@ -41,8 +41,12 @@ function isAtRest({ status, finalizing }: PackageCall): boolean {
   return !finalizing && isTerminal(textAt(status, 'phase')) && textAt(status, 'sweepTime') === undefined;
 }
 
+/** Package transactions of which it is remembered that their trees are read. */
+const mostWaiting = 1_000;
+
 interface Serving extends PackageParts {
   readonly memory: Memory;
+  readonly ahead: Memory;
 }
 
 async function serve(parts: Serving, call: PackageCall): Promise<PackageReply> {
@@ -120,7 +124,8 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
   async take(scene) {
     const lock = await readNumberedLock(scene.looker);
     const ofTries = await leftByTries(scene.looker, scene.ptx, scene.now);
-    return take({ ...scene, lock, ofTries, ...(await lookAtHolder(scene.looker, scene.ptx, lock)) });
+    const found = { ...scene, lock, ofTries, ...(await lookAtHolder(scene.looker, scene.ptx, lock)) };
+    return take({ ...found, unread: isToRead(found) ? await read(scene) : undefined });
   },
   async validate(scene) {
     const lock = await readTheLock(scene.looker);
@@ -134,6 +139,7 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
     const progress = progressOf(scene, isOver);
     const validation = await readValidation({ looker, wanted, ptx, lock, crossplane: parts.crossplane, registry, progress });
     const orphans = validation.kind === 'valid' ? await readOrphans(looker) : [];
+    if (validation.kind === 'unread') parts.ahead.forget(ptx.uid);
     return validate({ ...scene, lock, validation, orphans });
   },
   async prepare(scene) {
@@ -144,7 +150,9 @@ const acts: Readonly<Record<Due, (scene: Scene) => Promise<Move>>> = {
       return prepare({ ...scene, lock, preparation: undefined });
     const reading = await openReading(scene, wanted);
     if ('reason' in reading) return prepare({ ...scene, lock, preparation: withoutSecret(reading.message) });
-    return prepare({ ...scene, lock, preparation: await readPreparation({ ...scene, wanted, lock, ...reading }) });
+    const preparation = await readPreparation({ ...scene, wanted, lock, ...reading });
+    if (preparation.kind === 'unfinished') scene.parts.ahead.forget(ptx.uid);
+    return prepare({ ...scene, lock, preparation });
   },
   async install(scene) {
     const { looker, ptx, namespace } = scene;
@@ -187,6 +195,20 @@ function withoutSecret(message: string) {
   return { kind: 'failed', failure: { kind: 'denied', message } } as const;
 }
 
+/** The tree, once in each try by each process. */
+async function read(scene: Scene): Promise<NotRead | undefined> {
+  const { ptx, parts, looker } = scene;
+  const known = parts.ahead.recall(ptx.uid, String(ptx.status.failures));
+  const lock = await readTheLock(looker);
+  if (known.has('tree') || typeof ptx.wanted === 'string' || lock === undefined) return undefined;
+  const opened = await openReading(scene, ptx.wanted);
+  if ('reason' in opened) return undefined;
+  const { registry, isOver } = opened;
+  const unread = await readAhead({ looker, wanted: ptx.wanted, lock, crossplane: parts.crossplane, registry }, isOver);
+  if (unread === undefined) known.add('tree');
+  return unread;
+}
+
 async function openReading({ parts, looker }: Scene, wanted: Wanted) {
   const isOver = deadlineOf(parts);
   const pullSecrets = await pullSecretsOf(looker, wanted);
@@ -200,6 +222,7 @@ function deadlineOf({ clock, deadline }: PackageParts): () => boolean {
 }
 
 function progressOf({ parts, ptx }: Scene, isOver: () => boolean): Progress {
-  const { phase, tryTime = '' } = ptx.status;
-  return { ...parts.memory.recall(ptx.uid, `${phase} ${tryTime}`), isOver };
+  // The version grows when the Lock was given back, and others had it.
+  const { phase, version } = ptx.status;
+  return { ...parts.memory.recall(ptx.uid, `${phase} ${version}`), isOver };
 }

@@ -59,9 +59,9 @@ export function isNewRefusal(before: Status, { request, reason }: UndoAnswer): b
 }
 
 function durationOf(before: Status, after: Status): Pick<Stored, 'durationSeconds'> {
-  if (!hasEnded(before, after) || after.completedAt === undefined) return {};
-  const began = before.phase === 'RollingBack' ? after.rollbackStartedAt : after.startedAt;
-  return { durationSeconds: (after.completedAt - (began ?? after.completedAt)) / 1000 };
+  if (!hasEnded(before, after) || after.completionTime === undefined) return {};
+  const began = before.phase === 'RollingBack' ? after.rollbackStartedAt : after.startTime;
+  return { durationSeconds: (after.completionTime - (began ?? after.completionTime)) / 1000 };
 }
 
 /** Whether a terminal phase is reached. */
@@ -76,7 +76,7 @@ function lockWaitOf(before: Status, after: Status, now: number): Pick<Stored, 'l
   const isTaken = begins.has(before.phase) && (hasLocked(after.phase) || after.phase === 'RollingBack');
   const isGivenUp = before.phase === 'Pending' && after.cause?.reason === 'LockHeld';
   if (!isTaken && !isGivenUp) return {};
-  const since = (before.phase === 'Pending' ? before.startedAt : waitingSince(before)) ?? now;
+  const since = (before.phase === 'Pending' ? before.startTime : waitingSince(before)) ?? now;
   return { lockWaitSeconds: Math.max(0, now - since) / 1000 };
 }
 

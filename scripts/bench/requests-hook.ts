@@ -49,7 +49,7 @@ async function step(parent: Json): Promise<JsonObject> {
   if (work.version === 0) return told(work, await prepare(work), ['LocksAcquired', 'Prepared']);
   if (work.version === 1) return told(work, await change(work), ['ChangeApplied', 'Committed']);
   const status = at(live, 'status') as JsonObject;
-  return at(status, 'completedAt') === undefined ? release(work, status) : status;
+  return at(status, 'completionTime') === undefined ? release(work, status) : status;
 }
 
 async function readTransaction({ namespace, name }: Work): Promise<JsonObject> {
@@ -121,7 +121,7 @@ async function release(work: Work, status: JsonObject): Promise<JsonObject> {
   const uid = textAt(work.parent, 'metadata', 'uid') ?? '';
   await engine.list(leases, { labelSelector: `tx.janus.io/uid=${uid}` });
   await Promise.all(work.objects.map((object) => engine.delete(`${leases}/${leaseOf(work, object)}`)));
-  return { ...status, completedAt: stamp, conditions: [conditionOf(true)] };
+  return { ...status, completionTime: stamp, conditions: [conditionOf(true)] };
 }
 
 const stamp = '2026-01-01T00:00:00Z';
@@ -140,7 +140,7 @@ function statusOf(work: Work, phase: string): JsonObject {
     announced: true,
     ...(done > 0 && { committed: true }),
   }));
-  return { phase, version, items, progress: `${done}/${items.length}`, startedAt: stamp, conditions: [conditionOf(false)] };
+  return { phase, version, items, progress: `${done}/${items.length}`, startTime: stamp, conditions: [conditionOf(false)] };
 }
 
 // Sent without waiting for the answer, as the engine does.

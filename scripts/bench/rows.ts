@@ -26,10 +26,10 @@ export interface Row {
   readonly programs?: boolean;
   /** One Transaction with an open gate, and another one beside many of them (scripts/bench/gates.ts). */
   readonly gates?: boolean;
-  /** Targets that are as large as one Transaction may have, and larger (scripts/bench/heavy.ts). */
-  readonly heavy?: boolean;
   /** A small Transaction beside the load of another tenant (scripts/bench/beside.ts). */
   readonly beside?: boolean;
+  /** Targets that are as large as one Transaction may have, and larger (scripts/bench/heavy.ts). */
+  readonly heavy?: boolean;
   /** Trees of packages (scripts/bench/packages.ts): no Transaction at all. */
   readonly packages?: boolean;
   /** Packages that are installed (scripts/bench/installs.ts), on a control plane of their own. */

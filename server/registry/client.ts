@@ -12,7 +12,7 @@ import { createTurns, type Turns } from '../threads/turns.ts';
 import { readKeychain } from './authentication.ts';
 import { type Cache, createCache } from './cache.ts';
 import { readDocuments } from './documents.ts';
-import { createExchange } from './exchange.ts';
+import { createExchange, type Pace } from './exchange.ts';
 import { packageStream } from './layers.ts';
 import { limits } from './limits.ts';
 import { accepted, type Descriptor, type Manifest, readManifest } from './manifest.ts';
@@ -29,6 +29,7 @@ export interface ClientOptions {
   readonly atOnce?: number;
   /** ms for a request and its answer, at most. */
   readonly requestTimeout?: number;
+  readonly pace?: Pace;
   /** Registries that speak plain HTTP. */
   readonly httpHosts?: readonly string[];
 }
@@ -55,7 +56,7 @@ const requestTimeout = 15_000;
 export function createRegistryClient(options: ClientOptions): RegistryClient {
   const atOnce = options.atOnce ?? requestsAtOnce;
   const timeout = options.requestTimeout ?? requestTimeout;
-  const exchange = createExchange(atOnce, timeout);
+  const exchange = createExchange(atOnce, timeout, options.pace);
   const cache = createCache(options.cacheDirectory, options.cacheBytes);
   const parts = { turns: createTurns(atOnce), parsing: createTurns(parsedAtOnce), cache, seen: remembering() };
   return {

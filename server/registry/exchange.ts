@@ -1,4 +1,5 @@
 // One request to one host. The answer is a stream: this file limits its time, and its reader limits its bytes.
+import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Pool } from 'undici';
 import { admittedAddress, type Resolve } from './addresses.ts';
@@ -29,6 +30,15 @@ export interface Exchange {
   close(): Promise<void>;
 }
 
+/** The lower bound for bodies: fewer bytes than that, in each second on average of so many ms, end the request. */
+export interface Pace {
+  readonly bytesPerSecond: number;
+  readonly ms: number;
+}
+
+/** Whoever sends less never sends a package within a call. */
+const usualPace: Pace = { bytesPerSecond: 4_096, ms: 10_000 };
+
 const connectTimeout = 5_000;
 const idle = 10_000;
 /** Hosts and addresses to which connections are kept; the one that was used least recently gives way. */
@@ -36,7 +46,7 @@ const mostPools = 64;
 /** Bytes. */
 const mostDiscarded = 16_384;
 
-export function createExchange(connections: number, requestTimeout: number): Exchange {
+export function createExchange(connections: number, requestTimeout: number, pace = usualPace): Exchange {
   const pools = new Map<string, Pool>();
   // Connects to the address that was checked: another lookup might return another address.
   const poolFor = async ({ url, ledBy, resolve }: Asked): Promise<Pool> => {
@@ -63,7 +73,7 @@ export function createExchange(connections: number, requestTimeout: number): Exc
         const path = `${url.pathname}${url.search}`;
         // By default undici closes the connection after each HEAD. So it stays open if the registry answers `Connection: keep-alive`.
         const answer = await pool.request({ method, path, headers: { ...headers }, signal, reset: false });
-        return replyOf(answer, where);
+        return replyOf(answer, where, pace);
       } catch (error) {
         throw troubleOf(error, where);
       }
@@ -98,8 +108,8 @@ function lookingUp(address: string) {
   };
 }
 
-function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData, where: string): Reply {
-  const content = guarded(body, where);
+function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData, where: string, pace: Pace): Reply {
+  const content = guarded(body, where, pace);
   return {
     code: statusCode,
     header(name) {
@@ -113,11 +123,22 @@ function replyOf({ statusCode, headers, body }: Dispatcher.ResponseData, where: 
   };
 }
 
-async function* guarded(body: AsyncIterable<Uint8Array>, where: string): AsyncGenerator<Uint8Array> {
+async function* guarded(body: Readable, where: string, { bytesPerSecond, ms }: Pace): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  const least = (bytesPerSecond * ms) / 1_000;
+  const watch = setInterval(() => {
+    if (bytes < least) body.destroy(unavailable(`${where}: sends fewer than ${bytesPerSecond} bytes a second`));
+    bytes = 0;
+  }, ms);
   try {
-    yield* body;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      yield chunk;
+    }
   } catch (error) {
     throw troubleOf(error, where);
+  } finally {
+    clearInterval(watch);
   }
 }
 

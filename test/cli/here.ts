@@ -1,4 +1,5 @@
 // A command line in the process of the test: for what needs no control plane.
+import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -49,8 +50,13 @@ export const deletion = {
 const own = makeCertificate();
 
 /** What listens there, by TLS, takes every request and answers none; `note` gets each path. Returns its address. */
-export async function startSilence(t: Test, note: (url: string) => void = () => undefined): Promise<string> {
-  const server = createServer({ cert: own.certificate, key: own.key }, ({ url = '' }) => note(url));
+export function startSilence(t: Test, note: (url: string) => void = () => undefined): Promise<string> {
+  return startServer(t, ({ url = '' }) => note(url));
+}
+
+/** An API server that answers as the test wants. Returns its address. */
+export async function startServer(t: Test, answer: RequestListener): Promise<string> {
+  const server = createServer({ cert: own.certificate, key: own.key }, answer);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => {
     server.close();

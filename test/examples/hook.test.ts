@@ -102,8 +102,8 @@ const times = [
   'since',
   'readySince',
   'lastTransitionTime',
-  'startedAt',
-  'completedAt',
+  'startTime',
+  'completionTime',
   'rollbackStartedAt',
   'unsettledAt',
   'rollbackObservedAt',
@@ -112,10 +112,7 @@ const times = [
 const timeInText = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
 const masks: Readonly<Record<string, readonly [string, RegExp]>> = Object.fromEntries([
-  ...[...times, 'startTime', 'completionTime', 'waitingUntil'].map((key) => [
-    key,
-    ['{time}', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/],
-  ]),
+  ...[...times, 'waitingUntil'].map((key) => [key, ['{time}', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/]]),
   ['duration', ['{duration}', /^(\d+m)?(\d+s)?$/]],
   ...['digest', 'specDigest'].map((key) => [key, ['{digest}', /^[0-9a-f]{64}$/]]),
   ['uid', ['{uid}', /^[0-9a-f-]{36}$/]],

@@ -99,7 +99,7 @@ async function compare(bench: Bench, { object, account }: Given, id: string): Pr
     return metByRefusedCreation();
   }
   const ids = { planned: found.transaction.uid, real: textAt(answer.body, 'metadata', 'uid') ?? '' };
-  const { status } = await stepTo(stage, id, `${id} to end`, (now) => at(now.status, 'completedAt') !== undefined);
+  const { status } = await stepTo(stage, id, `${id} to end`, (now) => at(now.status, 'completionTime') !== undefined);
   const complaints = [...complaintsOfEnd(found, status), ...(await complaintsOfStates(bench, found, ids, id))];
   complain(complaints);
   return textAt(status, 'phase') === 'Committed' ? metByCommit(found) : metByRefusal(found.refusal, account);

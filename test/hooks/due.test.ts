@@ -42,7 +42,7 @@ function due(cells: Cells, more: JsonObject = {}): Due {
   const status = {
     ...stored,
     rollbackStartedAt: start,
-    completedAt: start,
+    completionTime: start,
     items: stored.items.map((item) => (locked === undefined ? item : { ...item, lockLease: 'l' })),
   };
   return dueOf({ transaction, status, now, lateWindow, waits: 0 });
@@ -129,15 +129,15 @@ t.test('a spec that is not the one that was checked goes no further', async (t) 
 });
 
 t.test('an undo has the whole of its time, however long ago the Transaction began', async (t) => {
-  const [startedAt, rollbackStartedAt] = [start, start + 60 * minute];
-  const status = statusOf('RollingBack', 'applied applied', { startedAt, rollbackStartedAt });
+  const [startTime, rollbackStartedAt] = [start, start + 60 * minute];
+  const status = statusOf('RollingBack', 'applied applied', { startTime, rollbackStartedAt });
   const after = (minutes: number): string =>
     told(dueOf({ transaction: transactionOf(), status, now: rollbackStartedAt + minutes * minute, lateWindow, waits: 0 }));
   t.same([after(0), after(30), after(31)], ['restore 1', 'restore 1', 'conclude overdue']);
 });
 
 t.test('a Transaction that is new has no time behind it', async (t) => {
-  const { startedAt: _none, ...status } = statusOf('Pending', 'waiting waiting');
+  const { startTime: _none, ...status } = statusOf('Pending', 'waiting waiting');
   t.same(dueOf({ transaction: transactionOf(), status, now: start + 99 * minute, lateWindow, waits: 0 }), { kind: 'begin' });
 });
 

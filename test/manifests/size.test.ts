@@ -92,7 +92,7 @@ function statusOf(version: number, phase: string): JsonObject {
     phase,
     version,
     items: Array.from({ length: mostChanges }, (_, index) => item(index)),
-    startedAt: '2026-11-21T10:00:00Z',
+    startTime: '2026-11-21T10:00:00Z',
     handledAnnotations: { 'tx.janus.io/request-rollback': 'v'.repeat(1000) },
   };
 }

@@ -50,15 +50,13 @@ const status: Status = {
   items: progress.flatMap((one): readonly Item[] => [{ progress: one }, { ...full, progress: one }]),
   rollbackRef: { name: 'sample-rollback', digest: 'a1b2', objects: 2 },
   specDigest: 'c3d4',
-  startedAt: 1_795_000_000_000,
-  completedAt: 1_795_000_001_000,
+  startTime: 1_795_000_000_000,
+  completionTime: 1_795_000_001_000,
   rollbackStartedAt: 1_795_000_000_500,
   display: {
     items: progress.flatMap((_, index) => [{}, { target: `Secret other/s${index}`, state: 'NotRestored' }]),
     current: 'Secret s1',
     duration: '12s',
-    startTime: '2026-11-21T10:00:00Z',
-    completionTime: '2026-11-21T10:00:12Z',
     waitingUntil: '2026-11-21T10:05:00Z',
   },
   undo: {

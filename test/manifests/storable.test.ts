@@ -25,7 +25,7 @@ import { conflictReasons } from '../../hooks/report/transition-metrics.ts';
 import { encodeDrift } from '../../hooks/snapshots/drift.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { reportedStatus } from '../../schemas/sync-response.ts';
-import { failureOfAnswer } from '../../server/kubernetes/failures.ts';
+import { failureOfAnswer, failureOfError } from '../../server/kubernetes/failures.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { managedBy, refusals, words } from '../generated/nasty.ts';
 import { type Client, freeNamespace, must } from '../support/client.ts';
@@ -160,6 +160,8 @@ t.test('no refusal is taken for the work of somebody else, nor for a judgement o
     if (conflictReasons.has(reason) || own.includes(reason) || labelOf(reason) !== reason) throw new Error(reason);
   });
   fc.assert(holds, { numRuns: 200 });
+  const late = failureOfError(new DOMException('no answer in time', 'TimeoutError'));
+  t.equal(reasonOfFailure(late), 'ServerTimeout', 'nobody has refused what has no answer');
   for (const reason of apiReasons) {
     const refusal = { code: 403, headers: {}, body: { kind: 'Status', reason, message: 'no' } };
     t.equal(reasonOfFailure(failureOfAnswer(refusal)), 'Forbidden', `403 with ${reason}`);
@@ -190,7 +192,7 @@ for (const text of worst)
       const left = full.items.map((item) => ({ ...item, error, progress: { kind: 'notRestored', applied: true } as const }));
       const status = completed(
         begun,
-        { ...full, items: left, phase: 'Failed', completedAt: start, message: text.repeat(9_000) },
+        { ...full, items: left, phase: 'Failed', completionTime: start, message: text.repeat(9_000) },
         start,
         {
           ...transactionOf({ changes: full.items.map((_, index) => change('Patch', `${index}${text.repeat(250)}`)) }),

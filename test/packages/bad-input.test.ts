@@ -2,13 +2,13 @@
 // nothing behind.
 import t, { type Test } from 'tap';
 import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { must, waitFor } from '../support/client.ts';
+import { type Answer, must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { createDriver } from '../support/package-driver.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
-import { passOn } from '../support/registry/proxy.ts';
+import { passOn, where } from '../support/registry/proxy.ts';
 
 t.setTimeout(600_000);
 
@@ -185,6 +185,97 @@ t.test('a registry in trouble: Synced is False and names host and path; the try 
     });
     t.equal(at(status, 'failures'), 1, `${code}`);
     await nothingOf(t, name);
+  }
+});
+
+t.test('a registry that sends byte by byte: it is read without the Lock, which others take meanwhile', async (t) => {
+  await world.publish({ name: 'slowly', tag: 'v1.0.0', objects: [crdOf('slowly')] });
+  await world.publish({ name: 'quickly', tag: 'v1.0.0', objects: [crdOf('quickly')] });
+  let isAsked = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (isAsked = resolve));
+  proxy.act(
+    where(/slowly\/blobs/, (_asked, answer) => {
+      answer.writeHead(200, { 'content-length': '100000' });
+      const more = setInterval(() => answer.write('x'), 100);
+      answer.on('close', () => clearInterval(more));
+      isAsked();
+      return true;
+    }),
+  );
+  await world.install('slowly', `${source('slowly')}:v1.0.0`, { packageName: 'slowly', retryLimit: 1 });
+  const other = createDriver(t, world);
+  const reading = driver.drive('slowly');
+  await asked;
+  const lock = must(await client.get(lockPath));
+  t.equal(textAt(lock, 'metadata', 'annotations', 'pkg.crossplane.io/current-transaction'), undefined);
+  await world.install('quickly', `${source('quickly')}:v1.0.0`, { packageName: 'quickly' });
+  t.equal(conditionIn(await other.drive('quickly'), 'Ready')?.status, 'True');
+  const status = await reading;
+  proxy.act(passOn);
+  t.match(conditionIn(status, 'Synced'), {
+    reason: 'ReconcileError',
+    message: new RegExp(`^${proxy.host}/v2/acme/slowly/blobs/sha256:[0-9a-f]+: sends fewer than 4096 bytes a second$`),
+  });
+  t.equal(at(status, 'transactionNumber'), undefined, 'it never had the Lock');
+});
+
+const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic';
+
+/** Refuses to create these objects, unless as a dry run, in words that quote the object. */
+async function refuseBut(name: string, rule: JsonObject, probe: () => Promise<Answer>): Promise<void> {
+  const words = `'no \\u202E' + object.metadata.name + ' today'`;
+  const spec = {
+    failurePolicy: 'Fail',
+    matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE'] }] },
+    validations: [
+      {
+        expression: `!object.metadata.name.startsWith('${name}') || request.dryRun == true`,
+        messageExpression: words,
+      },
+      { expression: "object.metadata.name != 'probes.probe.example.org'", message: 'it is in force' },
+    ],
+  };
+  must(await client.create(`${policies}ies`, { metadata: { name }, spec }));
+  must(
+    await client.create(`${policies}ybindings`, { metadata: { name }, spec: { policyName: name, validationActions: ['Deny'] } }),
+  );
+  await waitFor(async () => (await probe()).text.includes('it is in force'), 'the policy to be in force');
+}
+
+t.test('a policy that refuses an object of a stage, and not its dry run: its words reach the condition', async (t) => {
+  const probes = definitionOf('probes', 'probe.example.org') as JsonObject;
+  const provider = {
+    apiVersion: 'pkg.crossplane.io/v1',
+    kind: 'Provider',
+    metadata: { name: 'probes.probe.example.org' },
+    spec: { package: source('policed') },
+  };
+  const rows = [
+    {
+      refused: 'ones.policed.example.org',
+      rule: { apiGroups: ['apiextensions.k8s.io'], apiVersions: ['v1'], resources: ['customresourcedefinitions'] },
+      probe: () => client.create(definitionPath(), probes, { dryRun: 'All' }),
+      reason: 'CRDInstallationFailed',
+      what: 'CRD ones.policed.example.org',
+    },
+    {
+      refused: 'policed',
+      rule: { apiGroups: ['pkg.crossplane.io'], apiVersions: ['v1'], resources: ['providers'] },
+      probe: () => client.create(packagePath('providers'), provider, { dryRun: 'All' }),
+      reason: 'InstallationFailed',
+      what: 'Provider policed',
+    },
+  ];
+  await world.publish({ name: 'policed', tag: 'v1.0.0', objects: [crdOf('policed')] });
+  for (const { refused, rule, probe: isInForce, reason, what } of rows) {
+    await refuseBut(refused, rule, isInForce);
+    const name = `refused-${refused}`;
+    await world.install(name, `${source('policed')}:v1.0.0`, { packageName: 'policed', retryLimit: 1 });
+    const installed = conditionIn(await driver.drive(name), 'Installed');
+    t.equal(installed?.reason, reason);
+    t.match(installed?.message, `Failed to install ${what}: `);
+    t.match(installed?.message, `no \\u{202e}${refused} today`);
+    for (const path of [`${policies}ybindings/${refused}`, `${policies}ies/${refused}`]) must(await client.delete(path));
   }
 });
 

@@ -15,7 +15,7 @@ import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
 import { undoLast } from '../../hooks/packages/decide/undo.ts';
 import { unread, validate } from '../../hooks/packages/decide/validating.ts';
 import { verify } from '../../hooks/packages/decide/verifying.ts';
-import { refuse, take } from '../../hooks/packages/decide/waiting.ts';
+import { isToRead, refuse, take } from '../../hooks/packages/decide/waiting.ts';
 import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
 import { type PackageTransaction, readPackageTransaction, type Wanted } from '../../hooks/packages/model/package-transaction.ts';
@@ -119,6 +119,53 @@ t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it 
   t.match(take({ ...scene, lock: undefined }).deeds, [{ write: { verb: 'create' }, settledBy: 'exists' }]);
 });
 
+t.test('packages are read before the Lock is taken, and beyond one call never while it is held', async (t) => {
+  const scene = { ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [], ofTries: [] };
+  const failure = { kind: 'unavailable', message: 'r.example.org/v2/x: sends fewer than 4096 bytes a second' } as const;
+  for (const lock of [freeLock, theirs]) t.ok(isToRead({ ...scene, ptx: ptxOf(), lock }));
+  const lock = freeLock;
+  const begun = take({ ...scene, ptx: ptxOf(), lock, unread: { kind: 'unfinished' } });
+  t.match(begun, { deeds: [], status: { phase: 'Waiting', tryTime: timeOf(now) }, note: { message: 'Reading packages' } });
+  const since = ptxOf({ tryTime: timeOf(now - 600_000) });
+  const overdue = take({ ...scene, ptx: since, lock, unread: { kind: 'unfinished' } });
+  t.match(overdue, { deeds: [], status: { phase: 'Releasing', failures: 1, outcome: { reason: 'Unavailable' } } });
+  const slow = take({ ...scene, ptx: ptxOf(), lock, unread: { kind: 'failed', failure } });
+  t.match(slow, { deeds: [], status: { phase: 'Releasing', failures: 1, outcome: { message: failure.message } } });
+  const next = release({ ptx: { ...ptxOf(), status: slow.status }, ...moment, namespace, lock });
+  t.match([next.deeds, next.status.phase, next.status.tryTime], [[], 'Waiting', undefined]);
+  const behind = take({ ...scene, ptx: ptxOf({ tryTime: timeOf(now) }), lock: theirs });
+  t.equal(behind.status.tryTime, undefined, 'the time for which others hold the Lock does not count');
+  const meanwhile = take({ ...scene, ptx: ptxOf(), lock: theirs, unread: { kind: 'failed', failure } });
+  t.match(meanwhile, { deeds: [], status: { phase: 'Waiting', failures: 0 }, note: { reason: 'WaitingForLock' } });
+  for (const lock of [mine, undefined]) t.notOk(isToRead({ ...scene, ptx: ptxOf(), lock }));
+  t.notOk(
+    isToRead({ ...scene, ptx: ptxOf(), lock: theirs, isHolderThere: false }),
+    'what is left of one that is gone comes first',
+  );
+  t.notOk(isToRead({ ...scene, ptx: { ...ptxOf(), isDeleting: true }, lock: theirs }));
+
+  const tryTime = timeOf(now - 1_000);
+  const held = { ...moment, namespace, lock: mine };
+  const preparing = ptxOf({ phase: 'Preparing', lockDigest: packagesDigest(mine), tryTime });
+  for (const move of [
+    validate({ ...held, ptx: ptxOf({ phase: 'Validating', tryTime }), validation: { kind: 'unread' } }),
+    prepare({ ...held, ptx: preparing, preparation: { kind: 'unfinished' } }),
+  ]) {
+    t.match(move.status, { phase: 'Waiting', failures: 0, tryTime });
+    const [freed] = move.deeds.map(({ write }) => ('object' in write ? write.object : {}));
+    t.equal(holderOf(freed ?? {}), undefined, 'the Lock is given back');
+    const again = take({ ...scene, ptx: { ...ptxOf(), status: move.status }, lock: freed });
+    t.match(again.status, { phase: 'Validating', tryTime }, 'the try has no more time for that');
+  }
+  const late = validate({
+    ...held,
+    now: now + 600_000,
+    ptx: ptxOf({ phase: 'Validating', tryTime }),
+    validation: { kind: 'unread' },
+  });
+  t.match(late.status, { phase: 'Releasing', failures: 1 });
+});
+
 t.test('20: where the next number cannot be read the Lock is not taken, and who waits is told what to mend', async (t) => {
   const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: false, leftStages: [], leftovers: [], ofTries: [] };
   const numbered = (lock: JsonObject, next: Json): JsonObject =>
@@ -160,8 +207,10 @@ t.test('21: from a holder that is gone it is taken once its requests are over an
     status: { phase: 'Waiting' },
   });
   const over = take({ ...scene, ptx: seen, leftStages: [] });
-  t.equal(over.deeds.length, 1);
-  t.match(over.status, { phase: 'Validating', number: 5 }, 'the number of the former one is used up');
+  t.match(over.status, { phase: 'Waiting' }, 'packages are read before it is taken');
+  const [freed] = over.deeds.map(({ write }) => ('object' in write ? write.object : {}));
+  t.equal(holderOf(freed ?? {}), undefined);
+  t.match(take({ ...scene, ptx: ptxOf(), lock: freed, leftStages: [] }).status, { number: 5 }, 'its number is used up');
 });
 
 t.test('a holder is there while it exists and is not finished; nobody waits for himself', async (t) => {
@@ -454,9 +503,6 @@ t.test(
   async (t) => {
     const status = { phase: 'Preparing', lockDigest: packagesDigest(mine), tryTime: timeOf(now), number: 1 } as const;
     const scene = { ...moment, namespace, ptx: ptxOf(status), lock: mine };
-    const unfinished = prepare({ ...scene, preparation: { kind: 'unfinished' } });
-    t.match(unfinished, { deeds: [], status: { phase: 'Preparing' } });
-    t.ok(unfinished.wait > 0, 'nothing else brings the next call');
     const tooLate = prepare({ ...scene, now: now + 1_200_000, preparation: { kind: 'unfinished' } });
     t.match(tooLate.status, { phase: 'Releasing', failures: 1, outcome: { reason: 'Unavailable' } });
     const failure = { kind: 'denied', message: 'no Secret' } as const;

@@ -235,7 +235,10 @@ t.test('17, b: a policy that refuses the write of one object, and not its dry ru
   await world.install('late', `${source('late')}:v1.0.0`, { packageName: 'late', retryLimit: 5 });
   const failed = await world.condition('late', 'Installed', 'False');
   t.equal(conditionIn(failed, 'Installed')?.reason, 'CRDInstallationFailed');
-  t.match(conditionIn(failed, 'Installed')?.message, /^Failed to install CRD twos\.late\.example\.org: .*was refused/);
+  t.match(
+    conditionIn(failed, 'Installed')?.message,
+    /^Failed to install CRD twos\.late\.example\.org: .*was refused: .*no twos today/,
+  );
   t.equal(conditionIn(failed, 'Validated')?.status, 'True');
   await nothingChanged(t, before, 'everything is as it was');
   t.strictSame(at(await lock(), 'packages'), packages);

@@ -1,6 +1,8 @@
 // What is live is found by labels and owners: objects that a version leaves out, entries that the Lock has lost, a Lock that was deleted.
 import t, { type Test } from 'tap';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { digestedByRegistries } from '../../hooks/packages/observe/digests.ts';
+import type { Registry } from '../../hooks/packages/registry.ts';
 import { must } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { definitionPath, lockPath, packagePath } from '../support/package-paths.ts';
@@ -174,6 +176,72 @@ t.test('after the Lock is deleted, numbers go on above the highest that is known
   t.equal(at(after, 'transactionNumber'), Number(at(before, 'transactionNumber')) + 1);
   await succeeds(t, 'second', 'v1.0.0');
   t.same((await entries()).map((entry) => textAt(entry, 'source')).sort(), [source('first'), source('second')]);
+});
+
+t.test('a Lock with tags only gets a digest for each entry of which it is certain, and names the others', async (t) => {
+  for (const name of ['image', 'asked', 'moved', 'new']) await world.publish({ name, tag: 'v1.0.0' });
+  await succeeds(t, 'image', 'v1.0.0');
+  await succeeds(t, 'asked', 'v1.0.0');
+  const all = await entries();
+  const known = (name: string): JsonObject => all.find((entry) => textAt(entry, 'source') === source(name)) ?? {};
+  const digestIn = (name: string): string => textAt(known(name), 'version')?.replace(/^.*@/, '') ?? '';
+  // As Crossplane writes them.
+  for (const name of ['image', 'asked'])
+    must(
+      await client.patch(packagePath('providerrevisions', textAt(known(name), 'name')), {
+        spec: { image: `${source(name)}:v1.0.0` },
+      }),
+    );
+  const status = { resolvedImage: `mirror.example.org/acme/image@${digestIn('image')}` };
+  const revision = must(await client.get(packagePath('providerrevisions', textAt(known('image'), 'name'))));
+  must(
+    await client.update(packagePath('providerrevisions', `${textAt(known('image'), 'name')}/status`), { ...revision, status }),
+  );
+  const tagged = all.map((entry) => ({ ...entry, version: textAt(entry, 'version')?.replace(/@.*$/, '') ?? '' }));
+  const others = ['moved', 'nowhere'].map((name) => ({
+    ...known('image'),
+    source: source(name),
+    name: `${name}-000000000000`,
+    version: 'v1.0.0',
+    dependencies: [],
+  }));
+  await writeEntries([...tagged, ...others]);
+  const before = await everything();
+  const done = await succeeds(t, 'new', 'v1.0.0');
+  const after = await entries();
+  t.strictSame(after.slice(0, all.length), all, 'from the revision or the registry: as before');
+  t.strictSame(after.slice(all.length, -1), others, 'the tag has moved, or is gone');
+  t.equal(
+    conditionIn(done, 'Installed')?.message,
+    `Package installation completed successfully; the Lock has no digest of "${source('moved')}:v1.0.0", "${source('nowhere')}:v1.0.0", for neither the revision nor the registry gives the one that was installed: install these packages again`,
+  );
+  const made = (await everything()).filter((one) => !textAt(one, 'metadata', 'name')?.startsWith('new'));
+  t.strictSame(made, before, 'no other package is written');
+  await writeEntries(after.filter((entry) => !others.some(({ name }) => name === textAt(entry, 'name'))));
+});
+
+t.test('a registry that does not answer leaves the entries of its host as they are, after one request', async (t) => {
+  const asked: string[] = [];
+  const entry = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', version: 'v1.0.0', dependencies: [] };
+  const lock = ['a.example.org/x', 'a.example.org/y', 'b.example.org/x'].map((one) => ({
+    ...entry,
+    name: 'x-111111111111',
+    source: one,
+  }));
+  const digest = `sha256:${'1'.repeat(64)}`;
+  const registry = {
+    digest: async ({ source: one }: { readonly source: string }) => {
+      asked.push(one);
+      const failure = { kind: 'unavailable', message: '' } as const;
+      return one.startsWith('b') ? ({ kind: 'ok', digest } as const) : ({ kind: 'failed', failure } as const);
+    },
+  };
+  const digested = await digestedByRegistries(registry as unknown as Registry, lock);
+  t.same(asked, ['a.example.org/x', 'b.example.org/x']);
+  t.same(
+    digested.map(({ version }) => version),
+    ['v1.0.0', 'v1.0.0', `v1.0.0@${digest}`],
+  );
 });
 
 t.test(

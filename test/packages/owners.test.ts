@@ -84,9 +84,12 @@ async function installed(name: string): Promise<Installed> {
   return { name, ptx, revision, crd, provider: packagePath('providers', name), same };
 }
 
+const many = 10;
+const usual = process.env.JANUS_PACKAGES_EACH === '1' ? many : 3;
+
 /** Installs of another package, until the history has dropped the package transaction. */
-async function historyDrops(ptx: string): Promise<void> {
-  for (let index = 0; index < 3; index += 1) await install('other');
+async function historyDrops(ptx: string, installs = usual): Promise<void> {
+  for (let index = 0; index < installs; index += 1) await install('other');
   await isGone(ptxPath(ptx));
 }
 
@@ -106,7 +109,7 @@ t.test('a Package that is deleted and applied again is the owner under its new u
   must(await client.create(packagePath('providers'), { apiVersion, kind, metadata: { name: one.name }, spec }));
   await collected();
   const dropped = await watchEnd({ kind: 'Transaction', version: 'v1alpha1', path: ptxPath(one.ptx) });
-  await historyDrops(one.ptx);
+  await historyDrops(one.ptx, many);
   await dropped();
   await one.same(t);
   const ptx = await install(one.name);
@@ -142,6 +145,29 @@ for (const policy of ['Background', 'Foreground'])
     await one.same(t, one.revision);
     t.equal((await ownersAt(one.crd))[0], `ProviderRevision ${await uidAt(one.revision)}`);
   });
+
+t.test('a Package and its revision that are restored from a backup have new uids, and owners that are gone', async (t) => {
+  const one = await installed('restored');
+  const collected = await watchEnd({ kind: 'ProviderRevision', version: 'v1', path: one.revision });
+  const paths = { providers: one.provider, providerrevisions: one.revision };
+  const saved = await Promise.all(Object.values(paths).map((path) => remove(path, 'Background')));
+  await Promise.all(Object.values(paths).map(isGone));
+  for (const [index, plural] of Object.keys(paths).entries()) {
+    const { apiVersion = null, kind = null, spec = null, metadata = null } = saved[index] ?? {};
+    const [name, labels = {}] = [textAt(metadata, 'name') ?? '', at(metadata, 'labels')];
+    const ownerReferences = at(metadata, 'ownerReferences') ?? [];
+    must(await client.create(packagePath(plural), { apiVersion, kind, spec, metadata: { name, labels, ownerReferences } }));
+  }
+  const restored = await uidAt(one.revision);
+  await collected();
+  await historyDrops(one.ptx);
+  await one.same(t, one.revision);
+  t.equal(await uidAt(one.revision), restored);
+  await install(one.name);
+  await one.same(t, one.revision);
+  t.equal((await ownersAt(one.revision))[0], `Provider ${await uidAt(one.provider)}`);
+  t.equal((await ownersAt(one.crd))[0], `ProviderRevision ${restored}`);
+});
 
 t.test('a package transaction that is deleted in the foreground is the last owner of nothing', async (t) => {
   const one = await installed('last');

@@ -227,7 +227,7 @@ const fence = JSON.stringify({ 'f:metadata': { 'f:annotations': { 'f:tx.janus.io
 
 /**
  * Without an entry that is nothing but a fence. Where two processes undo a change at once, one of them may leave that (docs/guarantees.md,
- * known holes); it goes with the Transaction.
+ * known limits); it goes with the Transaction.
  */
 function managersOf(object: JsonObject | undefined, isOurs: (name: string) => boolean): readonly string[] {
   const entries = at(object, 'metadata', 'managedFields');

@@ -71,5 +71,5 @@ export function wordsOf(items: Status['items']): string {
 /** A status with that phase, begun at `start`. */
 export function statusOf(phase: Phase, words: string, more: Partial<Status> = {}): Status {
   const items = itemsOf(words);
-  return { ...emptyStatus(items.length), phase, items, version: 3, startedAt: start, ...more };
+  return { ...emptyStatus(items.length), phase, items, version: 3, startTime: start, ...more };
 }

@@ -197,7 +197,7 @@ t.test('a step that throws', async (t) => {
 /** As if all of it had begun so many seconds earlier. */
 async function putIntoThePast(stage: Stage, name: string, seconds = 7_200): Promise<void> {
   const status = at(await stage.read(name), 'status') as JsonObject;
-  const times = ['startedAt', 'rollbackStartedAt', 'rollbackObservedAt'].flatMap((key) => {
+  const times = ['startTime', 'rollbackStartedAt', 'rollbackObservedAt'].flatMap((key) => {
     const time = textAt(status, key);
     return time === undefined ? [] : [[key, new Date(Date.parse(time) - seconds * 1_000).toISOString().replace('.000Z', 'Z')]];
   });

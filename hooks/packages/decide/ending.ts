@@ -28,7 +28,7 @@ export function release({ ptx, now, namespace, lock }: Releasing): Move {
   if (!isTriedAgain(ptx))
     return { because: 'the Lock is released', deeds, status: finished(status, status.outcome, now), wait: 1 };
   const pause = Math.max(pauseAfter(status.failures), status.outcome?.retryAfterSeconds ?? 0);
-  const next = advanced(status, { phase: 'Waiting', retryTime: retryTimeOf(now, pause) });
+  const next = advanced(status, { phase: 'Waiting', retryTime: retryTimeOf(now, pause), tryTime: undefined });
   return { because: 'the Lock is released until the next try', deeds, status: next, wait: pause };
 }
 

@@ -10,7 +10,7 @@ import { contentsWrite, type Prepared } from '../plan/stages.ts';
 import type { RegistryFailure } from '../registry.ts';
 import { abandoned, ended, lostLock, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
-import { holds, longestReading, unread } from './validating.ts';
+import { givingBack, holds, longestReading, unread } from './validating.ts';
 
 export type Preparation =
   | { readonly kind: 'ready'; readonly prepared: readonly Prepared[]; readonly existing: ReadonlySet<string> }
@@ -40,7 +40,8 @@ export function prepare(scene: Preparing): Move {
   if (fault !== undefined) return failed(scene, 'InvalidPackage', fault, true);
   if (isOverdue(scene)) return tooSlow(scene);
   if (preparation?.kind === 'failed') return notGiven(scene, preparation.failure);
-  return preparation?.kind === 'ready' ? store(scene, preparation) : staying(status, 'the time of the call is over', 0.2);
+  if (preparation?.kind === 'ready') return store(scene, preparation);
+  return preparation === undefined ? staying(status, 'nothing was read', 1) : givingBack(ptx, lock, scene.namespace);
 }
 
 function store(scene: Preparing, preparation: Extract<Preparation, { kind: 'ready' }>): Move {

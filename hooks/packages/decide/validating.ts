@@ -4,7 +4,8 @@ import { cut } from '../../model/words.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { holderOf, packagesDigest } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, millisecondsOf, type Outcome, timeOf } from '../model/status.ts';
+import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
+import { releaseLock } from '../plan/lock.ts';
 import type { RegistryFailure } from '../registry.ts';
 import { abandoned, ended, type Moment } from './ends.ts';
 import { going, type Move, staying } from './move.ts';
@@ -16,8 +17,10 @@ export type Validation =
   | { readonly kind: 'refused'; readonly faults: readonly (PackageFault | CoordinatorFault)[] }
   /** A registry does not give what is needed. */
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
-  /** The time of the call is over; what was read is kept, and the next call goes on. */
-  | { readonly kind: 'unfinished' };
+  /** The time of the call is over; what was found is kept, and the next call goes on. */
+  | { readonly kind: 'unfinished' }
+  /** The time of the call is over before the tree was read. */
+  | { readonly kind: 'unread' };
 
 /** A refusal that only a look at the cluster gives. */
 export interface CoordinatorFault {
@@ -51,7 +54,7 @@ export function validate(scene: Validating): Move {
   if (ptx.isDeleting) return going(abandoned(status), 'it is being deleted');
   if (!holds(ptx, lock)) return going(advanced(status, { phase: 'Waiting' }), 'the Lock is not held any more');
   if (validation === undefined) return staying(status, 'nothing was read', 1);
-  if (validation.kind === 'unfinished') return reading(scene);
+  if (validation.kind === 'unfinished' || validation.kind === 'unread') return goesOn(scene, lock, validation.kind);
   if (validation.kind === 'failed') return going(ended(status, unread(validation.failure)), validation.failure.message);
   if (validation.kind === 'refused') return going(ended(status, refusedBy(validation.faults)), 'it is refused');
   const size = Buffer.byteLength(JSON.stringify(validation.lock));
@@ -65,13 +68,31 @@ function tooLarge(size: number): PackageFault {
   return packageFault('InvalidPackage', `The Lock would have ${size} bytes of packages, at most ${mostLockBytes} are possible`);
 }
 
-function reading(scene: Validating): Move {
-  const { ptx, now } = scene;
-  const note = { reason: 'Resolving', message: 'Reading packages' } as const;
-  if (now < millisecondsOf(ptx.status.tryTime) + longestReading)
-    return staying(ptx.status, 'the time of the call is over', 0.2, note);
-  const message = `the packages could not be read within ${longestReading / 60_000} minutes`;
-  return going(ended(ptx.status, { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message }), message);
+export const readingNote = { reason: 'Resolving', message: 'Reading packages' } as const;
+
+export const tooSlow = {
+  kind: 'Failed',
+  step: 'Validation',
+  reason: 'Unavailable',
+  message: `the packages could not be read within ${longestReading / 60_000} minutes`,
+} as const satisfies Outcome;
+
+/** Since the try began, or since it began to read for the Lock. */
+export function isOverdue({ tryTime }: Status, now: number): boolean {
+  return tryTime !== undefined && now >= millisecondsOf(tryTime) + longestReading;
+}
+
+function goesOn({ ptx, now, namespace }: Validating, lock: JsonObject, kind: 'unfinished' | 'unread'): Move {
+  if (isOverdue(ptx.status, now)) return going(ended(ptx.status, tooSlow), tooSlow.message);
+  if (kind === 'unread') return givingBack(ptx, lock, namespace);
+  return staying(ptx.status, 'the time of the call is over', 0.2, readingNote);
+}
+
+/** The rest is read without the Lock: nobody waits for a registry longer than for a call. It is no failed try. */
+export function givingBack({ status }: PackageTransaction, lock: JsonObject, namespace: string): Move {
+  const next = advanced(status, { phase: 'Waiting', proposed: undefined, lockDigest: undefined });
+  const because = 'the packages are not read before the time of the call is over';
+  return { because, deeds: [{ write: releaseLock(lock, namespace) }], status: next, wait: 0.2, note: readingNote };
 }
 
 const reasons = {

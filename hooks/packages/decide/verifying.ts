@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import { cut } from '../../model/words.ts';
 import { holderOf } from '../model/holder.ts';
+import { withoutDigest } from '../model/lock.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, type Outcome, type Status, timeOf } from '../model/status.ts';
 import { fenceLock, writePackages } from '../plan/lock.ts';
@@ -22,7 +23,7 @@ export function verify(scene: Verifying): Move {
   const { ptx, namespace, lock, faults } = scene;
   const { status } = ptx;
   const proposed = status.proposed ?? [];
-  const done = advanced(status, { phase: 'Releasing', outcome: { kind: 'Succeeded' } });
+  const done = advanced(status, { phase: 'Releasing', outcome: success(proposed) });
   // The Lock was written and the answer was lost: from then on it is done, also where it is being deleted.
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return going(done, 'the Lock is written');
   if (!isAsResolved(ptx, lock)) return going(lostLock(status), 'the Lock is not as it was');
@@ -38,6 +39,11 @@ export function verify(scene: Verifying): Move {
     // An earlier write of the Lock may still be late: the next call fences the Lock before anything is rolled back.
     refused: ({ message }) => advanced(status, { outcome: failure(`The packages of the Lock could not be written: ${message}`) }),
   };
+}
+
+function success(proposed: readonly JsonObject[]): Outcome {
+  const message = withoutDigest(proposed);
+  return { kind: 'Succeeded', ...(message === undefined ? {} : { message: cut(message, longestMessage) }) };
 }
 
 /** The Lock was refused before, or something is not as it was made. */

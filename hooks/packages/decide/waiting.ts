@@ -6,12 +6,13 @@ import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../m
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { createLock, releaseLock, takeLock } from '../plan/lock.ts';
+import type { RegistryFailure } from '../registry.ts';
 
 import { deletions, type Leftover } from './ending.ts';
-import { finished, type Moment } from './ends.ts';
-import { type Deed, type Move, type Note, safetyWait, staying } from './move.ts';
+import { ended, finished, type Moment } from './ends.ts';
+import { type Deed, going, type Move, type Note, safetyWait, staying } from './move.ts';
 import { requestRollback, undoLast } from './undo.ts';
-import { holds } from './validating.ts';
+import { holds, isOverdue, readingNote, tooSlow, unread } from './validating.ts';
 
 interface Waiting extends Moment {
   readonly ptx: PackageTransaction;
@@ -26,7 +27,14 @@ interface Waiting extends Moment {
   readonly leftovers: readonly Leftover[];
   /** Stages and contents of its own tries before that are old enough to go. */
   readonly ofTries: readonly Leftover[];
+  /** Why its packages are not read ahead; absent if they are. */
+  readonly unread?: NotRead | undefined;
 }
+
+/** Packages are read before the Lock is taken: a registry may be slow, and others wait for whoever holds the Lock. */
+export type NotRead =
+  /** The time of the call is over. */
+  { readonly kind: 'unfinished' } | { readonly kind: 'failed'; readonly failure: RegistryFailure };
 
 interface Refusing {
   readonly ptx: PackageTransaction;
@@ -60,25 +68,42 @@ export function wait({ status }: PackageTransaction, now: number): Move {
   );
 }
 
+/** Whether nothing is to be done before the packages are read. */
+export function isToRead({ ptx, lock, isHolderThere, ofTries }: Waiting): boolean {
+  if (lock === undefined || ptx.isDeleting || ofTries.length > 0 || numberFault(lock) !== undefined) return false;
+  const holder = holderOf(lock);
+  return holder === undefined || (holder.uid !== ptx.uid && isHolderThere);
+}
+
 export function take(scene: Waiting): Move {
-  const { ptx, lock, namespace } = scene;
-  const holder = lock === undefined ? undefined : holderOf(lock);
-  if (ptx.isDeleting) return leave(scene);
-  const cleared = clearedTries(scene);
-  if (cleared !== undefined) return cleared;
-  if (lock === undefined)
-    return {
-      because: 'there is no Lock yet',
-      deeds: [{ write: createLock(namespace), settledBy: 'exists' }],
-      status: ptx.status,
-      wait: 0.2,
-    };
-  if (holder?.uid === ptx.uid) return begun(scene, lock, holder.number, 'the Lock is held already');
+  if (scene.ptx.isDeleting) return leave(scene);
+  return clearedTries(scene) ?? (scene.lock === undefined ? creating(scene) : before(scene, scene.lock));
+}
+
+function creating({ ptx, namespace }: Waiting): Move {
+  const deeds = [{ write: createLock(namespace), settledBy: 'exists' }] as const;
+  return { because: 'there is no Lock yet', deeds, status: ptx.status, wait: 0.2 };
+}
+
+function before(scene: Waiting, lock: JsonObject): Move {
+  const { ptx, isHolderThere } = scene;
+  const holder = holderOf(lock);
+  if (holder?.uid === ptx.uid) return begun(scene, holder.number, 'the Lock is held already');
   const message = numberFault(lock);
   if (message !== undefined)
     return staying(ptx.status, 'the number on the Lock cannot be read', safetyWait, { reason: 'WaitingForLock', message });
-  if (holder === undefined) return taking(scene, lock, 'the Lock is free');
-  return scene.isHolderThere ? behind(scene, holder) : takeOver(scene, lock, holder);
+  if (holder !== undefined && !isHolderThere) return takeOver(scene, lock, holder);
+  return holder === undefined ? (notRead(scene) ?? taking(scene, lock)) : behind(scene, holder);
+}
+
+/** Undefined once the packages are read. */
+function notRead({ ptx, now, unread: reading }: Waiting): Move | undefined {
+  if (reading === undefined) return undefined;
+  const begun = advanced(ptx.status, { startTime: ptx.status.startTime ?? timeOf(now), specDigest: ptx.specDigest });
+  if (reading.kind === 'failed') return going(ended(begun, unread(reading.failure)), reading.failure.message);
+  if (isOverdue(ptx.status, now)) return going(ended(begun, tooSlow), tooSlow.message);
+  const status = ptx.status.tryTime === undefined ? advanced(begun, { tryTime: timeOf(now) }) : ptx.status;
+  return staying(status, 'the time of the call is over', 0.2, readingNote);
 }
 
 /** The next try has stages of other names. */
@@ -95,18 +120,19 @@ function leave({ ptx, lock, namespace, now }: Waiting): Move {
   return { because: 'it is being deleted before it has begun', deeds, status, wait: 1 };
 }
 
-function taking(scene: Waiting, lock: JsonObject, because: string): Move {
+function taking(scene: Waiting, lock: JsonObject): Move {
   const { ptx, namespace } = scene;
-  return { ...begun(scene, lock, nextNumberOf(released(lock)), because), deeds: [{ write: takeLock(lock, ptx, namespace) }] };
+  const move = begun(scene, nextNumberOf(released(lock)), 'the Lock is free');
+  return { ...move, deeds: [{ write: takeLock(lock, ptx, namespace) }] };
 }
 
-function begun({ ptx, now }: Waiting, _lock: JsonObject, number: number, because: string): Move {
+function begun({ ptx, now }: Waiting, number: number, because: string): Move {
   const { status, specDigest } = ptx;
   const next = advanced(status, {
     phase: 'Validating',
     number: status.number ?? number,
     startTime: status.startTime ?? timeOf(now),
-    tryTime: timeOf(now),
+    tryTime: status.tryTime ?? timeOf(now),
     specDigest,
     retryTime: undefined,
     outcome: undefined,
@@ -121,13 +147,17 @@ function begun({ ptx, now }: Waiting, _lock: JsonObject, number: number, because
   return { because, deeds: [], status: next, wait: 1 };
 }
 
-function behind({ ptx }: Waiting, holder: Holder): Move {
-  // Of a holder before this one: were this one gone too, its own requests would have to be waited for.
+function behind({ ptx, unread }: Waiting, holder: Holder): Move {
+  // Settled is a holder before this one: were this one gone too, its own requests would have to be waited for. The time that others take
+  // does not count as time for reading.
+  const { settledTime, tryTime } = ptx.status;
   const status =
-    ptx.status.settledTime === undefined
+    settledTime === undefined && tryTime === undefined
       ? ptx.status
-      : advanced(ptx.status, { settledTime: undefined, settledHolder: undefined });
-  return staying(status, 'another package transaction holds the Lock', safetyWait, {
+      : advanced(ptx.status, { settledTime: undefined, settledHolder: undefined, tryTime: undefined });
+  // A registry that fails meanwhile costs no try.
+  const wait = unread?.kind === 'unfinished' ? 0.2 : safetyWait;
+  return staying(status, 'another package transaction holds the Lock', wait, {
     reason: 'WaitingForLock',
     message: `Waiting for package transaction ${holder.name}, which holds the Lock`,
   });
@@ -150,7 +180,9 @@ function takeOver(scene: Waiting, lock: JsonObject, holder: Holder): Move {
   const undoing = holder.hasWritten ? undefined : undoingOf(scene, holder);
   if (undoing !== undefined) return undoing;
   if (scene.leftovers.length > 0) return clearing(scene, holder);
-  return taking(scene, lock, 'the former holder of the Lock is gone, and nothing of it is left');
+  const because = 'the former holder of the Lock is gone, and nothing of it is left';
+  const deeds = [{ write: releaseLock(lock, scene.namespace) }];
+  return { because, deeds, status: advanced(ptx.status, { settledTime: undefined, settledHolder: undefined }), wait: 0.2 };
 }
 
 function noteOn({ name }: Holder): Note {

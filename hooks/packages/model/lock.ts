@@ -67,6 +67,23 @@ function readDependency(value: Json, place: string): Dependency | string {
   return { package: source, kind, constraints };
 }
 
+/** The same with its digest beside its tag. */
+export function digested(one: Installed, digest: string): Installed {
+  return { ...one, digest, entry: { ...one.entry, version: `${one.tag}@${digest}` } };
+}
+
+const mostNamed = 10;
+
+/** Names the entries without a digest, in words; undefined if there are none. */
+export function withoutDigest(packages: readonly JsonObject[]): string | undefined {
+  const read = readLock({ packages });
+  const left = typeof read === 'string' ? [] : read.filter(({ digest }) => digest === undefined);
+  if (left.length === 0) return undefined;
+  const names = left.slice(0, mostNamed).map(({ source, tag }) => quoted(`${source}:${tag}`));
+  const more = left.length > mostNamed ? ` and ${left.length - mostNamed} more` : '';
+  return `the Lock has no digest of ${names.join(', ')}${more}, for neither the revision nor the registry gives the one that was installed: install these packages again`;
+}
+
 /** The entry of a package in the Lock. */
 export function lockEntry({ name, source, tag, digest, dependencies }: Omit<Installed, 'entry'>, kind: string): JsonObject {
   const version = [tag, digest].filter((one) => one !== undefined).join('@');

@@ -18,6 +18,11 @@ export function revisionName(name: string, digest: string): string {
   return dnsLabel(`${name.slice(0, longestStem)}-${digest.replace(/^sha256:/, '').slice(0, digestLetters)}`);
 }
 
+/** Whether the revision has the name of that digest. */
+export function hasDigest(revision: string, digest: string): boolean {
+  return revisionName(nameInRevision(revision), digest) === revision;
+}
+
 /** The name of the package of that revision, as `revisionName` has cut it. */
 export function nameInRevision(revision: string): string {
   return revision.replace(/-[0-9a-f]{12}$/, '');

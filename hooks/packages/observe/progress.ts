@@ -13,12 +13,13 @@ export interface Progress {
 export interface Memory {
   /** `look`: what is looked at; of each package transaction the latest look is remembered. */
   recall(uid: string, look: string): Omit<Progress, 'isOver'>;
+  forget(uid: string): void;
 }
 
 /** Package transactions that hold the Lock follow one another: few are looked at. */
 const mostRemembered = 16;
 
-export function createMemory(): Memory {
+export function createMemory(most = mostRemembered): Memory {
   const looks = new Map<string, { readonly look: string; readonly found: Set<string> }>();
   return {
     recall(uid, look) {
@@ -26,9 +27,10 @@ export function createMemory(): Memory {
       const found = known?.look === look ? known.found : new Set<string>();
       looks.delete(uid);
       looks.set(uid, { look, found });
-      for (const [oldest] of looks) if (looks.size > mostRemembered) looks.delete(oldest);
+      for (const [oldest] of looks) if (looks.size > most) looks.delete(oldest);
       return { has: (what) => found.has(what), add: (what) => void found.add(what) };
     },
+    forget: (uid) => void looks.delete(uid),
   };
 }
 

@@ -2,6 +2,7 @@
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
 import type { Validation } from '../decide/validating.ts';
+import type { NotRead } from '../decide/waiting.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, readLock } from '../model/lock.ts';
 import { kindOf } from '../model/package.ts';
@@ -11,31 +12,37 @@ import { changedPackages } from '../plan/changed.ts';
 import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
+import { digestedByRegistries, digestedByRevisions } from './digests.ts';
 import { tryMembers } from './dry-run.ts';
 import { activeRevisions, membersOf, resourceOf } from './members.ts';
 import type { Progress } from './progress.ts';
 import { eachOf, find, type Looker } from './reading.ts';
-import { type Held, readTree } from './tree.ts';
+import { type Held, readTree, type Tree } from './tree.ts';
 
-interface ValidationScene {
+interface TreeScene {
   readonly looker: Looker;
   readonly registry: Registry;
   readonly wanted: Wanted;
-  readonly ptx: PackageTransaction;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
+}
+
+interface ValidationScene extends TreeScene {
+  readonly ptx: PackageTransaction;
   readonly progress: Progress;
 }
 
-export async function readValidation(scene: ValidationScene): Promise<Validation> {
-  const installed = readLock(scene.lock);
-  if (typeof installed === 'string')
-    return refused(packageFault('InvalidPackage', `${installed}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
-  const other = await otherPackage(scene);
-  if (other !== undefined) return refused(other);
-  const { wanted, registry, crossplane } = scene;
+/** Before the Lock is taken: layers stay in the cache. What is refused now may be valid once the Lock is held. */
+export async function readAhead(scene: TreeScene, isOver: () => boolean): Promise<NotRead | undefined> {
+  const entries = readLock(scene.lock);
+  const tree = typeof entries === 'string' ? undefined : await treeOf(scene, entries);
+  if (tree?.kind !== 'failed') return undefined;
+  return isOver() ? { kind: 'unfinished' } : tree;
+}
+
+function treeOf({ wanted, registry, crossplane }: TreeScene, installed: readonly Installed[]): Promise<Tree> {
   const isSet = (field: string): boolean => wanted.spec[field] === true;
-  const tree = await readTree(
+  return readTree(
     {
       name: wanted.name,
       kind: wanted.kind,
@@ -47,7 +54,17 @@ export async function readValidation(scene: ValidationScene): Promise<Validation
     },
     registry,
   );
-  if (tree.kind === 'failed') return unread(scene, tree);
+}
+
+export async function readValidation(scene: ValidationScene): Promise<Validation> {
+  const entries = readLock(scene.lock);
+  if (typeof entries === 'string')
+    return refused(packageFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
+  const other = await otherPackage(scene);
+  if (other !== undefined) return refused(other);
+  const installed = await digestedByRevisions(scene.looker, entries);
+  const tree = await treeOf(scene, installed);
+  if (tree.kind === 'failed') return scene.progress.isOver() ? { kind: 'unread' } : tree;
   if (tree.kind === 'refused') return tree;
   const names = await namesTaken(scene, tree.lock, installed);
   if (names.length > 0) return { kind: 'refused', faults: names };
@@ -124,7 +141,7 @@ async function tried(scene: ValidationScene, packages: readonly Held[], lock: re
     const found = await triedPackage(scene, held);
     if (found !== undefined) return found;
   }
-  return { kind: 'valid', lock };
+  return { kind: 'valid', lock: await digestedByRegistries(scene.registry, lock) };
 }
 
 /** Undefined if each of its objects can be made. */

@@ -52,7 +52,7 @@ function openingOf(phase: Status['phase'], note: Note | undefined): Said {
 
 function endOf({ phase, lockDigest }: Status, outcome: Outcome): Story {
   const { kind, step, reason = 'InstallationFailed', message = '' } = outcome;
-  if (kind === 'Succeeded') return { Validated: valid, Installed: complete, Ready: phase === 'Succeeded' ? ready : executing };
+  if (kind === 'Succeeded') return succeeded(phase, message);
   if (kind === 'Abandoned') {
     // With the digest of the Lock it was resolved, and found valid.
     const verdict = lockDigest === undefined ? said('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
@@ -65,6 +65,11 @@ function endOf({ phase, lockDigest }: Status, outcome: Outcome): Story {
   if (step !== 'Validation') return { Validated: valid, Installed: said('False', reason, message), Ready: uninstalled };
   const verdict = noVerdict.includes(reason) ? said('Unknown', 'Resolving', message) : said('False', reason, message);
   return { Validated: verdict, Installed: pending, Ready: unvalidated };
+}
+
+function succeeded(phase: Status['phase'], message: string): Story {
+  const Installed = message === '' ? complete : { ...complete, message: `${complete.message}; ${message}` };
+  return { Validated: valid, Installed, Ready: phase === 'Succeeded' ? ready : executing };
 }
 
 const longest = 8_000;

@@ -1,6 +1,6 @@
 // The packages that change, from the Lock as it is and as it will be.
 import { at, equalJson, type JsonObject, textAt } from '../../model/json.ts';
-import { type Installed, readLock } from '../model/lock.ts';
+import { digested, type Installed, readLock } from '../model/lock.ts';
 import { nameInRevision, packageName } from '../model/names.ts';
 import { kindOf, type PackageKind } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
@@ -29,12 +29,18 @@ export function changedPackages(
   const before = new Map(entriesOf(packages).map((entry) => [entry.source, entry]));
   const after = new Map(entriesOf(proposed).map((entry) => [entry.source, entry]));
   const { source } = wanted.reference;
-  const order = dependenciesFirst(source, new Map([...after].map(([one, { dependencies }]) => [one, dependencies])));
+  const order = dependenciesFirst(source, new Map([...after].map(([one, { dependencies }]) => [one, dependencies]))).order;
   return order.flatMap((one) => {
     const [old, next] = [before.get(one), after.get(one)];
-    if (next === undefined || (one !== source && old !== undefined && equalJson(old.entry, next.entry))) return [];
+    if (next === undefined || (one !== source && old !== undefined && isSame(old, next))) return [];
     return [changedOf(next, old, wanted)];
   });
+}
+
+/** Also if only its digest was added. */
+function isSame(old: Installed, next: Installed): boolean {
+  const isAdded = old.digest === undefined && next.digest !== undefined;
+  return equalJson(isAdded ? digested(old, next.digest).entry : old.entry, next.entry);
 }
 
 function entriesOf(packages: readonly JsonObject[]): readonly Installed[] {

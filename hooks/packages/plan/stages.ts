@@ -9,9 +9,6 @@ import type { Purpose, Stage } from '../model/status.ts';
 import { type Contents, packedContents } from './contents.ts';
 import { accountIn, accountName, configMaps, fieldManager, nameLabel, stageLabel, stages, uidLabel } from './resources.ts';
 
-/** Of the engine. */
-const allowIrreversible = 'tx.janus.io/allow-irreversible';
-
 const mostChanges = 64;
 
 /** A stage, and what it is made from. */
@@ -61,7 +58,10 @@ export function contentsWrite(ptx: PackageTransaction, { binaryData }: Contents,
 }
 
 export function stageWrite(ptx: PackageTransaction, index: number, changes: readonly JsonObject[], namespace: string): Write {
-  return stageOf(ptx, { index, namespace }, changes, mayBreak(ptx) ? { [allowIrreversible]: 'true' } : {});
+  // Readers of stages are those of package transactions, who may install CRDs and read what refuses them.
+  const shown = { [annotations.showRefusals]: 'true' };
+  const allowed = mayBreak(ptx) ? { [annotations.allowIrreversible]: 'true' } : {};
+  return stageOf(ptx, { index, namespace }, changes, { ...shown, ...allowed });
 }
 
 /** A stage that has the name of one that may come late, and never begins: its rollback is requested before its first change. */

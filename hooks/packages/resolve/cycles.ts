@@ -1,37 +1,34 @@
-// Packages that require each other in a cycle.
+// Packages in the order of their dependencies, and those that require each other in a cycle.
 import type { Dependency } from '../model/package.ts';
 
-/** The first cycle found from that source, each source once and the first one again; depth first, in the order of the names. */
-export function findCycle(from: string, dependencies: ReadonlyMap<string, readonly Dependency[]>): readonly string[] | undefined {
-  const done = new Set<string>();
-  const trail: string[] = [];
-  const nextOf = (source: string): string[] =>
-    [...new Set((dependencies.get(source) ?? []).map((one) => one.package))].sort().reverse();
-  const open = [{ source: from, depth: 0 }];
-  for (let step = open.pop(); step !== undefined; step = open.pop()) {
-    for (const left of trail.splice(step.depth)) done.add(left);
-    const start = trail.indexOf(step.source);
-    if (start >= 0) return [...trail.slice(start), step.source];
-    if (done.has(step.source)) continue;
-    trail.push(step.source);
-    open.push(...nextOf(step.source).map((source) => ({ source, depth: trail.length })));
-  }
-  return undefined;
+type Dependencies = ReadonlyMap<string, readonly Dependency[]>;
+
+interface Order {
+  /** Each source after all its dependencies, as far as there is no cycle; the same order for equal graphs. */
+  readonly order: readonly string[];
+  /** The first cycle found, each source once and the first one again. */
+  readonly cycle: readonly string[] | undefined;
 }
 
-/** Each source after all its dependencies, as far as there is no cycle; the same order for equal graphs. */
-export function dependenciesFirst(from: string, dependencies: ReadonlyMap<string, readonly Dependency[]>): readonly string[] {
-  const order: string[] = [];
-  const entered = new Set<string>();
+/** Depth first, in the order of the names. */
+export function dependenciesFirst(from: string, dependencies: Dependencies): Order {
+  const [entered, left] = [new Set<string>(), new Set<string>()];
+  let cycle: readonly string[] | undefined;
   const open = [{ source: from, isLeft: false }];
   for (let step = open.pop(); step !== undefined; step = open.pop()) {
     const { source, isLeft } = step;
-    if (isLeft) order.push(source);
+    if (isLeft) left.add(source);
     else if (!entered.has(source)) {
       entered.add(source);
       const needed = [...new Set((dependencies.get(source) ?? []).map((one) => one.package))].sort().reverse();
       open.push({ source, isLeft: true }, ...needed.map((one) => ({ source: one, isLeft: false })));
-    }
+    } else if (!left.has(source)) cycle ??= [...trailFrom(source, entered, left), source];
   }
-  return order;
+  return { order: [...left], cycle };
+}
+
+/** What was entered and not left, from that source on. */
+function trailFrom(source: string, entered: ReadonlySet<string>, left: ReadonlySet<string>): readonly string[] {
+  const trail = [...entered].filter((one) => !left.has(one));
+  return trail.slice(trail.indexOf(source));
 }

@@ -6,11 +6,10 @@ import { type Installed, lockEntry } from '../model/lock.ts';
 import { nameInRevision, packageName, revisionName } from '../model/names.ts';
 import type { Meta } from '../model/package.ts';
 import { dependenciesFirst } from './cycles.ts';
-import type { Root, Scene } from './graph.ts';
-import { consult, type Knowledge, type Known, type Needs, type Release, TooMuch } from './knowledge.ts';
+import { consult, type Known, type Needs, type Release, TooMuch } from './knowledge.ts';
+import type { Problem, Root, State } from './problem.ts';
 import { describeDemands, refusalOf } from './refusals.ts';
-import { search } from './search.ts';
-import type { State } from './solution.ts';
+import { solve } from './solver.ts';
 
 export interface Question {
   readonly root: Root;
@@ -59,33 +58,24 @@ export function resolve(question: Question, known: Known, spent = 0): Resolution
 
 function resolution(question: Question, known: Known, spent: number): Resolution {
   const knowledge = consult(known, spent);
-  const scene = sceneOf(question);
-  const found = search(scene, knowledge);
-  if (found.kind === 'found') return resolved(found.state, scene, question, knowledge);
+  const others = question.installed.filter(({ source }) => source !== question.root.source);
+  const sorted = others.toSorted((left, right) => (left.source < right.source ? -1 : 1));
+  const problem: Problem = { root: question.root, installed: new Map(sorted.map((entry) => [entry.source, entry])), knowledge };
+  const found = solve(problem);
+  if (found.kind === 'found') return resolved(found.state, problem, question.installed);
   if (found.kind === 'broken') return found;
-  if (found.kind === 'contradiction') {
-    const fault = refusalOf(found.state, found.isCertain, scene, knowledge);
-    return { kind: 'refused', fault };
-  }
+  if (found.kind === 'conflict') return { kind: 'refused', fault: refusalOf(found.settled, found.isCertain, problem) };
   return { kind: 'needs', checks: knowledge.checks(), ...(knowledge.needs() ?? { tags: [], packages: [] }) };
 }
 
-function sceneOf({ root, installed }: Question): Scene {
-  const others = installed
-    .filter(({ source }) => source !== root.source)
-    .toSorted((left, right) => (left.source < right.source ? -1 : 1));
-  return { root, installed: new Map(others.map((entry) => [entry.source, entry])) };
-}
-
-function resolved(state: State, scene: Scene, { installed }: Question, knowledge: Knowledge): Resolution {
-  const { graph } = state;
+function resolved(state: State, problem: Problem, installed: readonly Installed[]): Resolution {
   const former = new Map(installed.map((entry) => [entry.source, entry]));
-  const packages = dependenciesFirst(scene.root.source, graph.dependencies).map(
+  const packages = dependenciesFirst(problem.root.source, state.dependencies).order.map(
     (source): Resolved => ({
-      ...releaseOf(source, state, scene, knowledge),
+      ...releaseOf(source, state, problem),
       source,
       ...formerOf(former.get(source)),
-      demands: describeDemands(graph.demands.get(source) ?? [], scene),
+      demands: describeDemands(state.demands(source), problem),
     }),
   );
   return { kind: 'resolved', packages, lock: proposed(packages, installed) };
@@ -97,7 +87,7 @@ function formerOf(entry: Installed | undefined): Pick<Resolved, 'from' | 'leaves
 
 type Chosen = Omit<Resolved, 'source' | 'from' | 'leaves' | 'demands'>;
 
-function releaseOf(source: string, { choice }: State, { root, installed }: Scene, knowledge: Knowledge): Chosen {
+function releaseOf(source: string, { choice }: State, { root, installed, knowledge }: Problem): Chosen {
   const entry = installed.get(source);
   const version = choice.get(source);
   if (source === root.source) return chosen({ source, name: root.name, version: root.tag ?? root.version }, root, 'root');

@@ -73,7 +73,7 @@ for (const { reason, from, items, act, to, then, message } of rows) {
     t.equal(wordsOf(after?.items ?? []), then);
     t.ok(after?.message.includes(message), `the message is "${after?.message}"`);
     const isEnd = ['Committed', 'RolledBack', 'Failed'].includes(to);
-    t.equal(after?.completedAt, isEnd ? now : undefined, 'completedAt is that of the end');
+    t.equal(after?.completionTime, isEnd ? now : undefined, 'completionTime is that of the end');
   });
 }
 
@@ -151,7 +151,7 @@ t.test('facts of a change are kept with it, long texts are cut', async (t) => {
 
 t.test('waiting keeps the time since which is waited', async (t) => {
   const begun = transitions.waitingForLocks(statusOf('Pending', 'waiting'), transactionOf(), now, 'a');
-  t.equal(begun.startedAt, start);
+  t.equal(begun.startTime, start);
   const waiting = transitions.waitingToUndo(statusOf('Committed', 'applied'), now, 'a');
   t.equal(transitions.waitingToUndo(waiting, now + 9, 'b').rollbackStartedAt, now);
   t.equal(transitions.answered(waiting, request, 'no').rollbackStartedAt, undefined, 'and is not waited for any more');

@@ -11,13 +11,13 @@ const cause = { reason: 'Timeout', message: 'it took too long' } as const;
 const failing: readonly string[] = ['RollingBack', 'RolledBack', 'Failed'];
 
 function statusFor({ phase, locks, snapshot }: Readonly<Record<'phase' | 'locks' | 'snapshot', string>>): Status {
-  const { completedAt: _none, ...base } = statusOf(phase as Phase, 'applied', { message: 'what happened' });
+  const { completionTime: _none, ...base } = statusOf(phase as Phase, 'applied', { message: 'what happened' });
   return {
     ...base,
     items: base.items.map((item) => (locks === 'held' ? { ...item, lockLease: 'l' } : item)),
     ...(snapshot === 'stored' ? { rollbackRef: { name: 'r', digest: 'd', objects: 1 } } : {}),
     ...(failing.includes(phase) ? { cause } : {}),
-    ...(['Committed', 'RolledBack', 'Failed'].includes(phase) ? { completedAt: start } : {}),
+    ...(['Committed', 'RolledBack', 'Failed'].includes(phase) ? { completionTime: start } : {}),
   };
 }
 

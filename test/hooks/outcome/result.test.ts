@@ -177,7 +177,7 @@ const lease = { resource: { ...resource, kind: 'Lease' }, namespace: 'janus-syst
 const wanted: Write = { verb: 'create', identity: { kind: 'engine' }, location: lease, object: {}, fieldManager: 'janus' };
 const meanwhile: Status = {
   ...statusOf('Pending', 'waiting'),
-  startedAt: 1_000,
+  startTime: 1_000,
   items: [{ progress: { kind: 'waiting' }, lockLease: 'lock' }],
 };
 const take: Step = { kind: 'acquire', create: [], replace: [], meanwhile, because };
@@ -194,7 +194,7 @@ for (const [reason, kind, result] of [
     t.equal(told(take, tried), result);
     // Since when it waits, so that spec.timeout ends it, and all Leases by name, so that those that were taken are released.
     const found = resultOf(take, tried);
-    if (found.kind === 'answer') t.match(found.status, { startedAt: 1_000, items: [{ lockLease: 'lock' }] });
+    if (found.kind === 'answer') t.match(found.status, { startTime: 1_000, items: [{ lockLease: 'lock' }] });
   });
 }
 

@@ -19,7 +19,7 @@ const stored = completed(
 const changes: readonly { reason: string; after: Partial<Status>; grows: boolean; field?: string }[] = [
   { reason: 'nothing', after: {}, grows: false },
   { reason: 'the message', after: { message: 'waiting' }, grows: false },
-  { reason: 'when it ended', after: { completedAt: now }, grows: false },
+  { reason: 'when it ended', after: { completionTime: now }, grows: false },
   { reason: 'what decide says of the version', after: { version: 99 }, grows: false },
   { reason: 'the phase', after: { phase: 'RollingBack' }, grows: true, field: 'phase' },
   { reason: 'an item', after: { items: statusOf('Prepared', 'applied').items }, grows: true, field: 'items' },
@@ -31,7 +31,7 @@ const changes: readonly { reason: string; after: Partial<Status>; grows: boolean
   { reason: 'the lock of an item', after: { items: [{ progress: { kind: 'announced' }, lockLease: 'l' }] }, grows: true },
   { reason: 'the snapshot', after: { rollbackRef: { ...ref, digest: 'e' } }, grows: true, field: 'rollbackRef' },
   { reason: 'the digest of the spec', after: { specDigest: 't' }, grows: true, field: 'specDigest' },
-  { reason: 'when it began', after: { startedAt: now }, grows: true, field: 'startedAt' },
+  { reason: 'when it began', after: { startTime: now }, grows: true, field: 'startTime' },
   { reason: 'when the undo began', after: { rollbackStartedAt: now }, grows: true, field: 'rollbackStartedAt' },
   { reason: 'the writer that is settled', after: { settledWriter: 'p/2' }, grows: true, field: 'settledWriter' },
   { reason: 'a writer that is not', after: { unsettledAt: now }, grows: true, field: 'unsettledAt' },
@@ -109,5 +109,5 @@ t.test('until when open gates are waited for', async (t) => {
   t.equal(untilOf(opened(start, 'RollingBack')), undefined);
   t.equal(completed(stored, { ...stored, phase: 'Committing' }, now, transaction).display?.waitingUntil, undefined, 'no gate');
   const last = Date.parse('9999-12-31T23:59:59Z');
-  t.equal(untilOf({ ...opened(last), startedAt: last }), '9999-12-31T23:59:59Z', 'a time that the CRD accepts');
+  t.equal(untilOf({ ...opened(last), startTime: last }), '9999-12-31T23:59:59Z', 'a time that the CRD accepts');
 });

@@ -48,7 +48,7 @@ t.test('waiting for locks is told once, as it begins', async (t) => {
   };
   t.same(told(pending, waiting), ['Normal LockWaiting: waiting: ConfigMap shop/a is locked by Transaction shop/other']);
   t.same(told(waiting, { ...waiting, message: 'waiting: ConfigMap shop/b is locked by Transaction shop/other' }), []);
-  const committed = { ...statusOf('Committed', 'applied applied'), completedAt: start };
+  const committed = { ...statusOf('Committed', 'applied applied'), completionTime: start };
   const wanted = { ...committed, rollbackStartedAt: start + second, message: 'waiting' };
   t.same(told(committed, wanted), ['Normal LockWaiting: waiting']);
   t.same(told(wanted, { ...wanted, message: 'waiting still' }), []);

@@ -49,7 +49,7 @@ t.test('a Transaction has ended when an end is reached, not while it stays there
 });
 
 t.test('a duration is that of the way to the end: of the whole, or of the undo', async (t) => {
-  const times = { startedAt: start, completedAt: start + 90 * second, rollbackStartedAt: start + 60 * second };
+  const times = { startTime: start, completionTime: start + 90 * second, rollbackStartedAt: start + 60 * second };
   const duration = (from: Phase, to: Phase) =>
     storedOf(statusOf(from, 'applied'), { ...statusOf(to, 'applied'), ...times }, start, ungated).durationSeconds;
   t.equal(duration('Committing', 'Committed'), 90);
@@ -79,7 +79,7 @@ t.test('each wait for a gate is counted once, however it ends', async (t) => {
 });
 
 t.test('a wait for locks is over when they are held, or given up', async (t) => {
-  const pending = { ...statusOf('Pending', 'waiting'), startedAt: start };
+  const pending = { ...statusOf('Pending', 'waiting'), startTime: start };
   const waited = (to: Partial<Status>) =>
     storedOf(pending, { ...statusOf('Pending', 'waiting'), ...to }, start + 7 * second, ungated).lockWaitSeconds;
   t.equal(waited({ phase: 'Preparing' }), 7);
@@ -87,6 +87,6 @@ t.test('a wait for locks is over when they are held, or given up', async (t) => 
   t.equal(waited({ phase: 'Failed', cause: { reason: 'LockHeld', message: '' } }), 7);
   t.equal(waited({ phase: 'Failed', cause: { reason: 'NotFound', message: '' } }), undefined);
   t.equal(waited({}), undefined);
-  const committed = { ...statusOf('Committed', 'applied'), completedAt: start, rollbackStartedAt: start + second };
+  const committed = { ...statusOf('Committed', 'applied'), completionTime: start, rollbackStartedAt: start + second };
   t.equal(storedOf(committed, statusOf('RollingBack', 'applied'), start + 3 * second, ungated).lockWaitSeconds, 2);
 });

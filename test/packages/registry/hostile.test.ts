@@ -53,6 +53,13 @@ const slow: Behaviour = (_asked, answer) => {
   return true;
 };
 
+const byteByByte: Behaviour = (_asked, answer) => {
+  answer.writeHead(200, { 'content-length': '100000' });
+  const more = setInterval(() => answer.write('x'), 50);
+  answer.on('close', () => clearInterval(more));
+  return true;
+};
+
 const blob = /\/blobs\//;
 const rows: readonly Row[] = [
   { name: '401', behaviour: answering(401), kind: 'denied', message: /answers 401: no pull secret/ },
@@ -74,7 +81,24 @@ const rows: readonly Row[] = [
     retryAfterSeconds: 3_600,
   },
   { name: 'no answer', behaviour: silent, kind: 'unavailable', message: /: no answer in time/ },
-  { name: 'a layer that comes to a halt', behaviour: where(blob, slow), kind: 'unavailable', message: /: no answer in time/ },
+  {
+    name: 'a layer that comes to a halt',
+    behaviour: where(blob, slow),
+    kind: 'unavailable',
+    message: /: sends fewer than 100 bytes/,
+  },
+  {
+    name: 'a layer byte by byte',
+    behaviour: where(blob, byteByByte),
+    kind: 'unavailable',
+    message: /^127\.0\.0\.1:\d+\/v2\/acme\/p\/blobs\/sha256:[0-9a-f]+: sends fewer than 100 bytes a second$/,
+  },
+  {
+    name: 'a manifest byte by byte',
+    behaviour: where(/manifests/, byteByByte),
+    kind: 'unavailable',
+    message: /: sends fewer than 100 bytes a second$/,
+  },
   { name: 'a layer that is cut', behaviour: where(blob, cut), kind: 'unavailable', message: /was cut/ },
   {
     name: 'a layer without end',
@@ -143,7 +167,8 @@ for (const row of rows)
   t.test(row.name, async (t) => {
     const proxy = await startProxy(t, origin);
     proxy.act(row.behaviour);
-    const opening = { requestTimeout: 1_000, pullSecrets: [dockerConfig('elsewhere.example.org', 'me', secret)] };
+    const pace = { bytesPerSecond: 100, ms: 700 };
+    const opening = { requestTimeout: 1_000, pace, pullSecrets: [dockerConfig('elsewhere.example.org', 'me', secret)] };
     const registry = openRegistry(t, opening);
     const failure = await objectsOf(registry, `${proxy.host}/acme/p`, digest);
     t.match(failure, { kind: row.kind, message: row.message });

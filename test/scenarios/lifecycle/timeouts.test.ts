@@ -167,7 +167,7 @@ async function putIntoThePast(stage: Stage, name: string): Promise<void> {
   const status = live.status as JsonObject;
   const aDayBefore = (key: string): string =>
     new Date(Date.parse(textAt(status, key) ?? '') - 86_400_000).toISOString().replace('.000Z', 'Z');
-  const moved = { startedAt: aDayBefore('startedAt'), completedAt: aDayBefore('completedAt') };
+  const moved = { startTime: aDayBefore('startTime'), completionTime: aDayBefore('completionTime') };
   const version = Number(at(status, 'version')) + 1;
   must(
     await stage.client.update(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/${name}/status`, {

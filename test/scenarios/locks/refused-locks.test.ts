@@ -53,10 +53,10 @@ t.test('one cannot be taken for now: it waits since the first try, and spec.time
     phase: 'Pending',
     status: { message: /acquiring locks failed \(ServiceUnavailable\)/ },
   });
-  const since = at(statusOf(await stage.read('locked')), 'startedAt');
+  const since = at(statusOf(await stage.read('locked')), 'startTime');
   t.type(since, 'string');
   await waitFor(async () => (await step(stage, 'locked')).phase === 'Failed', 'spec.timeout to end it');
   await stepToEnd(stage, 'locked');
-  t.match(statusOf(await stage.read('locked')), { phase: 'Failed', startedAt: since, message: /spec\.timeout/ });
+  t.match(statusOf(await stage.read('locked')), { phase: 'Failed', startTime: since, message: /spec\.timeout/ });
   t.same(await stage.leases(), []);
 });

@@ -69,7 +69,7 @@ t.test('the clock of the process is off', async (t) => {
         const times = [
           textAt(await leaseOf(stage, name('a')), 'spec', 'renewTime'),
           textAt(await leaseOf(stage, name('a')), 'spec', 'acquireTime'),
-          textAt(status, 'startedAt'),
+          textAt(status, 'startTime'),
         ];
         for (const time of times) t.ok(Math.abs(TrueDate.parse(time ?? '') - now) < minutes, `${time} is the server's time`);
       });

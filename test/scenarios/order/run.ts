@@ -153,7 +153,7 @@ async function complaintsOfUndone(running: Running, { number, index, after }: Se
   return expected === after ? [] : [`${which}: found ${after}\nexpected ${expected}`];
 }
 
-// A known hole (docs/guarantees.md): what is undone under such a change is undone all the same.
+// A known limit (docs/guarantees.md): what is undone under such a change is undone all the same.
 function isUnderUnseen({ orders, standing, unseen }: Running, index: number): boolean {
   const changes = orders.subjects[index]?.changes ?? [];
   const undone = changes.flatMap((planned, number) =>

@@ -255,7 +255,7 @@ async function putUndoIntoThePast(stage: Stage, name: string): Promise<void> {
   const status = live.status as JsonObject;
   const anHourBefore = (key: string): string =>
     new Date(Date.parse(textAt(status, key) ?? '') - 3_600_000).toISOString().replace('.000Z', 'Z');
-  const times = { rollbackStartedAt: anHourBefore('rollbackStartedAt'), completedAt: anHourBefore('completedAt') };
+  const times = { rollbackStartedAt: anHourBefore('rollbackStartedAt'), completionTime: anHourBefore('completionTime') };
   const moved = { ...status, ...times, version: (status.version as number) + 1 };
   must(await stage.client.update(`${pathOf(stage, name)}/status`, { ...live, status: moved }));
 }

@@ -120,6 +120,24 @@ t.test('an aggregated API server that is away', async (t) => {
     const blocked = { verdict: 'Blocked', message: unknown };
     t.match((await stepToEnd(stage, 'known')).status, { phase: 'Committed', undo: { items: [blocked, blocked] } });
 
+    for (const how of ['endless', 'never'] as const)
+      await t.test(`whose lists are ${how} answered: it is waited for, then passed over by name`, async (t) => {
+        server.answer(true);
+        await touch();
+        await waitFor(() => isFresh('Current'), 'discovery to find it again');
+        const hasty = await startStage(t, { withoutLoop: true, timing: { writeTimeout: 3_000 } });
+        await hasty.transaction('hasty', [change('Create', 'first', {}), change('Create', 'taken', {})], {
+          spec: { timeout: '40s' },
+        });
+        await stepUntil(hasty, 'hasty', 'Prepared');
+        await createConfigMaps(hasty, ['taken']);
+        server.answer(how);
+        const { status } = await stepToEnd(hasty, 'hasty');
+        t.match(status, { phase: 'RolledBack' });
+        t.match(itemsOf(status)[0], { rolledBack: true, note: /listing them fails: widgets\.store\.example\.org$/ });
+        server.answer(true);
+      });
+
     await t.test('and that flips during an undo: the rest waits for it', async (t) => {
       server.answer(true);
       await touch();

@@ -22,6 +22,9 @@ t.test('a kind that cannot be listed', async (t) => {
   await stage.transaction('stopped', [change('Create', 'first', blue), change('Create', 'second', blue)], short);
   await stepUntil(stage, 'stopped', 'Prepared');
   must(await client.create(path('configmaps'), { metadata: { name: 'second' } }));
+  const gate = { ready: { field: { path: '.data.ready', value: 'yes' } }, timeout: '1s' };
+  await stage.transaction('gated', [{ ...change('Create', 'gated', blue), gate }], { spec: { timeout: '40s' } });
+  await stepTo(stage, 'gated', 'its gate to open', ({ status }) => itemsOf(status)[0]?.gate !== undefined);
   await stage.transaction('due', [change('Create', 'before', blue), change('Delete', 'due')], { spec: { timeout: '60s' } });
   await stepUntil(stage, 'due', 'Prepared');
   const broken = await breakSomeKind(stage);
@@ -35,6 +38,12 @@ t.test('a kind that cannot be listed', async (t) => {
     t.match(status, { phase: 'RolledBack' });
     t.match(itemsOf(status)[0], { rolledBack: true, note: named('may have been deleted with it, listing them fails: KIND$') });
     t.equal((await client.get(path('configmaps/first'))).code, 404);
+  });
+
+  await t.test('nor holds it up the rollback of what was applied whole, and whose gate failed', async (t) => {
+    const { status } = await stepToEnd(stage, 'gated');
+    t.match(status, { phase: 'RolledBack', message: /gated did not become ready within 1s/ });
+    t.match(itemsOf(status)[0], { rolledBack: true, note: named('listing them fails: KIND$') });
   });
 
   await t.test('refuses a Delete of another kind when it is due: what was changed before is taken back', async (t) => {

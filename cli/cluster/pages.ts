@@ -1,0 +1,34 @@
+// Lists page by page. Whoever serves them decides how many pages there are: what is kept has a bound.
+import type { Failed } from '../../hooks/cluster.ts';
+import { Problem } from '../problem.ts';
+
+interface Page {
+  readonly kind: 'ok';
+  /** The token for the next page; empty on the last one. */
+  readonly next: string;
+  /** Characters of the answer. */
+  readonly size: number;
+}
+
+const most = { pages: 10_000, characters: 256 * 1024 * 1024 } as const;
+
+/** All pages, or the first failure. Throws a Problem if the list is too large. */
+export async function allPages<One extends Page>(
+  read: (from: string) => Promise<One | Failed>,
+): Promise<readonly One[] | Failed> {
+  const pages: One[] = [];
+  let size = 0;
+  let from = '';
+  do {
+    const page = await read(from);
+    if (page.kind === 'failed') return page;
+    pages.push(page);
+    size += page.size;
+    if (size > most.characters || pages.length > most.pages)
+      throw new Problem(
+        `The list of the API server is larger than ${most.characters >> 20} MiB or ${most.pages} pages: name a namespace by -n, or labels by -l.`,
+      );
+    from = page.next;
+  } while (from !== '');
+  return pages;
+}

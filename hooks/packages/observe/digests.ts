@@ -1,0 +1,49 @@
+// Digests of entries of the Lock that have a tag only, as Crossplane and an older hook write them. An entry whose digest nobody gives for
+// certain stays as it is: a tag may have moved since the package was installed.
+import { type JsonObject, textAt } from '../../model/json.ts';
+import { digested, type Installed, readLock } from '../model/lock.ts';
+import { hasDigest } from '../model/names.ts';
+import { kindOf } from '../model/package.ts';
+import { isDigest, readReference, readSource } from '../model/reference.ts';
+import { revisionsOfKind } from '../plan/resources.ts';
+import type { Registry } from '../registry.ts';
+import { eachOf, find, type Looker } from './reading.ts';
+
+/** From revisions: what Crossplane has resolved, or what a package transaction has written. */
+export function digestedByRevisions(looker: Looker, installed: readonly Installed[]): Promise<readonly Installed[]> {
+  return eachOf(installed, async (one) => {
+    const kind = kindOf(textAt(one.entry, 'kind') ?? textAt(one.entry, 'type'));
+    if (one.digest !== undefined || kind === undefined) return one;
+    const revision = await find(looker, { resource: revisionsOfKind(kind), name: one.name });
+    const digest = digestIn(revision, 'status', 'resolvedImage') ?? digestIn(revision, 'spec', 'image');
+    return digest === undefined ? one : digested(one, digest);
+  });
+}
+
+function digestIn(revision: JsonObject | undefined, ...path: readonly string[]): string | undefined {
+  const version = readReference(textAt(revision, ...path) ?? '')?.version ?? '';
+  return isDigest(version) ? version : undefined;
+}
+
+/** From registries, for the Lock that will be written. */
+export async function digestedByRegistries(registry: Registry, packages: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+  const read = readLock({ packages });
+  if (typeof read === 'string') return packages;
+  const open = read.filter(({ digest }) => digest === undefined);
+  const hosts = Map.groupBy(open, ({ source }) => readSource(source)?.registry);
+  const found = await eachOf([...hosts.values()], (entries) => digestedByOne(registry, entries));
+  const known = new Map(found.flat().map((one) => [one.source, one.entry]));
+  return read.map(({ source, entry }) => known.get(source) ?? entry);
+}
+
+/** A registry that does not answer is not asked for the next entry: the install must not wait for it. */
+async function digestedByOne(registry: Registry, entries: readonly Installed[]): Promise<readonly Installed[]> {
+  const found: Installed[] = [];
+  for (const one of entries) {
+    const answer = await registry.digest({ source: one.source, version: one.tag ?? '' });
+    if (answer.kind === 'failed' && answer.failure.kind === 'unavailable') break;
+    const isFound = answer.kind === 'ok' && hasDigest(one.name, answer.digest);
+    if (isFound) found.push(digested(one, answer.digest));
+  }
+  return found;
+}

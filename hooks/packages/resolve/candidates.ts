@@ -1,0 +1,73 @@
+// The rule that chooses a version: the first candidate that all constraints admit. Candidates for a new dependency are its versions in
+// falling order; for an installed package the installed version, then those above it in rising order, never a downgrade; for the root
+// the requested version alone. A digest admits only itself, and is a candidate if it is demanded.
+import { admits } from '../model/constraint.ts';
+import type { Installed } from '../model/lock.ts';
+import { isDigest } from '../model/reference.ts';
+import { compareVersions, readVersion, type Version } from '../model/version.ts';
+import type { Candidate, Chosen, Demand, Problem } from './problem.ts';
+
+type Demands = readonly Pick<Demand, 'constraints'>[];
+
+const ofDigest = ({ constraints }: Demands[number]): boolean => isDigest(constraints);
+
+/** Undefined if the demands admit no candidate, or if the tags are not known yet. */
+export function choose(source: string, demands: Demands, problem: Problem): Chosen | undefined {
+  return problem.knowledge.once(JSON.stringify([source, ...demands.map(({ constraints }) => constraints)]), () => {
+    for (const version of candidatesFor(source, demands, !demands.some(ofDigest), problem))
+      if (isAdmitted({ source, version }, demands, problem)) return { source, version };
+    return undefined;
+  });
+}
+
+/**
+ * Those that the rule gives for some of the demands. Of all sets of them that admit a candidate, the largest one excludes the most others:
+ * if the rule gives another candidate for that one, it never gives this one.
+ */
+export function possibleCandidates(source: string, demands: Demands, problem: Problem): readonly Possible[] {
+  const possible: Possible[] = [];
+  for (const version of candidatesFor(source, demands, !demands.every(ofDigest), problem)) {
+    const admitting = demands.filter((one) => isAdmitted({ source, version }, [one], problem));
+    const isChosen = admitting.length > 0 && choose(source, admitting, problem)?.version === version;
+    if (isChosen) possible.push({ source, version, admitting });
+    if (admitting.length === demands.length) break;
+  }
+  return possible;
+}
+
+interface Possible extends Chosen {
+  readonly admitting: Demands;
+}
+
+/** The best first. Tags are listed only if no candidate before them will do. */
+function* candidatesFor(source: string, demands: Demands, hasTags: boolean, problem: Problem): Iterable<Candidate> {
+  const { root, installed, knowledge } = problem;
+  const entry = installed.get(source);
+  if (source === root.source || entry !== undefined) yield undefined;
+  if (source === root.source) return;
+  yield* new Set(demands.filter(ofDigest).map(({ constraints }) => constraints));
+  if (hasTags) for (const { text } of inOrder(entry, knowledge.versions(source))) yield text;
+}
+
+function inOrder(entry: Pick<Installed, 'tag'> | undefined, falling: readonly Version[]): readonly Version[] {
+  if (entry === undefined) return falling;
+  const present = entry.tag === undefined ? undefined : readVersion(entry.tag);
+  return present === undefined ? [] : falling.filter((version) => compareVersions(version, present) >= 0).reverse();
+}
+
+export function isAdmitted(chosen: Chosen, demands: Demands, problem: Problem): boolean {
+  const { tag, digest } = tagAndDigest(chosen, problem);
+  const version = tag === undefined ? undefined : readVersion(tag);
+  return demands.every(({ constraints }) => {
+    const constraint = problem.knowledge.constraint(constraints);
+    if (constraint.kind === 'digest') return constraint.digest === digest;
+    return version !== undefined && admits(constraint, version);
+  });
+}
+
+/** As far as they are known without the package. */
+function tagAndDigest({ source, version }: Chosen, { root, installed }: Problem): Pick<Installed, 'tag' | 'digest'> {
+  if (source === root.source) return { tag: isDigest(root.version) ? root.tag : root.version, digest: root.digest };
+  if (version === undefined) return installed.get(source) ?? { tag: undefined, digest: undefined };
+  return isDigest(version) ? { tag: undefined, digest: version } : { tag: version, digest: undefined };
+}

@@ -1,0 +1,140 @@
+// The command line where the API server is hostile, or somebody in its place: what it answers moves no terminal, leads to no other host, and
+// takes bounded memory.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { allPages } from '../../cli/cluster/pages.ts';
+import type { JsonObject } from '../../hooks/model/json.ts';
+import { startServer, typed } from './here.ts';
+
+const evil = '\u001b]0;title\u0007\u001b[2J\u202e\n\r\u009b8m';
+const moving = /(?!\n)[\p{Cc}\p{Cf}]/u;
+
+const transaction = (phase = 'Committed'): JsonObject => ({
+  ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction' },
+  metadata: { name: `a${evil}`, namespace: evil, uid: evil, resourceVersion: phase, creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { changes: [{ type: evil, target: { apiVersion: evil, kind: evil, name: evil, namespace: evil } }] },
+  status: {
+    ...{ phase, progress: evil, message: evil, items: [{ state: evil, error: { reason: evil, message: evil } }] },
+    conditions: [
+      { type: 'Finished', status: 'True' },
+      { type: 'Succeeded', status: 'True', reason: evil },
+    ],
+    undo: {
+      request: { annotation: evil, value: evil },
+      reason: 'UndoRefused',
+      message: evil,
+      digest: evil,
+      counts: {},
+      items: [],
+    },
+  },
+});
+const list = (items: readonly JsonObject[], metadata: JsonObject = { resourceVersion: '5' }): JsonObject => ({ metadata, items });
+const secret = { metadata: { name: evil, namespace: evil, labels: { 'tx.janus.io/contents': 'true' } } };
+const lease = { metadata: { name: evil, annotations: { 'tx.janus.io/transaction': evil } } };
+const engine = { metadata: { labels: { 'app.kubernetes.io/version': evil } } };
+const table = {
+  kind: 'Table',
+  metadata: { resourceVersion: evil },
+  columnDefinitions: [{ name: evil, priority: 0 }],
+  rows: [{ cells: [evil], object: { metadata: { name: evil, namespace: evil } } }],
+};
+
+const isWatch = ({ url = '' }: IncomingMessage): boolean => url.includes('watch=true');
+const json = (answer: ServerResponse, body: JsonObject): unknown =>
+  answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+function bodyFor({ url = '', method, headers }: IncomingMessage): JsonObject {
+  if (headers.accept?.includes('Table')) return table;
+  const [, plural = '', name = ''] = /\/(leases|secrets|deployments|transactions)(\/?)/.exec(url) ?? [];
+  const isOne = name !== '' || method !== 'GET';
+  const found = { leases: list([lease]), secrets: list([secret]), deployments: engine, transactions: list([transaction()]) };
+  return isOne && plural === 'transactions' ? transaction() : (found[plural as keyof typeof found] ?? {});
+}
+
+t.test('no text of the API server moves a terminal', async (t) => {
+  const server = await startServer(t, (request, answer) => json(answer, bodyFor(request)));
+  const rows: readonly (readonly string[])[] = [
+    ['list', '-A'],
+    ...['name', 'json', 'yaml'].map((format) => ['list', '-o', format]),
+    ['history'],
+    ['status'],
+    ['status', 'a', '--watch'],
+    ['locks'],
+    ['diff', 'a'],
+    ['version'],
+    ['undo', 'a', '--yes'],
+    ['__complete', 'status', ''],
+  ];
+  for (const words of rows) {
+    const { out, err } = await typed(t, words, { server });
+    t.ok(out !== '' || err !== '', words.join(' '));
+    t.notMatch(`${out}${err}`, moving, words.join(' '));
+    t.notMatch(`${out}${err}`, /title$/m, 'no line break of others');
+  }
+});
+
+t.test('a shell completes no name that it would run', async (t) => {
+  const names = ['release-1', '$(reboot)', '`reboot`', 'a;reboot', '*', '-rf', ':0', evil];
+  const server = await startServer(t, (_, answer) => json(answer, list(names.map((name) => ({ metadata: { name } })))));
+  t.equal((await typed(t, ['__complete', 'status', ''], { server })).out, 'release-1\n:4\n');
+});
+
+/** Follows a Transaction until `watched` has answered its watch by what ends it. */
+async function followed(t: Parameters<typeof startServer>[0], watched: (answer: ServerResponse) => unknown) {
+  let phase = 'Committing';
+  const server = await startServer(t, (request, answer) => {
+    if (!isWatch(request)) return json(answer, list([transaction(phase)]));
+    phase = 'Committed';
+    return watched(answer);
+  });
+  return typed(t, ['status', 'a', '--watch'], { server });
+}
+
+t.test('a watch follows no redirect', async (t) => {
+  const asked: string[] = [];
+  const other = await startServer(t, ({ url = '' }, answer) => {
+    asked.push(url);
+    answer.end();
+  });
+  t.match(await followed(t, (answer) => answer.writeHead(307, { location: `${other}/elsewhere` }).end()), { code: 0 });
+  t.same(asked, []);
+});
+
+t.test('a watch ends at what is no event: packed, or a line without end', async (t) => {
+  const packed = gzipSync(`${JSON.stringify({ type: 'MODIFIED', object: transaction('Unpacked') })}\n`);
+  const { code, out } = await followed(t, (answer) => answer.writeHead(200, { 'content-encoding': 'gzip' }).end(packed));
+  t.equal(code, 0);
+  t.notMatch(out, /Unpacked/);
+  let sent = 0;
+  const block = Buffer.alloc(1024 * 1024, 'a');
+  const flood = (answer: ServerResponse): void => {
+    sent += 1;
+    if (!answer.destroyed) answer.write(block, () => flood(answer));
+  };
+  t.match(await followed(t, flood), { code: 0 });
+  t.ok(sent >= 16 && sent < 64, `${sent} MiB were sent`);
+});
+
+t.test('malformed events are passed over', async (t) => {
+  const odd = ['', 'null', '5', '[]', '{"type":"MODIFIED"}', '{"type":"MODIFIED","object":5}', '{"type":5,"object":{}}', '{'];
+  const good = JSON.stringify({ type: 'MODIFIED', object: transaction('Failed') });
+  const { code, out } = await followed(t, (answer) => answer.write(`${[...odd, good].join('\n')}\n`));
+  t.match({ code, out }, { code: 2, out: /Failed/ });
+});
+
+t.test('a write that is stale each time is given up', async (t) => {
+  const stale = JSON.stringify({ kind: 'Status', reason: 'Conflict', code: 409 });
+  const server = await startServer(t, ({ method }, answer) =>
+    method === 'PATCH' ? answer.writeHead(409).end(stale) : json(answer, transaction()),
+  );
+  t.match(await typed(t, ['undo', 'a', '--yes'], { server }), { code: 1, err: /changes all the time/ });
+});
+
+t.test('a list without end has one', async (t) => {
+  for (const size of [1, 64 * 1024 * 1024]) {
+    const all = allPages(async () => ({ kind: 'ok', next: 'more', size }));
+    await t.rejects(all, /larger than 256 MiB or 10000 pages/, `pages of ${size} characters`);
+  }
+});
