@@ -24,9 +24,9 @@ const [quote, colon, backslash] = [34, 58, 92];
 
 const known = new WeakMap<JsonObject, Measure>();
 
-/** Remembers the measure of the text that the object was parsed from. */
-export function remember(object: JsonObject, text: string): void {
-  known.set(object, measureOfText(text));
+/** Remembers the measure of the text that the object was parsed from, or was a part of: then it counts as the whole. */
+export function remember(object: JsonObject, measure: Measure): void {
+  known.set(object, measure);
 }
 
 const nothing: Measure = { memory: 0, text: 0 };

@@ -10,7 +10,7 @@
 import { type Change, type Way, wayIn } from '../model/change.ts';
 import { isSealed, type SnapshotEntry, type StoredResource } from '../model/entry.ts';
 import { at, isDeeperThan, isObject, type Json, mostLevels, parseJson, textAt } from '../model/json.ts';
-import { measureOfText } from '../model/measure.ts';
+import { measureOfText, remember } from '../model/measure.ts';
 import type { Packer } from '../model/packer.ts';
 import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from '../model/reference.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -106,7 +106,9 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
   const deferred = at(wire, 'deferred') === true ? { deferred: true as const } : {};
   const recreates = at(wire, 'recreates') === true ? { recreates: true as const } : {};
   const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate, ...deferred, ...recreates };
-  return { entry, size: Buffer.byteLength(text), memory: measureOfText(text).memory };
+  const measure = measureOfText(text);
+  for (const [, state] of states) remember(state, measure);
+  return { entry, size: Buffer.byteLength(text), memory: measure.memory };
 }
 
 /** The way that the entry says, where it is one for the change of the spec, and content is there exactly where the spec has none. */

@@ -11,7 +11,7 @@ import type { Dispatcher } from 'undici';
 import type { Failed, Identity } from '../../hooks/cluster.ts';
 import type { Failure } from '../../hooks/model/failure.ts';
 import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
-import { remember } from '../../hooks/model/measure.ts';
+import { measureOfText, remember } from '../../hooks/model/measure.ts';
 import { createSlots } from '../slots.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { exchange, type HttpReply, type Limits } from './exchange.ts';
@@ -134,7 +134,7 @@ function received({ code, headers, text, bytes }: HttpReply): Received | Failed 
   if (code < 200 || code > 299) return failed(failureOfAnswer({ code, headers: firstValues(headers), body }));
   const serverTime = Date.parse(String(headers.date));
   if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
-  remember(body, text);
+  remember(body, measureOfText(text));
   return { kind: 'ok', body, size: text.length, bytes, serverTime };
 }
 

@@ -1,5 +1,6 @@
 // Somebody with `edit` in one namespace makes objects that take ten times as much memory as bytes, and Transactions over them. Two hooks
 // with the heap of the image answer the calls.
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { at } from '../../hooks/model/json.ts';
 import { must } from '../support/client.ts';
@@ -55,22 +56,41 @@ t.test('objects of 15 000 keys', async (t) => {
     await areAlive();
   });
 
-  await t.test('in one Transaction are refused with their sizes, and a small one is not', async (t) => {
-    await stage.transaction('large', patches({}));
-    await stage.transaction('small', [change('Create', 'small', { data: {} })]);
-    t.match(await stage.finished('small', patient), { phase: 'Committed' });
-    const status = await stage.finished('large', patient);
-    t.match(status, { phase: 'Failed' });
-    const conditions = JSON.stringify(at(status, 'conditions'));
-    t.match(conditions, /SnapshotTooLarge/);
-    t.match(
-      conditions,
-      /of 12 targets take \d+ bytes as JSON and \d+ bytes in memory.*the largest: ConfigMap \S+many-\d+ \d+ bytes/,
-    );
-    await showColor(t, stage, 'blue');
-    await areAlive();
-  });
+  await t.test(
+    'in one Transaction are refused with their sizes; a small one is made and undone, and probes are answered',
+    async (t) => {
+      await stage.transaction('large', patches({}));
+      const over = new AbortController();
+      const codes = probe(() => hooks?.replicas ?? [], over.signal);
+      await stage.transaction('small', [change('Create', 'small', { data: {} })]);
+      t.match(await stage.finished('small', patient), { phase: 'Committed' });
+      await stage.annotate('small', { 'tx.janus.io/request-rollback': 'yes' });
+      t.match(await stage.phase('small', 'RolledBack', patient), { phase: 'RolledBack' });
+      const status = await stage.finished('large', patient);
+      t.match(status, { phase: 'Failed' });
+      over.abort();
+      t.same(new Set(await codes), new Set([200]));
+      const conditions = JSON.stringify(at(status, 'conditions'));
+      t.match(conditions, /SnapshotTooLarge/);
+      t.match(
+        conditions,
+        /of 12 targets take \d+ bytes as JSON and \d+ bytes in memory.*the largest: ConfigMap \S+many-\d+ \d+ bytes/,
+      );
+      await showColor(t, stage, 'blue');
+      await areAlive();
+    },
+  );
 });
+
+/** The codes of the probes of all replicas, one after the other, until it is over. */
+async function probe(replicas: () => Replicas['replicas'], over: AbortSignal): Promise<readonly number[]> {
+  const codes: number[] = [];
+  while (!over.aborted) {
+    for (const { url } of replicas()) codes.push((await get(`${url}/healthz`)).code);
+    await sleep(100); // as a kubelet does, only more often
+  }
+  return codes;
+}
 
 /** The API server takes about a second for each write of so many fields. */
 const patient = { timeoutMs: 300_000 };
