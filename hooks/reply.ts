@@ -117,7 +117,7 @@ export async function withoutTransaction(serving: Replying, call: Call, live: No
   }
 }
 
-// Releases the locks that this call has acquired for a Transaction that vanished meanwhile.
+// Releases the locks that this call has acquired for a Transaction that vanished meanwhile (L4).
 async function releaseAcquired({ session, parts }: Replying, { locks, acquired }: Carry): Promise<void> {
   const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
   const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);

@@ -23,7 +23,7 @@ import { configMaps, engine, leases, transactions, uidLabel } from './writes/res
 const settlingTime = 120_000;
 
 /**
- * Deletes expired Leases whose Transaction does not exist, and Leases of Transactions that have released their locks. Returns how
+ * (L6) Deletes expired Leases whose Transaction does not exist, and Leases of Transactions that have released their locks. Returns how
  * many it deleted. A failure of the API server ends it early.
  */
 export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<number> {

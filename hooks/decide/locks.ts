@@ -2,6 +2,15 @@
 // and keeping only a contiguous prefix while waiting makes a deadlock impossible.
 //
 // I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
+//
+// A lock is released when
+// L1. the Transaction has ended, or the engine has refused a requested undo (due.ts, settled.ts);
+// L2. the Transaction ends before its first write (pending.ts);
+// L3. another Transaction holds a lock before it in the order of names: the Transaction waits without those behind it;
+// L4. the Transaction vanishes during the call that acquired the lock (reply.ts);
+// L5. the Transaction is deleted (settled.ts);
+// L6. its Lease is orphaned: the Transaction is gone and the Lease has expired, or the Transaction has ended long ago (sweep.ts).
+// An expired Lease stays until L6, or until another Transaction takes it over (locks/state.ts).
 import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
 import { ageOf, type LeaseState, leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
 import { type JsonObject, textAt } from '../model/json.ts';
@@ -115,6 +124,7 @@ export function planAcquisition(view: LockView, acquirer: Acquirer, now: number)
       lock: blocking.lock,
       holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
       ...(other === undefined ? {} : { other }),
+      // (L3)
       release: beyond.filter((lease) => lease !== undefined).filter((lease) => mayRelease(lease, view, acquirer, now)),
     };
   }

@@ -52,7 +52,7 @@ export function refuse({ status, now }: Observation, faults: readonly Fault[], o
   return ending(stopped(status, { reason: faults[0]?.reason ?? 'Invalid', message }, now, errors), message, orphanedLeases);
 }
 
-/** Ends before anything was applied; locks that an earlier call has taken and could not report are released. */
+/** Ends before anything was applied; locks that an earlier call acquired and could not report are released (L2). */
 export function ending(status: Status, because: string, orphanedLeases: readonly JsonObject[]): Step {
   return orphanedLeases.length === 0
     ? setStatus(status, because)

@@ -12,6 +12,7 @@ export function decideRelease(observation: Observation, view: ReleaseView): Step
   const { status } = observation;
   if (view.trouble !== undefined) return untilAllowed({ status, what: 'reading the locks', failure: view.trouble });
   if (view.leases.length === 0) return setStatus(released(status, unsettledAtRelease(observation)), 'all locks are released');
+  // (L1)
   return { kind: 'release', leases: view.leases, because: `releasing ${view.leases.length} locks` };
 }
 
@@ -49,5 +50,6 @@ export function decideCleanUp(observation: Observation, view: CleanUpView): Step
   const trouble = view.trouble ?? (isDeletionOverdue(observation) ? undefined : view.unread);
   if (trouble !== undefined)
     return untilAllowed({ status, what: 'reading the Leases and snapshots of the Transaction', failure: trouble, isNews: true });
+  // (L5)
   return { kind: 'cleanUp', leases: view.leases, configMaps: view.configMaps, because: 'the Transaction is being deleted' };
 }

@@ -2,11 +2,15 @@
 import type { FailureReason } from './reason.ts';
 
 /**
- * - `absent`: 404, the object or its kind is not there.
- * - `exists`: 409 AlreadyExists.
- * - `stale`: any other 409; a precondition did not hold: read again and evaluate.
- * - `refused`: 400, 403, 405, 413, 415, 422; the same request will be refused again.
- * - `transient`: 401, 408, 429, 5xx, no answer, a cut or unreadable answer, no time left; try again later.
+ * | kind        | HTTP status                                                   | what the engine does next                                     |
+ * | ----------- | ------------------------------------------------------------- | ------------------------------------------------------------- |
+ * | `absent`    | 404: the object or its kind is not there                      | evaluates the change without the object                       |
+ * | `exists`    | 409 AlreadyExists                                             | reads the object, and evaluates whose it is                   |
+ * | `stale`     | any other 409: a precondition did not hold                    | reads the object again, and evaluates it again                |
+ * | `refused`   | 400, 403, 405, 413, 415, 422                                  | reports a fault, begins a rollback, or leaves the object      |
+ * | `transient` | 401, 408, 429, 5xx; no answer, an unreadable one, no time left | tries again with a growing pause, at most until `spec.timeout` |
+ *
+ * `kindOf` in server/kubernetes/failures.ts assigns the kinds.
  */
 export type FailureKind = Failure['kind'];
 
