@@ -88,7 +88,7 @@ function goesOn({ ptx, now, namespace }: Validating, lock: JsonObject, kind: 'un
   return staying(ptx.status, 'the time of the call is over', 0.2, readingNote);
 }
 
-/** The rest is read without the Lock: nobody waits for a registry longer than for a call. It is no failed try. */
+/** The call after this one reads the rest without the Lock: other package transactions wait for a registry at most one call. The try has not failed. */
 export function givingBack({ status }: PackageTransaction, lock: JsonObject, namespace: string): Move {
   const next = advanced(status, { phase: 'Waiting', proposed: undefined, lockDigest: undefined });
   const because = 'the packages are not read before the time of the call is over';

@@ -1,5 +1,5 @@
-// Digests of entries of the Lock that have a tag only, as Crossplane and an older hook write them. An entry whose digest nobody gives for
-// certain stays as it is: a tag may have moved since the package was installed.
+// Digests of entries of the Lock that have a tag only, as Crossplane writes them. If neither a revision nor the registry confirms the
+// digest, the entry stays as it is: a tag may have moved since the package was installed.
 import { type JsonObject, textAt } from '../../model/json.ts';
 import { digested, type Installed, readLock } from '../model/lock.ts';
 import { hasDigest } from '../model/names.ts';
