@@ -5,7 +5,7 @@
 // `--profile folder` stores a CPU profile of the hook in that folder.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
-import { besideOthers, measureBeside } from './bench/beside.ts';
+import { besideOthers, besideRows, measureBeside } from './bench/beside.ts';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureGates } from './bench/gates.ts';
@@ -33,7 +33,7 @@ const special: Readonly<Record<string, (world: World) => Promise<readonly Line[]
   'replicas-many': (world) => measureManyByReplicas(world, undo),
   programs: (world) => measurePrograms(world, undo),
   kinds: measureKinds,
-  beside: measureBeside,
+  ...Object.fromEntries(besideRows.map((row) => [row, (world: World) => measureBeside(world, row)])),
   gates: measureGates,
   'targets-heavy': measureHeavy,
 };

@@ -3,16 +3,21 @@
 // both medians counts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { must } from '../../test/support/client.ts';
+import { must, waitFor } from '../../test/support/client.ts';
 import type { Line } from './figures.ts';
 import { inParallel, measure } from './measure.ts';
 import { percentile, ratio, rounded } from './ratios.ts';
 import type { HookKind, Row } from './rows.ts';
 import { account, createTenant, loopLabel, type World } from './world.ts';
 
-const tenant = 'bench-tenant';
-const maps = `/api/v1/namespaces/${tenant}/configmaps`;
-const transactions = `/apis/tx.janus.io/v1alpha1/namespaces/${tenant}/transactions`;
+/** Each load has a namespace of its own, which is deleted with all that is in it. */
+const tenantOf = (row: string): string => `bench-${row}`;
+
+const pathsOf = (namespace: string) => ({
+  maps: `/api/v1/namespaces/${namespace}/configmaps`,
+  transactions: `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`,
+});
+
 const atOnce = 16;
 
 const small: Row = { name: '', changes: 3, transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' };
@@ -20,7 +25,7 @@ const pairs = 20;
 /** ms between two looks at whether a Transaction of the load has ended. */
 const lookEvery = 250;
 
-interface Tenant {
+interface Tenant extends ReturnType<typeof pathsOf> {
   readonly world: World;
   readonly label: string;
   /** Aborted once the small Transactions are measured. */
@@ -30,22 +35,21 @@ interface Tenant {
 /** Begins a load that lasts until the measurement is over. Resolves, once the load weighs on the hook, to the end of the load. */
 type Load = (tenant: Tenant) => Promise<() => Promise<unknown>>;
 
-export async function measureBeside(world: World): Promise<readonly Line[]> {
-  await createTenant(world.client, tenant);
+/** `row`: the name of one of `besideRows`. */
+export async function measureBeside(world: World, row: string): Promise<readonly Line[]> {
+  const load = loads[row];
+  if (load === undefined) throw new Error(`expected a row out of ${besideRows.join(', ')}; found ${row}`);
+  await createTenant(world.client, tenantOf(row));
   const { label } = await world.engine('janus', 'tuned');
-  const lines: Line[] = [];
-  for (const [name, load] of Object.entries(loads)) {
-    const over = new AbortController();
-    const ended = await load({ world, label, over: over.signal });
-    try {
-      lines.push(await lineBeside(world, name));
-    } finally {
-      over.abort();
-      await ended();
-      await clear(world);
-    }
+  const over = new AbortController();
+  const ended = await load({ world, label, over: over.signal, ...pathsOf(tenantOf(row)) });
+  try {
+    return [await lineBeside(world, row)];
+  } finally {
+    over.abort();
+    await ended();
+    await clear(world, tenantOf(row));
   }
-  return lines;
 }
 
 /** The medians of 20 small Transactions through each hook, in turn. */
@@ -55,7 +59,7 @@ async function lineBeside(world: World, name: string): Promise<Line> {
     for (const hook of ['requests', 'janus'] as const) times[hook].push(await timeOf(world, hook, `${hook}-${name}-${turn}`));
   const [own, bare] = [percentile(times.janus, 0.5), percentile(times.requests, 0.5)];
   return {
-    row: `tenant-${name}`,
+    row: name,
     items: small.changes,
     transactions: pairs,
     p50Ms: rounded(own),
@@ -72,8 +76,8 @@ async function timeOf(world: World, hook: HookKind, name: string): Promise<numbe
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 
-async function createMap({ client }: World, name: string, data: JsonObject): Promise<void> {
-  must(await client.create(maps, { metadata: { name }, data }));
+async function createMap({ world, maps }: Tenant, name: string, data: JsonObject): Promise<void> {
+  must(await world.client.create(maps, { metadata: { name }, data }));
 }
 
 interface Begun {
@@ -81,14 +85,14 @@ interface Begun {
   readonly changes: readonly JsonObject[];
 }
 
-async function begin({ world, label }: Tenant, { name, changes }: Begun): Promise<void> {
+async function begin({ world, label, transactions }: Tenant, { name, changes }: Begun): Promise<void> {
   const metadata = { name, labels: { [loopLabel]: label } };
   const spec = { serviceAccountName: account, timeout: '1h', lockWait: '1h', changes };
   must(await world.client.create(transactions, { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec }));
 }
 
 /** Waits until the Transaction has ended, or the measurement is over. */
-async function end({ world, over }: Tenant, name: string): Promise<JsonObject> {
+async function end({ world, over, transactions }: Tenant, name: string): Promise<JsonObject> {
   for (;;) {
     const status = (at(must(await world.client.get(`${transactions}/${name}`)), 'status') ?? {}) as JsonObject;
     if (over.aborted || textAt(status, 'completionTime') !== undefined) return status;
@@ -116,7 +120,7 @@ const patch = (name: string, data: JsonObject, more: JsonObject = {}): JsonObjec
 function gates(count: number, ready: JsonObject, data: JsonObject): Load {
   return async (tenant) => {
     await inParallel(numbers(count), atOnce, async (which) => {
-      await createMap(tenant.world, `gate-${which}`, { ...data, which: `${which}` });
+      await createMap(tenant, `gate-${which}`, { ...data, which: `${which}` });
       await begin(tenant, {
         name: `gate-${which}`,
         changes: [patch(`gate-${which}`, { version: '2' }, { gate: { timeout: '1h', ready } })],
@@ -134,7 +138,7 @@ const keys = Object.fromEntries(numbers(45_000).map((index) => [`k${index}`, '']
 
 const manyKeys: Load = async (tenant) => {
   const names = numbers(40).map((index) => `keys-${index}`);
-  for (const name of names) await createMap(tenant.world, name, keys);
+  for (const name of names) await createMap(tenant, name, keys);
   return repeated(async (own, turn) => {
     await begin(own, { name: `keys-${turn}`, changes: names.map((name) => patch(name, { version: '2' })) });
     await end(own, `keys-${turn}`);
@@ -155,14 +159,14 @@ const fiveHundred = numbers(500).map((index) => `five-hundred-${index}`);
 /** A Transaction of 500 changes, and then, if `isUndone`, its undo; only one of both weighs on the hook at a time. */
 function many(isUndone: boolean): Load {
   return async (tenant) => {
-    await inParallel(fiveHundred, atOnce, async (name) => createMap(tenant.world, name, { version: '1' }));
+    await inParallel(fiveHundred, atOnce, async (name) => createMap(tenant, name, { version: '1' }));
     return repeated(async (own, turn) => {
       const name = `many-${turn}`;
       await begin(own, { name, changes: fiveHundred.map((one) => patch(one, { version: `${turn}` })) });
       await end(own, name);
       if (!isUndone || own.over.aborted) return;
       must(
-        await own.world.client.patch(`${transactions}/${name}`, {
+        await own.world.client.patch(`${own.transactions}/${name}`, {
           metadata: { annotations: { 'tx.janus.io/request-rollback': '1' } },
         }),
       );
@@ -171,31 +175,34 @@ function many(isUndone: boolean): Load {
   };
 }
 
-async function read({ world }: Tenant, name: string): Promise<JsonObject> {
+async function read({ world, transactions }: Tenant, name: string): Promise<JsonObject> {
   return must(await world.client.get(`${transactions}/${name}`)) as JsonObject;
 }
 
 const loads: Readonly<Record<string, Load>> = {
-  nothing: async () => async () => undefined,
-  '80-expressions': gates(80, { expression: slow }, values),
-  '40-of-45000-keys': manyKeys,
-  '1000-gates': gates(1_000, { field: { path: '.data.ready' } }, {}),
-  '50-of-800-kB': large,
-  '500-changes': many(false),
-  '500-and-undo': many(true),
+  'beside-nothing': async () => async () => undefined,
+  'beside-80-expressions': gates(80, { expression: slow }, values),
+  'beside-40-of-45000-keys': manyKeys,
+  'beside-1000-gates': gates(1_000, { field: { path: '.data.ready' } }, {}),
+  'beside-50-large': large,
+  'beside-500-changes': many(false),
+  'beside-500-and-undo': many(true),
 };
 
-/** Deletes the Transactions of the tenant, and what they changed. */
-async function clear({ client }: World): Promise<void> {
-  must(await client.delete(transactions));
-  while ((at(must(await client.get(transactions)), 'items') as readonly unknown[]).length > 0) await sleep(lookEvery);
-  must(await client.delete(maps));
+export const besideRows: readonly string[] = Object.keys(loads);
+
+/** The load of one row must not weigh on the next one. */
+async function clear({ client }: World, tenant: string): Promise<void> {
+  const namespace = `/api/v1/namespaces/${tenant}`;
+  must(await client.delete(namespace));
+  const isGone = async (): Promise<boolean> => (await client.get(namespace)).code === 404;
+  await waitFor(isGone, `namespace ${tenant} to be deleted`, { timeoutMs: 600_000 });
 }
 
 /** The comparisons of the lines, in words. */
 export function besideOthers(lines: readonly Line[]): readonly string[] {
   return lines
-    .filter(({ row }) => `${row}`.startsWith('tenant-'))
+    .filter(({ row }) => besideRows.includes(`${row}`))
     .flatMap(({ row, p50Ms, limitMs }) =>
       ratio(p50Ms, limitMs, `time of a small Transaction, row ${row}, to its bare requests beside the same load`),
     );

@@ -1,5 +1,7 @@
 // The rows that can be measured, by name. `npm run bench` measures the usual ones, `--rows` any.
 
+import { besideRows } from './beside.ts';
+
 /** `requests` makes the engine's requests and nothing else; `against` is the engine of another checkout. */
 export type HookKind = 'janus' | 'bare' | 'requests' | 'against';
 export type Flags = 'tuned' | 'default';
@@ -85,7 +87,8 @@ const rows: readonly Row[] = [
   { ...one, name: 'finished', changes: 3, onDemand: true },
   { ...one, name: 'kinds', changes: 1, onDemand: true },
   { ...one, name: 'gates', changes: 10, onDemand: true },
-  { ...one, name: 'beside', changes: 3, onDemand: true },
+  // A small Transaction beside the load of another tenant (scripts/bench/beside.ts).
+  ...besideRows.map((name): Row => ({ ...one, name, changes: 3, onDemand: true })),
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
   { ...one, name: 'packages', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-growth', changes: 0, installs: true, onDemand: true },
