@@ -42,11 +42,11 @@ export function sameOrder(before: Parts['entries'], after: Parts['entries']): bo
 /** `left` in the order of `first`. An element that `first` lacks comes after the element that precedes it in `second`. */
 function weave(first: Parts['entries'], second: Parts['entries'], left: readonly string[]): readonly string[] {
   const wanted = new Set(left);
-  const [ours, others] = [first, second].map((entries) => [...entries.keys()].filter((element) => wanted.has(element)));
+  const leftOf = (entries: Parts['entries']): readonly string[] => [...entries.keys()].filter((element) => wanted.has(element));
   // What comes after each element of `first`, and before the first one of them.
-  const isAfter = new Map<string | undefined, string[]>([undefined, ...(ours ?? [])].map((element) => [element, []]));
+  const isAfter = new Map<string | undefined, string[]>([undefined, ...leftOf(first)].map((element) => [element, []]));
   let before: string | undefined;
-  for (const element of others ?? []) {
+  for (const element of leftOf(second)) {
     if (isAfter.has(element)) before = element;
     else isAfter.get(before)?.push(element);
   }

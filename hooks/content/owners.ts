@@ -29,7 +29,7 @@ interface OwnedNode {
   below?: Map<string, OwnedNode>;
 }
 
-const nobody: readonly number[] = [];
+const noOwners: readonly number[] = [];
 
 const ownerships = new WeakMap<object, Ownership>();
 
@@ -37,7 +37,7 @@ function ownershipIn(object: Json | undefined): Ownership {
   const known = isObject(object) ? ownerships.get(object) : undefined;
   if (known !== undefined) return known;
   const managers = managersOf(object);
-  const root: OwnedNode = { owners: nobody };
+  const root: OwnedNode = { owners: noOwners };
   for (const [index, tree] of fieldTreesOf(object).entries()) grow(root, tree, index);
   const isLegible = managers.length > 0 && managers.every(({ apiVersion }) => apiVersion === textAt(object, 'apiVersion'));
   const made = { managers, isLegible, root };
@@ -48,14 +48,14 @@ function ownershipIn(object: Json | undefined): Ownership {
 function grow(node: OwnedNode, tree: JsonObject, owner: number): void {
   eachChild(tree, (element, below) => {
     const next = childOf(node, normalElement(element));
-    if (isMember(below)) next.owners = next.owners === nobody ? [owner] : [...next.owners, owner];
+    if (isMember(below)) next.owners = next.owners === noOwners ? [owner] : [...next.owners, owner];
     grow(next, below, owner);
   });
 }
 
 function childOf(node: OwnedNode, element: string): OwnedNode {
   const below = node.below ?? new Map<string, OwnedNode>();
-  const found = below.get(element) ?? { owners: nobody };
+  const found = below.get(element) ?? { owners: noOwners };
   node.below = below.set(element, found);
   return found;
 }
