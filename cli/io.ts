@@ -1,6 +1,6 @@
 // What a command has of the process: streams, environment, folder, and the moment at which the user has had enough.
 import type { ReadStream, WriteStream } from 'node:tty';
-import { clean } from '../hooks/model/words.ts';
+import { clean } from '../hooks/objects/words.ts';
 import { exits, Problem } from './problem.ts';
 
 export interface Io {

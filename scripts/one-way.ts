@@ -1,10 +1,10 @@
 // `npm run one-way`: finds the fields of the built-in kinds that can be set but not set back. On a control plane of its own it
 // creates an object of each kind, mutates each field of its schema with a real write, and tries the inverse as a dry run. Then it
-// writes the table for the checks (hooks/checks/one-way-fields.ts) and the undecided fields (docs/one-way.md). `--dry` writes
+// writes the table for the checks (hooks/transactions/checks/one-way-fields.ts) and the undecided fields (docs/one-way.md). `--dry` writes
 // nothing.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { at, isObject, type Json, type JsonObject, textAt } from '../hooks/model/json.ts';
+import { at, isObject, type Json, type JsonObject, textAt } from '../hooks/objects/json.ts';
 import { openCluster } from '../test/controlplane/existing.ts';
 import { type Client, connect, freeNamespace, must } from '../test/support/client.ts';
 import { type Definitions, mutationsOf } from './one-way/mutations.ts';
@@ -22,7 +22,7 @@ try {
   const seeded = new Set(seeds.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
   const unseeded = [...served.keys()].filter((name) => !seeded.has(name));
   if (!values.dry) {
-    writeFileSync(new URL('../hooks/checks/one-way-fields.ts', import.meta.url), tableOf(found, version));
+    writeFileSync(new URL('../hooks/transactions/checks/one-way-fields.ts', import.meta.url), tableOf(found, version));
     writeFileSync(new URL('../docs/one-way.md', import.meta.url), documentOf(found, unseeded, version));
   }
   const count = (verdict: Found['verdict']): number => found.filter((one) => one.verdict === verdict).length;

@@ -1,7 +1,7 @@
 // `npm run prior-states`: what a prior state costs as a ConfigMap, as the engine stores it, and as an object of a kind of its own, on a control
 // plane of its own. The figures of docs/decisions/0044. `-- 100`: how many of each.
 import { randomBytes } from 'node:crypto';
-import type { JsonObject } from '../hooks/model/json.ts';
+import type { JsonObject } from '../hooks/objects/json.ts';
 import { startControlPlane } from '../test/controlplane/start.ts';
 import { type Client, connect, must, waitFor } from '../test/support/client.ts';
 

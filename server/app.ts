@@ -1,8 +1,8 @@
 // The web server around the engine. It never listens by itself: main.ts does, tests use `inject()`.
 import { Server as TlsServer } from 'node:tls';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
-import type { Hook, StepReport } from '../hooks/call.ts';
 import type { PackageReport } from '../hooks/packages/call.ts';
+import type { Hook, StepReport } from '../hooks/transactions/call.ts';
 import { type Access, guardCalls } from './access/guard.ts';
 import type { TlsMaterial } from './access/tls.ts';
 import { acceptJson } from './body.ts';

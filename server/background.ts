@@ -1,8 +1,8 @@
 // What the hook does beside its calls, until it ends: it creates the sealing key and follows its rotation, garbage-collects
 // Leases and snapshots, and reloads the files that authenticate callers.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sealer } from '../hooks/cluster.ts';
-import { sweepLeases, sweepSnapshots } from '../hooks/sweep.ts';
+import type { Sealer } from '../hooks/objects/cluster.ts';
+import { sweepLeases, sweepSnapshots } from '../hooks/transactions/sweep.ts';
 import type { OpenAccess } from './access/open.ts';
 import type { App } from './app.ts';
 import type { KubernetesCluster } from './kubernetes/cluster.ts';

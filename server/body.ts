@@ -1,7 +1,7 @@
 // From the bytes of a request to JSON, within bounds that are checked before anything is parsed: a few megabytes of brackets take
 // a hundred times as much memory as values.
 import type { FastifyInstance } from 'fastify';
-import { parseJson } from '../hooks/model/json.ts';
+import { parseJson } from '../hooks/objects/json.ts';
 
 // The API server stores nothing deeper than 10 000 levels and, within etcd's 1.5 MiB, nothing of more parts: whatever can be a
 // Transaction comes through, if only for its faults to be reported.

@@ -1,5 +1,5 @@
 // What a variable of the environment must be, and how its text is parsed.
-import { parseDuration } from '../hooks/model/timeouts.ts';
+import { parseDuration } from '../hooks/objects/time.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 

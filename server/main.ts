@@ -3,9 +3,10 @@
 //
 // It listens before the API server answers, so that a Pod is alive though not ready while the API server is unavailable. Until
 // the sealing key is available every call is answered with 429.
-import type { EngineParts, Hook, Reply, Timing } from '../hooks/call.ts';
-import type { Sealer } from '../hooks/cluster.ts';
-import { createSync } from '../hooks/sync.ts';
+
+import type { Sealer } from '../hooks/objects/cluster.ts';
+import type { EngineParts, Hook, Reply, Timing } from '../hooks/transactions/call.ts';
+import { createSync } from '../hooks/transactions/sync.ts';
 import type { Parsed } from './access/files.ts';
 import { type OpenAccess, openAccess } from './access/open.ts';
 import { type App, buildApp } from './app.ts';

@@ -1,5 +1,5 @@
 // Connects the coordinator of packages to the cluster and to registries.
-import type { Cluster } from '../hooks/cluster.ts';
+import type { Cluster } from '../hooks/objects/cluster.ts';
 import { readCompleteVersion } from '../hooks/packages/model/version.ts';
 import { createPackageSync } from '../hooks/packages/sync.ts';
 import type { ConnectPackages } from './app.ts';

@@ -1,8 +1,8 @@
 // Validates the body of a request and decodes it to a Call. The schema is compiled once; faults name path and rule, never a value.
 import { Ajv, type ErrorObject } from 'ajv';
-import type { Call } from '../hooks/call.ts';
-import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../hooks/model/json.ts';
+import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../hooks/objects/json.ts';
 import type { PackageCall } from '../hooks/packages/call.ts';
+import type { Call } from '../hooks/transactions/call.ts';
 import { packageSyncRequest } from '../schemas/packages/sync-request.ts';
 import { dialect } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';

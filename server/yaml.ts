@@ -11,7 +11,7 @@ import {
   nullYaml11Tag,
   realMapTag,
 } from 'js-yaml';
-import type { Json, JsonObject } from '../hooks/model/json.ts';
+import type { Json, JsonObject } from '../hooks/objects/json.ts';
 
 // Source of the rules for numbers: sigs.k8s.io/yaml goyaml.v2/resolve.go. `1:30` is text, `08` is 8, `1e3` is 1000.
 const integer = /^[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)$/;

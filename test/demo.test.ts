@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { textAt } from '../hooks/model/json.ts';
+import { textAt } from '../hooks/objects/json.ts';
 import { startControlPlane } from './controlplane/start.ts';
 import { type Client, connect, must, waitFor } from './support/client.ts';
 import { accountKubeconfig } from './support/engine-identity.ts';

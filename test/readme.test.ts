@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { mostChanges } from '../hooks/checks/validity.ts';
-import { mayFollow, phases } from '../hooks/model/phase.ts';
-import { defaultTimeouts, formatDuration } from '../hooks/model/timeouts.ts';
-import { annotations } from '../hooks/model/transaction.ts';
-import { conditionTypes } from '../hooks/outcome/conditions.ts';
+import { formatDuration } from '../hooks/objects/time.ts';
+import { mostChanges } from '../hooks/transactions/checks/validity.ts';
+import { mayFollow, phases } from '../hooks/transactions/model/phase.ts';
+import { annotations, defaultTimeouts } from '../hooks/transactions/model/transaction.ts';
+import { conditionTypes } from '../hooks/transactions/outcome/conditions.ts';
 import { planOf } from '../scripts/matrix/table.ts';
 import { apiServerOf, readConfig } from '../server/config.ts';
 import { patchOf } from './controlplane/versions.ts';
@@ -153,22 +153,16 @@ t.test('the limits', async (t) => {
     t.match(limits, `\`${name}\` \`${formatDuration(milliseconds)}\``);
 });
 
-/** What carries packages is no part of a call: docs/packages.md tells of it. */
-const ofPackages = ['packages', 'registry'];
-
-t.test('the drawing holds every folder of the engine and of the server', async (t) => {
+t.test('the drawing names the stages of a Transaction and the folders of the server', async (t) => {
   const drawing = codeOf(section('How a call goes'))[0] ?? '';
-  const [inServer = '', inHooks = '', below = ''] = drawing.split(/^(?=hooks\/|server\/ {2}kubernetes)/m);
-  for (const [folder, part] of [
-    ['hooks', inHooks],
-    ['server', `${inServer}${below}`],
-  ] as const) {
-    const folders = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    const placeOf = (name: string) =>
-      ofPackages.includes(name) ? [read('docs', 'packages.md'), `\`${folder}/${name}\``] : [part, `${name}/`];
-    for (const [text = '', place = ''] of folders.map(({ name }) => placeOf(name))) t.match(text, place, folder);
-    for (const [, name = ''] of part.matchAll(/^ {9}([a-z]+)\/ /gm)) t.ok(existsSync(join(root, folder, name)), name);
-  }
+  const foldersOf = (folder: string): readonly string[] =>
+    readdirSync(join(root, folder), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  for (const name of [...foldersOf('hooks/transactions'), ...foldersOf('server')].filter((name) => name !== 'registry'))
+    t.match(drawing, `${name}/`, name);
+  for (const [, name = ''] of drawing.matchAll(/^ {9}([a-z]+)\/ /gm))
+    t.ok(existsSync(join(root, 'server', name)) || existsSync(join(root, 'hooks/transactions', name)), name);
 });
 
 t.test('the versions that it was measured on are those of the suite and of npm run matrix', async (t) => {

@@ -25,7 +25,7 @@ const noReasons = new Set([kinds, values, states, verdicts, places, foreign].fla
  * Where failures get their names: the engine (packages have theirs in docs/packages.md; rules of gates repeat those of conditions), and what it is told about the API server.
  */
 const sources = [
-  ...readSources('hooks').filter(({ path }) => !/^hooks\/(packages|gates)\//.test(path)),
+  ...readSources('hooks').filter(({ path }) => !/^hooks\/(packages|transactions\/gates)\//.test(path)),
   ...readSources('server/kubernetes').filter(({ path }) => /\/(failures|transport|apply-refusals)\.ts$/.test(path)),
 ];
 

@@ -1,8 +1,8 @@
 // The Secrets in which the command line puts the contents of Secrets. One without an owner is left of an apply that was ended
 // between its two writes.
-import type { Failed, Resource } from '../../hooks/cluster.ts';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { clean } from '../../hooks/model/words.ts';
+import type { Failed, Resource } from '../../hooks/objects/cluster.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { clean } from '../../hooks/objects/words.ts';
 import { caller, type Session } from './session.ts';
 import type { TransactionName } from './transactions.ts';
 

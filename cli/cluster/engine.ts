@@ -1,7 +1,7 @@
 // What can be seen of the engine: its Deployment.
-import type { Resource } from '../../hooks/cluster.ts';
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import type { Resource } from '../../hooks/objects/cluster.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { foreign } from '../../hooks/objects/words.ts';
 import { caller, type Session } from './session.ts';
 
 /** Where the shipped manifests put it. */

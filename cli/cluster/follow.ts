@@ -1,8 +1,8 @@
 // One Transaction over time: its states as they are stored. A watch that ends, for whatever reason, loses nothing: the Transaction is
 // read again, and watched from there.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Failed } from '../../hooks/cluster.ts';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Failed } from '../../hooks/objects/cluster.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { collectionPath } from '../../server/kubernetes/paths.ts';
 import { unlessAborted } from '../io.ts';
 import { Problem } from '../problem.ts';

@@ -1,9 +1,9 @@
 // What the inspection of a Transaction needs of this process: it reads as the user, and writes nothing.
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
-import type { AccessQuestion, Answer, Identity, Location, Reader } from '../../hooks/cluster.ts';
-import type { PlanParts } from '../../hooks/inspection.ts';
-import { textAt } from '../../hooks/model/json.ts';
+import type { AccessQuestion, Answer, Identity, Location, Reader } from '../../hooks/objects/cluster.ts';
+import { textAt } from '../../hooks/objects/json.ts';
+import type { PlanParts } from '../../hooks/transactions/inspection.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';
 import { manifestsInProcess } from '../../server/manifests/yaml-text.ts';
 import { contentSecretOf, secretNameOf } from './content-secrets.ts';

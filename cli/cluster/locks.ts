@@ -1,8 +1,8 @@
 // Locks as the engine's Leases show them, or, without the right to read these, as the Transactions do.
-import type { Failed, Resource } from '../../hooks/cluster.ts';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { parseTime } from '../../hooks/model/timeouts.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import type { Failed, Resource } from '../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { parseTime } from '../../hooks/objects/time.ts';
+import { foreign } from '../../hooks/objects/words.ts';
 import { allPages } from './pages.ts';
 import { caller, type Session } from './session.ts';
 

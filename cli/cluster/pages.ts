@@ -1,5 +1,5 @@
 // Lists page by page. Whoever serves them decides how many pages there are: what is kept has a bound.
-import type { Failed } from '../../hooks/cluster.ts';
+import type { Failed } from '../../hooks/objects/cluster.ts';
 import { Problem } from '../problem.ts';
 
 interface Page {

@@ -1,6 +1,6 @@
 // One connection to one cluster, for the length of a command.
-import type { Identity } from '../../hooks/cluster.ts';
-import { parseDuration } from '../../hooks/model/timeouts.ts';
+import type { Identity } from '../../hooks/objects/cluster.ts';
+import { parseDuration } from '../../hooks/objects/time.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { connectionOf } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { wrongUse } from '../problem.ts';

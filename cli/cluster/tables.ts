@@ -1,7 +1,7 @@
 // Lists and watches in the columns that the API server prints.
-import type { Failed } from '../../hooks/cluster.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import type { Failed } from '../../hooks/objects/cluster.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { foreign } from '../../hooks/objects/words.ts';
 import { collectionPath } from '../../server/kubernetes/paths.ts';
 import { allPages } from './pages.ts';
 import { caller, type Session } from './session.ts';

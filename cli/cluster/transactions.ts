@@ -1,6 +1,6 @@
 // Transactions as the API server has them.
-import type { Failed, ListOptions, Location, Resource } from '../../hooks/cluster.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Failed, ListOptions, Location, Resource } from '../../hooks/objects/cluster.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf, withoutAnswer } from '../show/sentences.ts';
 import { allPages } from './pages.ts';

@@ -1,6 +1,6 @@
 // Watches: one request each, to the host and with the credentials of all other requests. As these, it follows no redirect and unpacks
 // nothing; what is not read yet stays in the connection, and a line has a bound.
-import { at, isObject, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { at, isObject, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import type { Connection } from '../../server/kubernetes/connection.ts';
 import { createPools } from '../../server/kubernetes/pools.ts';
 import { unlessAborted } from '../io.ts';

@@ -1,8 +1,8 @@
 // All that the command line writes: a Transaction, the Secret with its contents, the owner of that Secret, its deletion if the Transaction is
 // refused, and annotations of a Transaction. Nothing else in cli/ writes (test/architecture.test.ts).
-import type { Failed } from '../../hooks/cluster.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { creatingManager } from '../../hooks/model/transaction.ts';
+import type { Failed } from '../../hooks/objects/cluster.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { creatingManager } from '../../hooks/transactions/model/transaction.ts';
 import { collectionPath, objectPath } from '../../server/kubernetes/paths.ts';
 import type { Received } from '../../server/kubernetes/transport.ts';
 import { contentSecrets } from './content-secrets.ts';

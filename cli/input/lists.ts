@@ -1,5 +1,5 @@
 // Lists of objects, as `kubectl get -o yaml` prints them, as the objects in them.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 
 /** The value, or those of a List; Lists in Lists too. What is no object stays: nothing of a release may be left out unseen. */
 export function unrolled(value: Json): readonly Json[] {

@@ -1,6 +1,6 @@
 // Where in a file something stands: `file:line:column`. `yaml` keeps the places of nodes; js-yaml, which reads the values, does not.
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { manifestsIn, type Source } from './read.ts';
 import { isTransaction } from './release.ts';
 

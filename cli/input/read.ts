@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { isObject, type JsonObject } from '../../hooks/model/json.ts';
+import { isObject, type JsonObject } from '../../hooks/objects/json.ts';
 import { readYaml, Unfit } from '../../server/yaml.ts';
 import { type Io, refuseInterrupted, unlessAborted } from '../io.ts';
 import { codeOf, Problem, wrongUse } from '../problem.ts';

@@ -1,11 +1,11 @@
 // Manifests as one Transaction of Applies. The contents of Secrets do not go into it, since whoever may read a Transaction reads all
 // of it: they go into one Secret, which the Transaction names. Pure.
 import { createHash } from 'node:crypto';
-import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { groupOf, identityOf, isSecret, type Reference } from '../../hooks/model/reference.ts';
-import { wrongEntryOf } from '../../hooks/model/secret-entries.ts';
-import { annotations, group } from '../../hooks/model/transaction.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
+import { groupOf, identityOf, isSecret, type Reference } from '../../hooks/objects/reference.ts';
+import { wrongEntryOf } from '../../hooks/objects/secret-entries.ts';
+import { foreign } from '../../hooks/objects/words.ts';
+import { annotations, group } from '../../hooks/transactions/model/transaction.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
 import { Problem } from '../problem.ts';
 import { inKindOrder } from './kind-order.ts';

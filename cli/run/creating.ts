@@ -1,10 +1,11 @@
 // The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. Killed
 // anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
-import { lint } from '../../hooks/inspect.ts';
-import type { Finding } from '../../hooks/inspection.ts';
-import type { Failure } from '../../hooks/model/failure.ts';
-import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { foreign } from '../../hooks/model/words.ts';
+
+import type { Failure } from '../../hooks/objects/failure.ts';
+import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
+import { foreign } from '../../hooks/objects/words.ts';
+import { lint } from '../../hooks/transactions/inspect.ts';
+import type { Finding } from '../../hooks/transactions/inspection.ts';
 import { longestTransactionName } from '../../schemas/spec-values.ts';
 import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from '../cluster/content-secrets.ts';
 import { caller, type Session } from '../cluster/session.ts';

@@ -1,5 +1,5 @@
-import { states } from '../../hooks/inspect.ts';
-import type { ChangeStates } from '../../hooks/inspection.ts';
+import { states } from '../../hooks/transactions/inspect.ts';
+import type { ChangeStates } from '../../hooks/transactions/inspection.ts';
 import { expand } from '../cluster/inspecting.ts';
 import { getTransaction } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';

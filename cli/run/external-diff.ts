@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { PlannedChange } from '../../hooks/inspection.ts';
+import type { PlannedChange } from '../../hooks/transactions/inspection.ts';
 import type { Io } from '../io.ts';
 import { Problem } from '../problem.ts';
 import { fieldFile } from '../show/fields.ts';

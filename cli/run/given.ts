@@ -1,7 +1,7 @@
 // What options mean, for all commands that have them.
 
-import { parseDuration } from '../../hooks/model/timeouts.ts';
-import { clean } from '../../hooks/model/words.ts';
+import { parseDuration } from '../../hooks/objects/time.ts';
+import { clean } from '../../hooks/objects/words.ts';
 import type { Options } from '../command/command.ts';
 import type { Sources } from '../input/read.ts';
 import { type Io, note } from '../io.ts';

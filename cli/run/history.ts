@@ -1,5 +1,5 @@
-import { at, isList, type Json, type JsonObject } from '../../hooks/model/json.ts';
-import { groupOf } from '../../hooks/model/reference.ts';
+import { at, isList, type Json, type JsonObject } from '../../hooks/objects/json.ts';
+import { groupOf } from '../../hooks/objects/reference.ts';
 import type { Session } from '../cluster/session.ts';
 import { listTransactions } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';

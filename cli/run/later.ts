@@ -1,7 +1,7 @@
 // Which Transactions of a namespace came after another one: those that stand on it, and those of its line of releases. Pure.
-import { type JsonObject, listAt, textAt } from '../../hooks/model/json.ts';
-import { groupOf } from '../../hooks/model/reference.ts';
-import { parseTime } from '../../hooks/model/timeouts.ts';
+import { type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
+import { groupOf } from '../../hooks/objects/reference.ts';
+import { parseTime } from '../../hooks/objects/time.ts';
 import { targetIn } from '../show/view.ts';
 
 const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name') ?? '';

@@ -1,5 +1,5 @@
-import { lint } from '../../hooks/inspect.ts';
-import { clean } from '../../hooks/model/words.ts';
+import { clean } from '../../hooks/objects/words.ts';
+import { lint } from '../../hooks/transactions/inspect.ts';
 import type { Call } from '../command/command.ts';
 import { placedTransactions } from '../input/places.ts';
 import { readSources } from '../input/read.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { printed } from '../../hooks/inspect.ts';
+import { printed } from '../../hooks/transactions/inspect.ts';
 import { isShort } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';

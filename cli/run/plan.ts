@@ -1,4 +1,4 @@
-import type { Plan } from '../../hooks/inspection.ts';
+import type { Plan } from '../../hooks/transactions/inspection.ts';
 import type { Call } from '../command/command.ts';
 import { note, say, sayAll } from '../io.ts';
 import { formatted } from '../show/formats.ts';

@@ -1,9 +1,9 @@
 // A plan of what was given on the command line, for all commands that make one.
 
-import type { AccessQuestion } from '../../hooks/cluster.ts';
-import { plan } from '../../hooks/inspect.ts';
-import type { Plan } from '../../hooks/inspection.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { AccessQuestion } from '../../hooks/objects/cluster.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { plan } from '../../hooks/transactions/inspect.ts';
+import type { Plan } from '../../hooks/transactions/inspection.ts';
 import { engineIn, usualEngineNamespace } from '../cluster/engine.ts';
 import { contentsName, partsFor, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';

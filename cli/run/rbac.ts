@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Plan } from '../../hooks/inspection.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import type { Plan } from '../../hooks/transactions/inspection.ts';
 import type { Call } from '../command/command.ts';
 import { note, say } from '../io.ts';
 import { exits, Problem } from '../problem.ts';

@@ -1,7 +1,7 @@
 // Whether the cluster still has what a Transaction released: only then is a second apply of it "unchanged". And whether a Transaction
 // has ended without any change: then its name gives way to the next one, and it stays as evidence.
-import { at, isList, type JsonObject, listAt, textAt } from '../../hooks/model/json.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import { at, isList, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
+import { foreign } from '../../hooks/objects/words.ts';
 import type { Session } from '../cluster/session.ts';
 import { listTransactions } from '../cluster/transactions.ts';
 import type { Release } from '../input/release.ts';

@@ -1,6 +1,6 @@
 // A request: annotations of a Transaction, one of them with a value that was never there. Where it cannot act, nothing is written.
 import { randomUUID } from 'node:crypto';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, problemOf, type TransactionName } from '../cluster/transactions.ts';
 import { type AnnotationChanges, annotate } from '../cluster/writes.ts';

@@ -1,4 +1,4 @@
-import { printed } from '../../hooks/inspect.ts';
+import { printed } from '../../hooks/transactions/inspect.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, listTransactions, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';

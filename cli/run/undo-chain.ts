@@ -1,6 +1,6 @@
 // undo --to: all Transactions of a field manager that are newer than one, the newest first. Each is planned, on the states that the undos
 // before it would leave, before the first of them begins. Each undo is whole; the chain is not: if it stops, an earlier release is there.
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, listTransactions, noSuch } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';

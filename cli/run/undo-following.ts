@@ -1,5 +1,5 @@
 // The undo of one Transaction, from its request to its end.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
 import { listTransactions, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';

@@ -1,5 +1,5 @@
 // Plans of undos. The engine makes them, because only it can unseal: an annotation requests a plan, and the status holds it.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { follow } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import { listTransactions, type TransactionName } from '../cluster/transactions.ts';

@@ -1,5 +1,5 @@
 // What the options of undo and retry ask for, as annotations. Those that are not given are removed: an earlier request may have left them.
-import { annotations } from '../../hooks/model/transaction.ts';
+import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import type { AnnotationChanges } from '../cluster/writes.ts';
 import type { Options } from '../command/command.ts';
 import { selectionIn } from '../input/selections.ts';

@@ -1,5 +1,5 @@
 // undo and retry: of one Transaction, or (undo --to) of all that are newer than one. At a terminal the plan is shown before the question.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';

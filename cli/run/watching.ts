@@ -1,6 +1,6 @@
 // Follows a Transaction for a person, or for a log: a tree that is drawn again at a terminal, a line for each news elsewhere.
 import { createLogUpdate } from 'log-update';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Followed, follow } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import type { TransactionName } from '../cluster/transactions.ts';

@@ -1,7 +1,7 @@
 // What a write of a Transaction came to: the object, or a Problem that says what is left and what to do next.
-import type { Failed } from '../../hooks/cluster.ts';
-import { mayQuoteSecrets } from '../../hooks/inspect.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Failed } from '../../hooks/objects/cluster.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { mayQuoteSecrets } from '../../hooks/transactions/inspect.ts';
 import type { Session } from '../cluster/session.ts';
 import { problemOf } from '../cluster/transactions.ts';
 import type { createTransaction } from '../cluster/writes.ts';

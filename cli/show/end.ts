@@ -1,5 +1,5 @@
 // How a Transaction has ended, as a sentence and as an exit code.
-import { isPhase, isTerminal } from '../../hooks/model/phase.ts';
+import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
 import type { TransactionView } from './view.ts';
 
 /** What the user of a command wants it to become. */

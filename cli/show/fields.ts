@@ -1,8 +1,8 @@
 // Fields that differ, as lines. Pure.
 import { diffArrays } from 'diff';
-import type { FieldChange, PlannedChange, Shown } from '../../hooks/inspection.ts';
-import { describe, type Reference } from '../../hooks/model/reference.ts';
-import { clean } from '../../hooks/model/words.ts';
+import { describe, type Reference } from '../../hooks/objects/reference.ts';
+import { clean } from '../../hooks/objects/words.ts';
+import type { FieldChange, PlannedChange, Shown } from '../../hooks/transactions/inspection.ts';
 import { paint, type Style } from './style.ts';
 
 /** A value on one line: what cannot be seen is written as `\u{...}`. */

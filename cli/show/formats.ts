@@ -8,8 +8,8 @@ import {
   SCALAR_STYLE,
   type ScalarStyleRule,
 } from 'js-yaml';
-import { isRawNumber, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { clean } from '../../hooks/model/words.ts';
+import { isRawNumber, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
+import { clean } from '../../hooks/objects/words.ts';
 
 /** `format`: `json`, `yaml` or `name`. One object stands alone, unless it is one of a list. */
 export function formatted(objects: readonly JsonObject[], format: string, isList = objects.length !== 1): string {

@@ -1,8 +1,9 @@
 // A plan as a table, the fields of each change, and what stands against it. Pure.
-import type { Finding, Plan, PlannedChange } from '../../hooks/inspection.ts';
-import { type JsonObject, parseJson } from '../../hooks/model/json.ts';
-import { describe } from '../../hooks/model/reference.ts';
-import { clean } from '../../hooks/model/words.ts';
+
+import { type JsonObject, parseJson } from '../../hooks/objects/json.ts';
+import { describe } from '../../hooks/objects/reference.ts';
+import { clean } from '../../hooks/objects/words.ts';
+import type { Finding, Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
 import { fieldLines } from './fields.ts';
 import { paint, type Style } from './style.ts';
 import { tableOf } from './table.ts';

@@ -1,5 +1,5 @@
 // Whether a request can act on a Transaction as it is, and what it will do.
-import { annotations } from '../../hooks/model/transaction.ts';
+import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import type { TransactionView } from './view.ts';
 
 type RequestName = 'undo' | 'abort' | 'retry';

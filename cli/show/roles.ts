@@ -1,7 +1,7 @@
 // The permissions of a plan as Roles, a ClusterRole, and their bindings. Pure.
 import { isDeepStrictEqual } from 'node:util';
-import type { Plan } from '../../hooks/inspection.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import type { Plan } from '../../hooks/transactions/inspection.ts';
 
 type Question = Plan['needs'][number];
 

@@ -1,7 +1,7 @@
 // Failures of requests as one sentence: what, where, what next. Only the kind, the reason and the code of a failure decide; what
 // others wrote is shown after them.
-import type { Failure } from '../../hooks/model/failure.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import type { Failure } from '../../hooks/objects/failure.ts';
+import { foreign } from '../../hooks/objects/words.ts';
 
 interface Attempted {
   readonly verb: string;

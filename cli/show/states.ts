@@ -1,7 +1,8 @@
 // What has become of the changes of a Transaction. Pure.
-import type { ChangeStates } from '../../hooks/inspection.ts';
-import { describe } from '../../hooks/model/reference.ts';
-import { clean } from '../../hooks/model/words.ts';
+
+import { describe } from '../../hooks/objects/reference.ts';
+import { clean } from '../../hooks/objects/words.ts';
+import type { ChangeStates } from '../../hooks/transactions/inspection.ts';
 import { fieldLines } from './fields.ts';
 import { paint, type Style } from './style.ts';
 

@@ -1,7 +1,8 @@
 // What an undo would do, or why the engine refused one, as `status.undo` says it. Pure.
-import type { JsonObject } from '../../hooks/model/json.ts';
-import type { Reason } from '../../hooks/model/reason.ts';
-import { notedValue } from '../../hooks/model/request.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { foreign } from '../../hooks/objects/words.ts';
+import type { Reason } from '../../hooks/transactions/model/reason.ts';
+import { notedValue } from '../../hooks/transactions/model/request.ts';
 import {
   type UndoAnswer,
   type UndoCounts,
@@ -9,8 +10,7 @@ import {
   type UndoItem,
   type UndoItemVerdict,
   undoVerdicts,
-} from '../../hooks/model/undo.ts';
-import { foreign } from '../../hooks/model/words.ts';
+} from '../../hooks/transactions/model/undo.ts';
 import { paint, type Style } from './style.ts';
 import { tableOf } from './table.ts';
 import type { TransactionView } from './view.ts';

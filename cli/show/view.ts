@@ -1,9 +1,9 @@
 // What is shown of a Transaction: read once from the object, whatever version of the engine wrote it.
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { groupOf } from '../../hooks/model/reference.ts';
-import { parseTime } from '../../hooks/model/timeouts.ts';
-import { decodeUndo, type UndoAnswer } from '../../hooks/model/undo.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { groupOf } from '../../hooks/objects/reference.ts';
+import { parseTime } from '../../hooks/objects/time.ts';
+import { foreign } from '../../hooks/objects/words.ts';
+import { decodeUndo, type UndoAnswer } from '../../hooks/transactions/model/undo.ts';
 
 export interface ChangeView {
   readonly type: string;

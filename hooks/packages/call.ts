@@ -1,6 +1,6 @@
 // The interface between the web server and the coordinator of packages: a call of Metacontroller goes in, an answer comes out.
-import type { Clock, Cluster } from '../cluster.ts';
-import type { JsonObject } from '../model/json.ts';
+import type { Clock, Cluster } from '../objects/cluster.ts';
+import type { JsonObject } from '../objects/json.ts';
 import type { Gzip } from './model/gzip.ts';
 import type { Version } from './model/version.ts';
 import type { Registry } from './registry.ts';

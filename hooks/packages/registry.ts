@@ -1,5 +1,5 @@
 // The port to registries. Expected failures are values; a rejected promise is a bug.
-import type { JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../objects/json.ts';
 import type { PackageReference } from './model/reference.ts';
 
 /**

@@ -1,7 +1,7 @@
 // The program of package transactions: what is due, look, decide, perform, answer. A call does one act; the stored status announces
 // the next one. Everything is read live, so any process may die anywhere, and any number of them may serve calls.
 
-import { textAt } from '../model/json.ts';
+import { textAt } from '../objects/json.ts';
 import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageReport } from './call.ts';
 import { clean, release } from './decide/ending.ts';
 import { install } from './decide/installing.ts';

@@ -1,6 +1,6 @@
 // The baseline for the engine: a hook that sends one apply patch per call and returns the status of it. No locks, no snapshots, no
 // checks, no undo.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { connect, must } from '../../test/support/client.ts';
 import { servePlainly } from './plain-server.ts';
 

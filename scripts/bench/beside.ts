@@ -2,7 +2,7 @@
 // load. So each small Transaction takes its turn with one through the hook that makes bare requests, beside the same load, and the ratio of
 // both medians counts.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import type { Line } from './figures.ts';
 import { inParallel, measure } from './measure.ts';

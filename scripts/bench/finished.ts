@@ -1,6 +1,6 @@
 // What thousands of finished Transactions in the cluster cost a new one, and a loop that starts: the loop calls the hook once for
 // each.
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
 import { startLoop } from '../../test/support/metacontroller/loop.ts';

@@ -1,6 +1,6 @@
 // When each Transaction reached which phase. One watch follows all of them, so that it costs the API server little. The API server
 // ends a watch that reads too slowly: then a new one continues it.
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { connectAsMetacontroller } from '../../test/support/metacontroller/connection.ts';
 import { transactions } from '../../test/support/metacontroller/double.ts';
 import { createInformer } from '../../test/support/metacontroller/informer.ts';

@@ -1,7 +1,7 @@
 // What open gates cost: the requests of one over five minutes, how late it is seen to be ready, and what a hundred of them do to
 // another Transaction.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { type Line, lineOf } from './figures.ts';
 import { configMaps, inParallel, measure, transactions } from './measure.ts';

@@ -1,7 +1,7 @@
 // What large targets do to a hook that everybody shares: how long its event loop stands still, and what probes take meanwhile. Three
 // Transactions: forty objects of 45 000 short keys, which are refused; two of them, which are changed and undone; forty of 1 MB, refused.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import type { Line } from './figures.ts';
 import { configMaps, inParallel, transactions } from './measure.ts';

@@ -1,6 +1,6 @@
 // What package transactions cost in which nothing happens: those that wait for the Lock, and finished ones.
 import { setTimeout as delay } from 'node:timers/promises';
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { definitionPath, lockPath, ptxPath, stagesPath } from '../../test/support/package-paths.ts';
 import { conditionIn, type PackageWorld, statusOf } from '../../test/support/package-world.ts';

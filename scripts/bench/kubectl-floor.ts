@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { at, isObject, type JsonObject } from '../../hooks/model/json.ts';
+import { at, isObject, type JsonObject } from '../../hooks/objects/json.ts';
 import { type } from '../../test/support/kubectl.ts';
 import { definitionPath, kinds, packagePath } from '../../test/support/package-paths.ts';
 import type { PackageWorld } from '../../test/support/package-world.ts';

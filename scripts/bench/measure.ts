@@ -1,5 +1,5 @@
 // Measures one row: first the limit, then the Transactions. Reads the API server's counters before and after.
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
 import { asYaml, contentFrom, holderOf, type Manifest } from '../../test/support/stored-manifests.ts';
 import type { Figures } from './figures.ts';

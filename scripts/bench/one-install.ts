@@ -1,6 +1,6 @@
 // One install of a package as a whole, and what it costs.
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { textAt } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { stagesPath } from '../../test/support/package-paths.ts';
 import { conditionIn, type PackageWorld } from '../../test/support/package-world.ts';

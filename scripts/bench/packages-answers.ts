@@ -1,5 +1,5 @@
 // A registry that answers from memory what another one has answered.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { isMeta } from '../../hooks/packages/model/package.ts';
 import type { PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';

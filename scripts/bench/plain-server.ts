@@ -1,7 +1,7 @@
 // The web server of the hooks that the engine is compared with, configured like server/main.ts.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { at, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 
 /** From the Transaction of a call to its next status. */
 type PlainStep = (parent: Json) => Promise<JsonObject>;

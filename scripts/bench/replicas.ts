@@ -1,7 +1,7 @@
 // Replicas that are called in turn, each call another one. Measures how long an undo takes with one, two and three replicas; how
 // long an undo waits after a process was killed with a request in flight (not at all if the request names a version, the late
 // window for a Create); and how many of 100 concurrent Transactions one and two replicas commit per second.
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
 import { startInTurn } from '../../test/support/in-turn.ts';

@@ -1,7 +1,7 @@
 // A baseline for the engine: a hook that makes the same requests in the same order, and nothing else. It evaluates nothing and
 // undoes nothing. The time that a row of the engine takes beyond this one is the engine's own; the rest is the price of its
 // guarantees.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, connect, must } from '../../test/support/client.ts';
 import { servePlainly } from './plain-server.ts';
 

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { waitFor } from '../../test/support/client.ts';
 import type { Undo } from '../demo/undo.ts';
 import { measure } from './measure.ts';

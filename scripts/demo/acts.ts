@@ -1,7 +1,7 @@
 // The three acts: one Transaction commits, a second is rolled back, and the first is undone on request.
 import { targetIn } from '../../cli/show/view.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { at, isList, isObject, textAt, withPath } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { at, isList, isObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
 import { applyObject, engineNamespace, readManifest } from '../../test/support/install.ts';
 import { conditionOf } from '../../test/support/stage.ts';

@@ -1,5 +1,5 @@
 // The fourth act: a release whose Pods do not come up. The control plane has no nodes, so a stand-in plays the kubelet.
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
 import { running, startKubelet, waiting } from '../../test/support/kubelet.ts';
 import { conditionOf } from '../../test/support/stage.ts';

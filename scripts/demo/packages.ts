@@ -1,6 +1,6 @@
 // `npm run demo -- packages`: packages from a registry, live: a tree is installed whole, updated, stopped half way by a policy and undone,
 // and refused before anything is written.
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { startAdmission } from '../../test/support/denying-admission.ts';
 import { definitionPath, lockPath, packagePath } from '../../test/support/package-paths.ts';

@@ -1,5 +1,5 @@
 // The shop of manifests/examples (and examples/rollback): the fields that the demo shows, and the whole objects for comparison.
-import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
 import { pathOf, readManifest } from '../../test/support/install.ts';
 import { comparable } from '../../test/support/stage.ts';

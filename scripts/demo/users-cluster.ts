@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { at, textAt } from '../../hooks/model/json.ts';
+import { at, textAt } from '../../hooks/objects/json.ts';
 import { type Client, connect, must, waitFor } from '../../test/support/client.ts';
 import { pathOf, readManifest } from '../../test/support/install.ts';
 import type { DemoOptions } from './options.ts';

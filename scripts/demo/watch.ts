@@ -4,7 +4,7 @@ import { getTransaction } from '../../cli/cluster/transactions.ts';
 import { watch } from '../../cli/run/watching.ts';
 import { styleFor } from '../../cli/show/style.ts';
 import { viewOf } from '../../cli/show/view.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { statusOf } from '../../test/support/stage.ts';
 import type { World } from './world.ts';
 

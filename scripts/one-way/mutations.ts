@@ -1,5 +1,5 @@
 // Every mutation of an object that its schema allows to derive: each field set, changed and removed. Pure.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 
 export interface Mutation {
   /** Names of fields; `[]` stands for the items of a list. */

@@ -1,5 +1,5 @@
 // One valid object of each built-in kind that can be changed, to mutate.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { kinds } from '../../test/support/kinds.ts';
 
 export interface Seed {

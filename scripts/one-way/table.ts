@@ -1,5 +1,5 @@
 // The results as data for the checks and as a page for people.
-import { groupOf } from '../../hooks/model/reference.ts';
+import { groupOf } from '../../hooks/objects/reference.ts';
 import type { Found } from './trial.ts';
 
 /** One row per field for all seeds of a kind: one way if it is so for any seed, undecided if no seed has decided it. */
@@ -67,7 +67,7 @@ ${list(ways)}
 ## Undecided
 
 The API server admitted none of the tried values for these fields: they are immutable, or need other fields or another state of the
-object. Rules that read more than one field are written by hand in \`hooks/checks/one-way.ts\`: storage versions of a CRD, a Job that is resumed.
+object. Rules that read more than one field are written by hand in \`hooks/transactions/checks/one-way.ts\`: storage versions of a CRD, a Job that is resumed.
 
 ${list(undecided)}
 

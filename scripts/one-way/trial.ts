@@ -1,5 +1,5 @@
 // Tries one mutation of an object as a real write, and its inverse as a dry run.
-import { at, equalJson, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { type Answer, type Client, must, type Query, waitFor } from '../../test/support/client.ts';
 import type { Mutation } from './mutations.ts';
 

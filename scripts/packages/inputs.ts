@@ -1,7 +1,7 @@
 // The inputs of the command: a snapshot, a Lock, the live objects. Errors are sentences for people.
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { readLock } from '../../hooks/packages/model/lock.ts';
 import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';

@@ -1,5 +1,5 @@
 // The output of the command, for people and for programs.
-import { clean } from '../../hooks/model/words.ts';
+import { clean } from '../../hooks/objects/words.ts';
 import type { PackageFault } from '../../hooks/packages/model/fault.ts';
 import type { Held, Tree } from '../../hooks/packages/observe/tree.ts';
 

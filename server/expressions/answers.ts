@@ -4,13 +4,13 @@
 // A Transaction gets answers of its own only: no tenant can give another one an answer, by an API server that repeats a uid. The same
 // resourceVersion in another version of the API is another object.
 import { createHash } from 'node:crypto';
-import type { Asker } from '../../hooks/model/asker.ts';
-import type { Evaluated } from '../../hooks/model/gate.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Asker } from '../../hooks/objects/asker.ts';
+import type { ExpressionResult } from '../../hooks/objects/cluster.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 
 interface Known {
   readonly resourceVersion: string;
-  readonly answer: Evaluated;
+  readonly answer: ExpressionResult;
   /** When another version of the object may be evaluated. */
   readonly next: number;
 }
@@ -23,9 +23,9 @@ interface Question {
 
 interface Answers {
   /** `late`: it is too early to evaluate the expression over another version of the object. Undefined if nothing is known. */
-  find(question: Question): Evaluated | 'late' | undefined;
+  find(question: Question): ExpressionResult | 'late' | undefined;
   /** `took`: ms that the evaluation took. */
-  keep(question: Question, answer: Evaluated, took: number): void;
+  keep(question: Question, answer: ExpressionResult, took: number): void;
 }
 
 const pauses = 20;

@@ -1,6 +1,5 @@
 // CEL of gates, in a thread beside the one that serves calls. Expressions take microseconds. Nothing of the library is loaded here.
-import type { Expressions } from '../../hooks/cluster.ts';
-import type { Evaluated } from '../../hooks/model/gate.ts';
+import type { ExpressionResult, Expressions } from '../../hooks/objects/cluster.ts';
 import { startOnDemand } from '../threads/on-demand.ts';
 import { rememberAnswers } from './answers.ts';
 import { rememberCompiled } from './compiled.ts';
@@ -25,7 +24,7 @@ const defaults: Limits = { limit: 250, idle: 30_000, wait: 500 };
 export function createExpressions(own: Partial<Limits> = {}): OpenExpressions {
   const limits = { ...defaults, ...own };
   const program = new URL('./worker.ts', import.meta.url);
-  const { ask, took, close } = startOnDemand<Task, Evaluated>({ program, name: 'expressions', ended, ...limits });
+  const { ask, took, close } = startOnDemand<Task, ExpressionResult>({ program, name: 'expressions', ended, ...limits });
   const [answers, compiled] = [rememberAnswers(), rememberCompiled()];
   return {
     async compile(text, asker, wait) {
@@ -49,7 +48,7 @@ export function createExpressions(own: Partial<Limits> = {}): OpenExpressions {
   };
 }
 
-function ended(because: 'time' | 'memory', limit: number): Evaluated {
+function ended(because: 'time' | 'memory', limit: number): ExpressionResult {
   const much = because === 'time' ? `longer than ${limit} ms` : 'too much memory';
   return { kind: 'broken', message: `the expression takes ${much}` };
 }

@@ -19,13 +19,13 @@ import {
   plan,
 } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
-import type { Evaluated } from '../../hooks/model/gate.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import type { ExpressionResult } from '../../hooks/objects/cluster.ts';
+import { foreign } from '../../hooks/objects/words.ts';
 import { faultIn, type Known, readByFunction, reader } from './syntax.ts';
 import { boundTexts, mostCharacters } from './texts.ts';
 
 type Program =
-  | { readonly kind: 'program'; run(object: CelInput): Evaluated }
+  | { readonly kind: 'program'; run(object: CelInput): ExpressionResult }
   | { readonly kind: 'fault'; readonly message: string };
 
 const unset = -1n;
@@ -79,7 +79,7 @@ function placeOf(text: string, offset: number | undefined): string {
 
 type Place = (id: bigint) => string;
 
-function resultOf(evaluate: ReturnType<typeof plan>, object: CelInput, place: Place): Evaluated {
+function resultOf(evaluate: ReturnType<typeof plan>, object: CelInput, place: Place): ExpressionResult {
   texts.reset();
   const result = evaluate(Object.assign(Object.create(null), { object }));
   if (typeof result === 'boolean') return { kind: 'value', value: result };
@@ -96,7 +96,7 @@ function withArticle(name: string): string {
   return `${/^[aeiou]/.test(name) && name !== 'uint' ? 'an' : 'a'} ${name}`;
 }
 
-function trouble(error: CelError, place: Place): Evaluated {
+function trouble(error: CelError, place: Place): ExpressionResult {
   const ids = idsOf(error);
   if (ids.includes(excess))
     return { kind: 'broken', message: `the expression makes more than ${mostCharacters} characters of text` };

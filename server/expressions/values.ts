@@ -1,7 +1,7 @@
 // Objects as CEL sees them: integers are bigint, as a JavaScript number is a double there; maps are Maps, so that a key such as
 // `constructor` is data. What is not read is not converted: an object may have 1.5 MB.
 import type { CelInput } from '@bufbuild/cel';
-import { at, isList, isObject, isRawNumber, type Json, type JsonObject } from '../../hooks/model/json.ts';
+import { at, isList, isObject, isRawNumber, type Json, type JsonObject } from '../../hooks/objects/json.ts';
 
 export function inputOf(json: Json): CelInput {
   if (isObject(json)) return new ObjectMap(json);

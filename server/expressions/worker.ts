@@ -1,8 +1,8 @@
 // The thread that expressions run in: one task at a time, in the order they come.
 import { parentPort } from 'node:worker_threads';
 import type { CelInput } from '@bufbuild/cel';
-import type { Evaluated } from '../../hooks/model/gate.ts';
-import { parseJson } from '../../hooks/model/json.ts';
+import type { ExpressionResult } from '../../hooks/objects/cluster.ts';
+import { parseJson } from '../../hooks/objects/json.ts';
 import type { Told } from '../threads/thread.ts';
 import { compile } from './program.ts';
 import { keepPrograms } from './programs.ts';
@@ -11,7 +11,7 @@ import { inputOf } from './values.ts';
 
 const programOf = keepPrograms(compile);
 
-const tell = (told: Told<Evaluated>): void => parentPort?.postMessage(told);
+const tell = (told: Told<ExpressionResult>): void => parentPort?.postMessage(told);
 
 // The first one compiles the code of the library, and takes many times as long: that is not the time of somebody's expression.
 answerTo('object.status.ready == true', new Map());
@@ -22,7 +22,7 @@ parentPort?.on('message', ({ text, object }: Task) => {
   tell({ kind: 'done', answer: answerTo(text, input) });
 });
 
-function answerTo(text: string, input: CelInput | undefined): Evaluated {
+function answerTo(text: string, input: CelInput | undefined): ExpressionResult {
   const program = programOf(text);
   if (program.kind === 'fault') return { kind: 'broken', message: program.message };
   return input === undefined ? { kind: 'unset' } : program.run(input);

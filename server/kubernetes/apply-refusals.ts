@@ -1,9 +1,9 @@
 // The API server answers HTTP 500 without a reason if a server-side apply has content that violates the schema of its kind. It
 // answers the same if etcd is unavailable. As a transient failure such an apply would be retried until the Transaction's time is
 // over. So two dry runs distinguish the cases: if an empty apply works and the same content fails again, the content is at fault.
-import type { Answer, Write } from '../../hooks/cluster.ts';
-import type { Failure } from '../../hooks/model/failure.ts';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Answer, Write } from '../../hooks/objects/cluster.ts';
+import type { Failure } from '../../hooks/objects/failure.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 
 type Apply = Extract<Write, { readonly verb: 'apply' }>;
 

@@ -13,8 +13,8 @@ import type {
   ListOptions,
   Resource,
   Write,
-} from '../../hooks/cluster.ts';
-import { at, isList, isObject, textAt } from '../../hooks/model/json.ts';
+} from '../../hooks/objects/cluster.ts';
+import { at, isList, isObject, textAt } from '../../hooks/objects/json.ts';
 import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';

@@ -2,9 +2,9 @@
 //
 // A kind is looked up in the resource list of its group and version. That list is small and up to date, while the aggregated
 // document lags behind a new CustomResourceDefinition. If a cached list lacks the kind, it is read again at once.
-import type { Failed, Resource, ResourceAnswer, ResourcesAnswer } from '../../hooks/cluster.ts';
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { groupOf, versionOf } from '../../hooks/model/reference.ts';
+import type { Failed, Resource, ResourceAnswer, ResourcesAnswer } from '../../hooks/objects/cluster.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { groupOf, versionOf } from '../../hooks/objects/reference.ts';
 import { groupVersionPath } from './paths.ts';
 import type { ApiRequest } from './requests.ts';
 import { failed, type Received } from './transport.ts';

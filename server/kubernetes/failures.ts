@@ -4,10 +4,10 @@
 // 2. A webhook may have written reason, message and fields of an answer: any text, of any length. This file shortens and cleans
 //    them, and replaces a reason that the API server does not have by the reason of the code.
 // 3. An answer that is not the API server's own (a load balancer's page, a cut body) proves nothing: transient, not definitive.
-import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
-import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
-import { type ApiReason, apiReasons, type FailureReason } from '../../hooks/model/reason.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import type { Failure, FailureKind } from '../../hooks/objects/failure.ts';
+import { type ApiReason, apiReasons, type FailureReason } from '../../hooks/objects/failure.ts';
+import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
+import { foreign } from '../../hooks/objects/words.ts';
 
 /** The parts of an HTTP answer that a failure needs. Header names are lower case. */
 export interface HttpAnswer {

@@ -1,5 +1,5 @@
 // The identity of a request. Only the user is impersonated: the API server adds the groups of a ServiceAccount itself.
-import type { Identity } from '../../hooks/cluster.ts';
+import type { Identity } from '../../hooks/objects/cluster.ts';
 
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const subdomain = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { load } from 'js-yaml';
-import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
 
 type User = KubeConfig['users'][number];
 

@@ -2,7 +2,7 @@
 //
 // Escaping alone is not enough: the API server splits the path after it has unescaped it, so the name `web%2Fstatus` would address
 // a subresource. This file refuses names that no object can have, before anything is sent.
-import type { Location, Resource } from '../../hooks/cluster.ts';
+import type { Location, Resource } from '../../hooks/objects/cluster.ts';
 
 /** The path of all objects of a resource, in one namespace or in the whole cluster. Undefined for an impossible name. */
 export function collectionPath(resource: Resource, namespace: string | undefined): string | undefined {

@@ -1,9 +1,9 @@
 // Whom a 403 refuses: the ServiceAccount, or the engine, which may not impersonate it. The answer does not say: since Kubernetes 1.35 a
 // refused impersonation is about the object that was requested. So the engine reviews its own rights. Source: k8s.io/apiserver,
 // pkg/endpoints/filters/impersonation.
-import type { Identity } from '../../hooks/cluster.ts';
-import type { Refusal } from '../../hooks/model/failure.ts';
-import { at } from '../../hooks/model/json.ts';
+import type { Identity } from '../../hooks/objects/cluster.ts';
+import type { Refusal } from '../../hooks/objects/failure.ts';
+import { at } from '../../hooks/objects/json.ts';
 import { type ApiRequest, accessReview } from './requests.ts';
 import { failed, type Received, type Transport } from './transport.ts';
 

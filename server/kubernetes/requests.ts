@@ -4,8 +4,8 @@
 // 2. `fieldValidation=Strict`, as kubectl sends: the API server refuses an unknown field and names it. By default it would drop the
 //    field and only add a warning header; then an undo that lost a field would count as exact.
 // 3. A delete has all its options in the body: if there is a body, the API server ignores the same options in the query.
-import type { Location, Precondition, Write } from '../../hooks/cluster.ts';
-import { type JsonObject, withPath } from '../../hooks/model/json.ts';
+import type { Location, Precondition, Write } from '../../hooks/objects/cluster.ts';
+import { type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import { collectionPath, objectPath } from './paths.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -5,7 +5,7 @@
 // Tags and names use keys derived from the sealing key, one for each purpose.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import type { Sealer } from '../../hooks/cluster.ts';
+import type { Sealer } from '../../hooks/objects/cluster.ts';
 
 /** Keys by id. The sealer opens with any of them and seals with `current`. */
 export interface KeyRing {

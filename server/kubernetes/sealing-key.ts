@@ -4,8 +4,8 @@
 // every replica has read it (a minute), then change `current`; remove a key once no text sealed with it is left. If two replicas start
 // at once, the API server answers the create of one with 409, and that replica reads the other's Secret.
 import { randomBytes } from 'node:crypto';
-import type { Answer, Cluster, Failed, Identity, Location } from '../../hooks/cluster.ts';
-import { at, isObject, type JsonObject } from '../../hooks/model/json.ts';
+import type { Answer, Cluster, Failed, Identity, Location } from '../../hooks/objects/cluster.ts';
+import { at, isObject, type JsonObject } from '../../hooks/objects/json.ts';
 import { type KeyRing, keyLength } from './sealer.ts';
 
 export type KeyRingAnswer = { readonly kind: 'ok'; readonly keyRing: KeyRing } | Failed;

@@ -1,7 +1,7 @@
 // Lists as tables, as the API server prints them: a few words per row instead of whole objects, so that ten thousand can be
 // counted.
-import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
-import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
+import type { Failed, Identity, Resource } from '../../hooks/objects/cluster.ts';
+import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
 import { collectionPath } from './paths.ts';
 import { failed, type Transport } from './transport.ts';
 

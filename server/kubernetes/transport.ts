@@ -8,10 +8,10 @@
 // 4. Bodies are raw JSON in both directions and always have a content-length: the API server would treat a DELETE without it as one
 //    without a body, and ignore its preconditions.
 import type { Dispatcher } from 'undici';
-import type { Failed, Identity } from '../../hooks/cluster.ts';
-import type { Failure } from '../../hooks/model/failure.ts';
-import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
-import { measureOfText, remember } from '../../hooks/model/measure.ts';
+import type { Failed, Identity } from '../../hooks/objects/cluster.ts';
+import type { Failure } from '../../hooks/objects/failure.ts';
+import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
+import { measureOfText, remember } from '../../hooks/objects/measure.ts';
 import { createSlots } from '../slots.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { exchange, type HttpReply, type Limits } from './exchange.ts';

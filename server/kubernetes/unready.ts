@@ -9,9 +9,9 @@
 //    refused is not sent twice; the engine's next try then counts.
 // Sources: k8s.io/apiserver, pkg/server/healthz (informer-sync), pkg/admission/initializer (WaitForReady); /readyz is always allowed
 // (--authorization-always-allow-paths).
-import type { Failed, Identity } from '../../hooks/cluster.ts';
-import type { Failure } from '../../hooks/model/failure.ts';
-import { at, textAt } from '../../hooks/model/json.ts';
+import type { Failed, Identity } from '../../hooks/objects/cluster.ts';
+import type { Failure } from '../../hooks/objects/failure.ts';
+import { at, textAt } from '../../hooks/objects/json.ts';
 import type { ApiRequest } from './requests.ts';
 import { failed, type Received, type Transport } from './transport.ts';
 

@@ -1,4 +1,4 @@
-import { mostLevels } from '../../hooks/model/json.ts';
+import { mostLevels } from '../../hooks/objects/json.ts';
 import type { Bounds } from '../yaml.ts';
 
 /** What one manifest may hold. An API server takes no request of more than 3 MiB; 2 MiB of a CRD have some 100 000 values. */

@@ -1,8 +1,8 @@
 // Stored manifests: unpacking them, and reading JSON.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Manifest, Unpacked } from '../../hooks/cluster.ts';
-import { isDeeperThan, isList, isObject, type Json, parseJson } from '../../hooks/model/json.ts';
+import type { Manifest, Unpacked } from '../../hooks/objects/cluster.ts';
+import { isDeeperThan, isList, isObject, type Json, parseJson } from '../../hooks/objects/json.ts';
 import type { YamlAnswer } from '../yaml.ts';
 import { bounds } from './bounds.ts';
 import { looseness } from './strict-json.ts';

@@ -1,5 +1,5 @@
 // Reads manifests in the thread that calls it.
-import type { Manifests } from '../../hooks/cluster.ts';
+import type { Manifests } from '../../hooks/objects/cluster.ts';
 import { answerTo } from '../yaml.ts';
 import { bounds } from './bounds.ts';
 import { parsed, unpack } from './reading.ts';

@@ -1,6 +1,6 @@
 // Credentials for registries: pull secrets as Kubernetes stores them, and the answers to challenges. A secret is sent to its own
 // registry, and to the token service that this registry names; a token is sent to the registry only.
-import { at, isObject, type Json, textAt } from '../../hooks/model/json.ts';
+import { at, isObject, type Json, textAt } from '../../hooks/objects/json.ts';
 
 interface Login {
   readonly username: string;

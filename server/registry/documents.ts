@@ -1,6 +1,6 @@
 // Parses a YAML stream into objects, one document at a time, so that the largest document limits the memory.
-import type { Asker } from '../../hooks/model/asker.ts';
-import { isList, isObject, type Json, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import type { Asker } from '../../hooks/objects/asker.ts';
+import { isList, isObject, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { startYaml } from '../yaml-thread.ts';
 import { orLate } from './late.ts';
 import { limits } from './limits.ts';

@@ -1,5 +1,5 @@
 // Manifests and indexes of Docker and of OCI.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { isDigest } from '../../hooks/packages/model/reference.ts';
 import { limits } from './limits.ts';
 import { invalid } from './trouble.ts';

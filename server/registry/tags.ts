@@ -1,5 +1,5 @@
 // All tags of a source, page by page.
-import { at, isList, type Json } from '../../hooks/model/json.ts';
+import { at, isList, type Json } from '../../hooks/objects/json.ts';
 import { isTag } from '../../hooks/packages/model/reference.ts';
 import type { Reply } from './exchange.ts';
 import { limits } from './limits.ts';

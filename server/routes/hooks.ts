@@ -3,8 +3,8 @@
 // Metacontroller decodes replies strictly (it rejects one with an unknown field), stores nothing on 429, and treats any other
 // code as an error with a backoff of up to 1000 s: an expected condition is never answered so.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Call, Hook, Reply } from '../../hooks/call.ts';
-import type { Json, JsonObject } from '../../hooks/model/json.ts';
+import type { Json, JsonObject } from '../../hooks/objects/json.ts';
+import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
 import { validateSyncRequest } from '../validation.ts';
 import type { Work } from '../work.ts';
 

@@ -1,7 +1,7 @@
 // POST /packages/sync, /packages/finalize and /packages/customize, where package transactions are served; 404 otherwise. The same rules
 // as for /sync (routes/hooks.ts): replies are decoded strictly, and an expected condition is never an error code.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Json, JsonObject } from '../../hooks/model/json.ts';
+import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import type { PackageCall, PackageHook } from '../../hooks/packages/call.ts';
 import { relatedResources } from '../../hooks/packages/customize.ts';
 import { validatePackageRequest } from '../validation.ts';

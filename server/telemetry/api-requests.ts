@@ -1,5 +1,5 @@
 // Counts and times the requests to the API server, by verb and outcome, and what they read.
-import type { Failed } from '../../hooks/cluster.ts';
+import type { Failed } from '../../hooks/objects/cluster.ts';
 import type { Method } from '../kubernetes/requests.ts';
 import type { Received, Transport } from '../kubernetes/transport.ts';
 import { countRead } from './costs.ts';

@@ -2,7 +2,7 @@
 // one: no counter moves from one series to another, and their number has a bound.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Counter, type Registry } from 'prom-client';
-import type { Hook } from '../../hooks/call.ts';
+import type { Hook } from '../../hooks/transactions/call.ts';
 
 interface Cost {
   readonly namespace: string;

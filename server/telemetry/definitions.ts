@@ -1,7 +1,7 @@
 // The metrics: names, help, labels, on a registry of their own. Label values come from closed lists, never from names (but those of some
 // namespaces: costs.ts) or content of objects. Every counter starts at 0: `increase()` does not see a series begin at 1.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { isTerminal, mayFollow, phases } from '../../hooks/model/phase.ts';
+import { isTerminal, mayFollow, phases } from '../../hooks/transactions/model/phase.ts';
 import { costMetrics } from './costs.ts';
 import { packageMetrics } from './package-metrics.ts';
 

@@ -6,10 +6,10 @@
 // 3. One writer for all; its queue is bounded.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Identity, Resource } from '../../hooks/cluster.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { formatTime } from '../../hooks/model/timeouts.ts';
-import { foreign } from '../../hooks/model/words.ts';
+import type { Identity, Resource } from '../../hooks/objects/cluster.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { formatTime } from '../../hooks/objects/time.ts';
+import { foreign } from '../../hooks/objects/words.ts';
 import { collectionPath } from '../kubernetes/paths.ts';
 import type { Transport } from '../kubernetes/transport.ts';
 import { outsideCalls } from './costs.ts';

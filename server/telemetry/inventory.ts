@@ -2,11 +2,11 @@
 //
 // A Transaction that waits for a gate within its timeout is active, and its locks are held; but neither is counted into the ages:
 // alerts watch those, and it does what it was told to.
-import type { Failed, Identity, Resource } from '../../hooks/cluster.ts';
-import { at, textAt } from '../../hooks/model/json.ts';
-import { isPhase, isTerminal, phases } from '../../hooks/model/phase.ts';
-import { labelOf } from '../../hooks/model/reason.ts';
+import type { Failed, Identity, Resource } from '../../hooks/objects/cluster.ts';
+import { at, textAt } from '../../hooks/objects/json.ts';
 import { isTerminal as isTerminalPackage, phases as packagePhases } from '../../hooks/packages/model/status.ts';
+import { isPhase, isTerminal, phases } from '../../hooks/transactions/model/phase.ts';
+import { labelOf } from '../../hooks/transactions/model/reason.ts';
 import { objectPath } from '../kubernetes/paths.ts';
 import { type List, type Page, type Row, readPage, secondsOfAge } from '../kubernetes/tables.ts';
 import type { Transport } from '../kubernetes/transport.ts';

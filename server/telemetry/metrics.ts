@@ -3,9 +3,10 @@
 // 1. What a status says counts once that status is stored (see unconfirmed.ts); requests and calls count when they are made.
 // 2. Gauges of the cluster are read from the API server at scrape (see scrape.ts). If it does not answer in time they are
 //    absent and a counter is incremented: an old value would pass for a new one.
-import type { StepReport, Stored } from '../../hooks/call.ts';
-import { labelOf } from '../../hooks/model/reason.ts';
+
 import type { PackageReport } from '../../hooks/packages/call.ts';
+import type { StepReport, Stored } from '../../hooks/transactions/call.ts';
+import { labelOf } from '../../hooks/transactions/model/reason.ts';
 import { countCosts } from './costs.ts';
 import { defineMetrics, type MetricDefinitions } from './definitions.ts';
 import type { Inventory } from './inventory.ts';

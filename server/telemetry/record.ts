@@ -3,7 +3,7 @@
 // 1. Messages are constant; what varies is in fields. Content of objects is in neither.
 // 2. A report that cannot be recorded never fails the call: the error is logged.
 import type { FastifyBaseLogger } from 'fastify';
-import type { AuditLine, StepReport } from '../../hooks/call.ts';
+import type { AuditLine, StepReport } from '../../hooks/transactions/call.ts';
 import type { TransactionEvent } from './events.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -1,5 +1,5 @@
 // Reads the cluster's gauges when Prometheus scrapes: at most once in a few seconds, and never for longer than a scrape may take.
-import type { Stored } from '../../hooks/call.ts';
+import type { Stored } from '../../hooks/transactions/call.ts';
 import type { MetricDefinitions, Source } from './definitions.ts';
 import type { Active, Inventory, TransactionInventory } from './inventory.ts';
 import type { UnconfirmedReplies } from './unconfirmed.ts';

@@ -1,6 +1,6 @@
 // Replies whose status is not yet known to be stored. A reply may be lost, or given twice: it counts once its status is found
 // in the API server, by the next call for that Transaction or, where another replica gets that call, by reading it.
-import type { StepReport, Stored } from '../../hooks/call.ts';
+import type { StepReport, Stored } from '../../hooks/transactions/call.ts';
 
 interface UnconfirmedReply {
   readonly namespace: string;

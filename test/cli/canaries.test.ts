@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
 import { commands } from '../../cli/command/registry.ts';
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../hooks/objects/json.ts';
 import schema from '../../schemas/plan.schema.json' with { type: 'json' };
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';

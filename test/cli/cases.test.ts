@@ -1,6 +1,6 @@
 // Releases that once went wrong, by the command line, on an API server of their own: one APIService without a backend is there for everybody.
 import t from 'tap';
-import { at, type JsonObject, listAt, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { openCli } from '../support/cli.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { openCli } from '../support/cli.ts';

@@ -1,7 +1,7 @@
 // Exit codes of what follows a Transaction, each by the packed program: every way in which it can end, no end within --timeout, Ctrl-C.
 // Metacontroller is played one call at a time, so that nothing ends by itself. Those of plan and diff are in test/plan.
 import t, { type Test } from 'tap';
-import { at, isList, textAt } from '../../hooks/model/json.ts';
+import { at, isList, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
 import { account, startStage } from '../support/stage.ts';

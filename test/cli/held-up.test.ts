@@ -1,6 +1,6 @@
 // What holds up an apply or an undo is named to who waits for it: a webhook that cannot be reached, a finalizer that keeps an object.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
 import { account, startStage } from '../support/stage.ts';

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { allPages } from '../../cli/cluster/pages.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { startServer, typed } from './here.ts';
 
 const evil = '\u001b]0;title\u0007\u001b[2J\u202e\n\r\u009b8m';

@@ -1,9 +1,9 @@
 // A command line that is killed changes nothing of the outcome: at whatever status, what becomes of the Transaction is what becomes of
 // one that nobody follows. Metacontroller is played one call at a time, so that each status stands still.
 import t from 'tap';
-import type { Answer, Cluster } from '../../hooks/cluster.ts';
-import { at, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { isTerminal, type Phase, phases } from '../../hooks/model/phase.ts';
+import type { Answer, Cluster } from '../../hooks/objects/cluster.ts';
+import { at, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { isTerminal, type Phase, phases } from '../../hooks/transactions/model/phase.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
 import { account, comparable, startStage } from '../support/stage.ts';

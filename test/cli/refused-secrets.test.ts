@@ -1,6 +1,6 @@
 // A Secret that is refused: the message names the field, and no value is anywhere but in the Secrets of the test.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
 import { account, startStage } from '../support/stage.ts';

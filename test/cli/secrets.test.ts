@@ -9,7 +9,7 @@ import { transactionIn } from '../../cli/input/release.ts';
 import type { Io } from '../../cli/io.ts';
 import { create } from '../../cli/run/creating.ts';
 import { run } from '../../cli/run/undo.ts';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { notSent } from '../../server/kubernetes/failures.ts';
 import { failed } from '../../server/kubernetes/transport.ts';
 import { openCli } from '../support/cli.ts';

@@ -4,7 +4,7 @@ import { readFileSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { accountKubeconfig } from '../support/engine-identity.ts';

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { at, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
 import schema from '../../schemas/undo-plan.schema.json' with { type: 'json' };
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';

@@ -1,11 +1,11 @@
-// The table of what controllers write (hooks/content/controller-writes.ts) against the controllers themselves: each row is seen in the
+// The table of what controllers write (hooks/objects/content/controller-writes.ts) against the controllers themselves: each row is seen in the
 // managedFields of an object, and they write nothing else into it. On a control plane of its own, where all of them run.
 import t from 'tap';
-import { type ControllerWrite, controllerWrites } from '../../hooks/content/controller-writes.ts';
-import { isWithin, type Manager, managersOf } from '../../hooks/content/fields.ts';
-import { field, type Path, pathOf } from '../../hooks/content/path.ts';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { kindOfObject } from '../../hooks/model/reference.ts';
+import { type ControllerWrite, controllerWrites } from '../../hooks/objects/content/controller-writes.ts';
+import { isWithin, type Manager, managersOf } from '../../hooks/objects/content/fields.ts';
+import { field, type Path, pathOf } from '../../hooks/objects/content/path.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { kindOfObject } from '../../hooks/objects/reference.ts';
 import { connect, freeNamespace, must, waitFor } from '../support/client.ts';
 import { pathIn } from '../support/stage.ts';
 import { startControlPlane } from './start.ts';

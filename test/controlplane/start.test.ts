@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
-import { at } from '../../hooks/model/json.ts';
+import { at } from '../../hooks/objects/json.ts';
 import { connect, freeNamespace, must, waitFor } from '../support/client.ts';
 import { startControlPlane } from './start.ts';
 import { patchOf, variable } from './versions.ts';

@@ -98,7 +98,7 @@ esac
 t.test('on another version runs what uses the API server', async (t) => {
   t.ok(usesApiServer('test/scenarios/changes/types.test.ts'));
   t.ok(usesApiServer('test/packaging/installs.test.ts'), 'a control plane of its own');
-  t.notOk(usesApiServer('test/hooks/model/json.test.ts'));
+  t.notOk(usesApiServer('test/hooks/objects/json.test.ts'));
 });
 
 t.test('the matrix: the oldest, the newest, and three below it; or those that are named', async (t) => {

@@ -1,6 +1,6 @@
 // One case: runs a story with its faults to its end, deletes it, and checks the invariants.
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { sweepLeases, sweepSnapshots } from '../../hooks/transactions/sweep.ts';
 import { waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { drive, letGo, wokenOf } from './drive.ts';

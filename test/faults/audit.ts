@@ -1,7 +1,7 @@
 // The API server's audit log: one event for each request that it carried out or refused, sorted by run. Everything in a run has a
 // name that contains the name of the run.
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { engineUser } from '../support/engine-identity.ts';
 import { keyOf } from './places.ts';
 

@@ -1,5 +1,5 @@
 // Bad input: the API server or the hook refuses it with a reason, and nothing is written for it.
-import { at, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { account } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 import type { Case } from './case.ts';

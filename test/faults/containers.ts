@@ -1,6 +1,6 @@
 // Objects that later changes of the same Transaction need, with Kubernetes' own controllers running: a Namespace and its contents,
 // a CustomResourceDefinition and an instance. And the same object twice, which is refused.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { change } from '../support/targets.ts';
 import type { Calm, Case } from './case.ts';
 import { crashes, lostAnswers } from './crashes.ts';

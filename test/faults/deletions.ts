@@ -1,6 +1,6 @@
 // Deletes a Transaction in each of its phases, in every possible way. Nothing of the engine's remains, nothing hangs, and applied
 // changes are undone first if there is somebody who may undo them.
-import { textAt } from '../../hooks/model/json.ts';
+import { textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
 import { partial } from '../support/round-trip.ts';
 import { account } from '../support/stage.ts';

@@ -1,7 +1,7 @@
 // Plays Metacontroller as wrong as possible: duplicate, stale and missing calls, answers that are stored late or never.
 import { setTimeout } from 'node:timers/promises';
-import type { Reply } from '../../hooks/call.ts';
-import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
+import type { Reply } from '../../hooks/transactions/call.ts';
 import { must } from '../support/client.ts';
 import { allTargets, transactionsOf } from './evidence.ts';
 import { advance, Crash, land, timeOf } from './port.ts';

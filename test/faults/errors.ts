@@ -1,6 +1,6 @@
 // Wrong answers of an API server, and of proxies before it, as the adapter returns them to the engine.
 
-import type { Failure } from '../../hooks/model/failure.ts';
+import type { Failure } from '../../hooks/objects/failure.ts';
 import { failureOfAnswer, failureOfError } from '../../server/kubernetes/failures.ts';
 
 export interface WrongAnswer {

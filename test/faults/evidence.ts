@@ -1,7 +1,8 @@
 // What is known after a run: every request from the audit log, every call from the wrapper, the objects before and after. The
 // invariants are checked with nothing else.
-import type { StepReport } from '../../hooks/call.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import type { StepReport } from '../../hooks/transactions/call.ts';
 import { referenceOf } from '../support/corpus.ts';
 import { comparable } from '../support/stage.ts';
 import type { AuditEvent } from './audit.ts';

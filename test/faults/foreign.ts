@@ -1,6 +1,6 @@
 // Somebody else writes between any two requests. What they write after the engine has read the object is never lost, and writes
 // outside of the content that we change never stop us.
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Answer, must } from '../support/client.ts';
 import { type Calm, type Case, caseOf } from './case.ts';
 import { allTargets, contentOf, type Evidence, type Target } from './evidence.ts';

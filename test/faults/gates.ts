@@ -1,6 +1,6 @@
 // Stories with gates: of a change before the next one, and at the end. A stand-in for the controller of the objects writes their status,
 // once the stored status says that a look has found them not ready.
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must } from '../support/client.ts';
 import { change } from '../support/targets.ts';
 import type { Names } from './names.ts';

@@ -1,7 +1,7 @@
 // Generated objects and changes, from test/generated, with a crash, a lost answer or a late write at a random request: at the end all is as
 // before, managedFields included.
 import fc from 'fast-check';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Ending, type Plan, plan, type Target } from '../generated/arbitraries.ts';
 import { withOwners } from '../generated/run.ts';
 import { apiVersionOf, writeAs } from '../generated/world.ts';

@@ -1,5 +1,5 @@
 // If a Transaction may end differently from its story, its status must be true.
-import { textAt } from '../../hooks/model/json.ts';
+import { textAt } from '../../hooks/objects/json.ts';
 import { type Evidence, itemsOf } from './evidence.ts';
 import { violations } from './invariants.ts';
 import { commit4 } from './stories.ts';

@@ -1,6 +1,6 @@
 // A window of a hundred changes: the process dies at each of its requests; then the Transaction goes on, or was cancelled in the
 // middle.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { change } from '../support/targets.ts';
 import type { Calm, Case } from './case.ts';
 import { deathAtEach } from './crashes.ts';

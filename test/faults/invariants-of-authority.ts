@@ -1,6 +1,6 @@
 // I17: nothing is written where the spec does not say so, and no value that does not come from the spec, from the API server and
 // its webhooks, or from a user with rights on the object. Other writers of what the engine reads change nothing beyond it.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { AuditEvent } from './audit.ts';
 import { type Evidence, hasSucceeded, isEngine, isSnapshot, isTarget, isWrite, targetIn, transactionsOf } from './evidence.ts';
 import { placeOf } from './places.ts';

@@ -1,5 +1,5 @@
 // What must hold of gates: by the stored statuses, and by what the audit log has of the objects that are waited for.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { AuditEvent } from './audit.ts';
 import {
   type Evidence,

@@ -1,5 +1,5 @@
 // Values of a Secret appear nowhere else, and nothing in a request but the name of the Transaction has an effect.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { allTargets, type Evidence } from './evidence.ts';
 import { canaryOf } from './names.ts';
 import { base64 } from './story.ts';

@@ -1,7 +1,7 @@
 // What must hold for every status that was ever stored, not only for the last one.
 
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { isPhase, isTerminal, mayFollow } from '../../hooks/model/phase.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { isPhase, isTerminal, mayFollow } from '../../hooks/transactions/model/phase.ts';
 import { conditionOf } from '../support/stage.ts';
 import { type Evidence, itemsOf, storedStatuses, transactionsOf } from './evidence.ts';
 

@@ -1,6 +1,6 @@
 // What must hold for every write of a run, as the API server's audit log shows it.
-import { at, equalJson, isList, type Json, textAt } from '../../hooks/model/json.ts';
-import { lockName } from '../../hooks/model/reference.ts';
+import { at, equalJson, isList, type Json, textAt } from '../../hooks/objects/json.ts';
+import { lockName } from '../../hooks/objects/reference.ts';
 import type { AuditEvent } from './audit.ts';
 import {
   allTargets,

@@ -1,6 +1,6 @@
 // Every invariant can fail: the evidence of a run that keeps them all, and one change of it for each way to break one.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { engineUser } from '../support/engine-identity.ts';
 import type { AuditEvent } from './audit.ts';
 import { eventOf } from './audit.ts';

@@ -1,5 +1,5 @@
 // I1 to I19: what must hold after every run, whatever went wrong in it. Each returns its violations in words. (I14 is not used.)
-import { at, canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import {
   allTargets,
   bears,

@@ -1,5 +1,5 @@
 // Scenarios without faults: the limits of size.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { change } from '../support/targets.ts';
 import { type Case, caseOf } from './case.ts';
 import { askedBack, single } from './stories.ts';

@@ -1,7 +1,7 @@
 // Locks expire, are deleted, or are taken over by another Transaction, which is then at any point of its way; the process stands
 // still, or its clock is wrong. After a takeover the former holder writes nothing while another one holds the lock.
-import { textAt } from '../../hooks/model/json.ts';
-import { lockName } from '../../hooks/model/reference.ts';
+import { textAt } from '../../hooks/objects/json.ts';
+import { lockName } from '../../hooks/objects/reference.ts';
 import { must } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { change } from '../support/targets.ts';

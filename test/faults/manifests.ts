@@ -1,6 +1,6 @@
 // Stories of plain manifests: an Apply creates one object and patches two, one of which another release of the same field manager
 // has written before.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import type { Names } from './names.ts';
 import { askedBack, blue, green, single } from './stories.ts';

@@ -1,6 +1,6 @@
 // Each type of change of each of eight kinds, with and without an existing object. A change that fits is committed, and undone down
 // to the last managed field; a change that does not fit changes nothing.
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../hooks/objects/json.ts';
 import { change } from '../support/targets.ts';
 import { type Case, caseOf } from './case.ts';
 import type { Evidence } from './evidence.ts';

@@ -1,6 +1,6 @@
 // Irreversible changes are refused before the first write, or made on explicit request; changes that only look irreversible are
 // undone.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { change } from '../support/targets.ts';
 import { type Case, caseOf } from './case.ts';
 import { allTargets, type Evidence, writesTo } from './evidence.ts';

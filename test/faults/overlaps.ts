@@ -1,6 +1,6 @@
 // Transactions over the same objects: parallel, duplicate, stale and nested calls for them. All of them commit, one after the
 // other; none waits for ever.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { change, type TargetParts } from '../support/targets.ts';
 import { type Calm, type Case, caseOf } from './case.ts';
 import type { Names } from './names.ts';

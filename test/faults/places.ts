@@ -1,6 +1,6 @@
 // The keys of objects: the same in stories, among the objects that are read, and in the audit log.
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { groupOf, type Reference } from '../../hooks/model/reference.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { groupOf, type Reference } from '../../hooks/objects/reference.ts';
 
 export interface Place {
   readonly key: string;

@@ -1,10 +1,11 @@
 // The port of the engine with numbered calls. Each call can fail: the process dies before or after it, its answer is lost, its
 // write lands later, another answer comes, or somebody acts in the gap before it. The numbers count the calls of all engines of one
 // run, so that a second engine can be hit too.
-import type { StepReport } from '../../hooks/call.ts';
-import type { Answer, Cluster, Identity, Write } from '../../hooks/cluster.ts';
-import type { Failure } from '../../hooks/model/failure.ts';
-import { isObject, type Json, textAt } from '../../hooks/model/json.ts';
+
+import type { Answer, Cluster, Identity, Write } from '../../hooks/objects/cluster.ts';
+import type { Failure } from '../../hooks/objects/failure.ts';
+import { isObject, type Json, textAt } from '../../hooks/objects/json.ts';
+import type { StepReport } from '../../hooks/transactions/call.ts';
 
 export type Fault =
   /** The process dies before the request is sent, or after the API server has answered it. */

@@ -1,5 +1,5 @@
 // Stories with changes that recreate their objects: an immutable ConfigMap, and a Secret whose type may not change.
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { change, recreating } from '../support/targets.ts';
 import { canaryOf, type Names } from './names.ts';

@@ -1,8 +1,9 @@
 // One run of a story: it plays Metacontroller, calls the engine in this process, and has a clock of its own, so that waiting for a
 // late write takes no real time.
-import type { Call, Hook, Reply, Timing } from '../../hooks/call.ts';
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { createSync } from '../../hooks/sync.ts';
+
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import type { Call, Hook, Reply, Timing } from '../../hooks/transactions/call.ts';
+import { createSync } from '../../hooks/transactions/sync.ts';
 import { must } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { manifests } from '../support/manifests.ts';

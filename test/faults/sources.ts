@@ -1,5 +1,5 @@
 // Stories whose contents come from a ConfigMap and a Secret.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { asJson, asYaml, contentFrom, holderOf, type Manifest } from '../support/stored-manifests.ts';
 import { change } from '../support/targets.ts';

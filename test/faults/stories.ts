@@ -1,5 +1,5 @@
 // The basic stories: what is changed, what else happens, and how it must end whatever goes wrong with the engine.
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must } from '../support/client.ts';
 import { change } from '../support/targets.ts';
 import type { Names } from './names.ts';

@@ -1,5 +1,5 @@
 // A story: the objects that exist, what is changed, what else happens, and how it must end.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import type { Client } from '../support/client.ts';
 import { canaryOf, type Names } from './names.ts';
 import type { PortCall } from './port.ts';

@@ -1,6 +1,6 @@
 // What an Apply has to make of an object: what `kubectl apply --server-side` with the same content, under the same manager, makes of an
 // object with the same past. Where that is refused, since a field may not change, the object is deleted and applied again.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
 import type { Plan, Target } from './arbitraries.ts';

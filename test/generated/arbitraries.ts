@@ -1,7 +1,7 @@
 // What a generated run is made of: objects as several people made them, one change for each, where it ends, and what others do
 // meanwhile. All values are small sets, so that changes meet each other often.
 import fc from 'fast-check';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 
 export type Kind = 'ConfigMap' | 'Secret' | 'Widget' | 'Service';
 export type ChangeType = 'Create' | 'Update' | 'Patch' | 'Apply' | 'Delete';

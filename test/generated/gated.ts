@@ -1,6 +1,6 @@
 // Generated Transactions with gates: what is changed, what becomes of each object, and how that must end.
 import fc from 'fast-check';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 
 export type Fate = 'comes up' | 'flaps' | 'breaks' | 'stays down' | 'relapses';
 

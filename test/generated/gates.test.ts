@@ -5,7 +5,7 @@
 // JANUS_TEST_SEED=<seed of the run> makes the same again, and looks for the smallest case that fails.
 import fc from 'fast-check';
 import t from 'tap';
-import { at, equalJson, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, equalJson, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { type Gadgets, serveGadgets } from '../support/gadgets.ts';
 import { itemsOf, undo } from '../support/round-trip.ts';

@@ -5,7 +5,7 @@
 // `JANUS_HISTORIES=1000 npm test -- test/generated/histories.test.ts` tries a thousand. JANUS_TEST_SEED=<seed> makes the same again.
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { comparable, type Stage, startStage } from '../support/stage.ts';
 import { type Data, type Deed, type Held, type History, histories, objects, type Undo } from './histories.ts';

@@ -1,6 +1,6 @@
 // Words of others at their worst: whatever a webhook, a person or a tool may write into a reason, a message, a name.
 import fc from 'fast-check';
-import type { Json } from '../../hooks/model/json.ts';
+import type { Json } from '../../hooks/objects/json.ts';
 import type { HttpAnswer } from '../../server/kubernetes/failures.ts';
 
 const odd = [

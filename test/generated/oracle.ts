@@ -2,7 +2,7 @@
 //
 // The content of an object is taken as its leaves: elements of lists with keys by their key, members of sets by their value, all
 // other lists whole; so are maps that the API takes as one value.
-import { at, canonicalJson, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, canonicalJson, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { comparable } from '../support/stage.ts';
 
 /** By path; undefined where it is known not to be there. */

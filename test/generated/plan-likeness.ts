@@ -1,6 +1,6 @@
 // What a plan and a commit may differ in, and nothing else: the identity of the object and of the Transaction, times, what the API server
 // draws for each request, and status.
-import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/objects/json.ts';
 
 /** uids of the Transaction: as planned, and as created. */
 export interface Ids {

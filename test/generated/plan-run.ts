@@ -1,14 +1,15 @@
 // One generated plan: the plan is made, then the engine runs with nobody between, and both must have said the same.
-import { describeFaults, type Fault } from '../../hooks/checks/fault.ts';
-import { contentOf } from '../../hooks/content/content.ts';
-import { plannedChange } from '../../hooks/inspect/changes.ts';
-import { type Survey, survey } from '../../hooks/inspect/survey.ts';
-import type { PlanParts } from '../../hooks/inspection.ts';
-import type { SnapshotEntry } from '../../hooks/model/entry.ts';
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { annotations, decodeTransaction } from '../../hooks/model/transaction.ts';
-import { foreign } from '../../hooks/model/words.ts';
-import { readSnapshot, type SnapshotSource } from '../../hooks/observe/snapshot.ts';
+
+import { contentOf } from '../../hooks/objects/content/content.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { foreign } from '../../hooks/objects/words.ts';
+import { describeFaults, type Fault } from '../../hooks/transactions/checks/fault.ts';
+import { plannedChange } from '../../hooks/transactions/inspect/changes.ts';
+import { type Survey, survey } from '../../hooks/transactions/inspect/survey.ts';
+import type { PlanParts } from '../../hooks/transactions/inspection.ts';
+import type { SnapshotEntry } from '../../hooks/transactions/model/entry.ts';
+import { annotations, decodeTransaction } from '../../hooks/transactions/model/transaction.ts';
+import { readSnapshot, type SnapshotSource } from '../../hooks/transactions/observe/snapshot.ts';
 import { must } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
 import { stepTo } from '../support/stepping.ts';

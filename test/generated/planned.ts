@@ -1,6 +1,6 @@
 // What a generated plan is of: a run without others, and what is wrong with it.
 import fc from 'fast-check';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Plan, plan, type Target } from './arbitraries.ts';
 
 /**

@@ -1,5 +1,5 @@
 // Pairs of changes of which the second is only possible after the first: what generated releases are made of.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must, type Teardown, waitFor } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
 import { change } from '../support/targets.ts';

@@ -4,7 +4,7 @@
 // JANUS_TEST_SEED=<seed of the run> makes the same again.
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { at } from '../../hooks/model/json.ts';
+import { at } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { commit, undoAll } from '../support/round-trip.ts';
 import { type Stage, startStage } from '../support/stage.ts';

@@ -1,6 +1,6 @@
 // One generated run on the real API server, a call of the hook at a time: forward, to its end, back, and gone.
-import type { Cluster } from '../../hooks/cluster.ts';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Cluster } from '../../hooks/objects/cluster.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import type { Engines } from '../support/engine.ts';
 import { partial } from '../support/round-trip.ts';

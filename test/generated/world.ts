@@ -1,5 +1,5 @@
 // Where generated runs take place: the objects by path, and a kind of our own with lists of all sorts.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Answer, type Client, must, type Teardown, waitFor } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';
 import { type Kind, releases, type Write } from './arbitraries.ts';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { celEnv, parse as parseCel, plan } from '@bufbuild/cel';
 import t from 'tap';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { kstatusOf } from '../support/kstatus.ts';
 import { buildLua } from '../tools/gitops/gitops.ts';
 

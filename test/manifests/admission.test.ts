@@ -1,6 +1,6 @@
 // Who may use a ServiceAccount: tried as a user without and with the right to impersonate it.
 import t from 'tap';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Answer, type Client, freeNamespace, must, waitFor } from '../support/client.ts';
 import { applyObject, connectToCluster, installManifests, readManifest } from '../support/install.ts';
 

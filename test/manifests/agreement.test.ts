@@ -3,7 +3,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
-import type { Json, JsonObject } from '../../hooks/model/json.ts';
+import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { transactionSpec } from '../../schemas/transaction-spec.ts';
 import { transactionStatus } from '../../schemas/transaction-status.ts';

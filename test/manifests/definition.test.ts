@@ -1,7 +1,7 @@
 // The CRD: generated, accepted by the API server, described throughout, and short to write.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { at, isList, isObject, type Json, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, textAt } from '../../hooks/objects/json.ts';
 import { customResourceDefinition } from '../../schemas/custom-resource-definition.ts';
 import type { Schema } from '../../schemas/schema.ts';
 import { transaction } from '../../schemas/transaction.ts';

@@ -1,6 +1,6 @@
 // Values made from a schema: valid ones at random, and every way of breaking a valid one that the schema knows of.
 import fc from 'fast-check';
-import { isList, isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
+import { isList, isObject, type Json, type JsonObject } from '../../hooks/objects/json.ts';
 import type { Schema } from '../../schemas/schema.ts';
 
 type Narrower = Readonly<Record<string, fc.Arbitrary<Json>>>;

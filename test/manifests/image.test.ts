@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { namingNode, withNode } from '../../scripts/node-versions.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { at, isList, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { tokenPaths } from '../../server/access/tokens.ts';
 import { readConfig } from '../../server/config.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';

@@ -1,7 +1,7 @@
 // A Transaction that is under way while the definition is renewed: its conditions were a map by type before, with owners for each
 // field of each. Tried on a definition of its own, since the suite shares the real one.
 import t from 'tap';
-import { at, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { customResourceDefinition } from '../../schemas/custom-resource-definition.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
 import { connectToCluster } from '../support/install.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import { sampleSpec, transactionsIn, transactionWith } from './samples.ts';

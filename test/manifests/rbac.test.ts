@@ -1,6 +1,6 @@
 // The rights of the engine: exactly these, and the API server agrees.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster, engineNamespace, installManifests, readManifest } from '../support/install.ts';
 

@@ -1,6 +1,6 @@
 // Each rule of the CRD, and of the policy beside it, with what it lets pass and what it refuses, and the words in which it does so.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import {

@@ -1,5 +1,5 @@
 // Transactions to start from in the tests of the CRD, and what the API server says of them.
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Answer, Client } from '../support/client.ts';
 
 export const transactionsIn = (namespace: string): string => `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`;

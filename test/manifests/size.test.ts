@@ -1,6 +1,6 @@
 // The largest Transaction: the rules of the CRD and of the policy beside it are within the API server's cost limits for it, also at run time.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';

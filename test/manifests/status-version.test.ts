@@ -1,6 +1,6 @@
 // The version rule: status may only go forward. A late or duplicate answer is refused by the API server, whoever writes it.
 import t from 'tap';
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../hooks/objects/json.ts';
 import { guardedFields, guardedInItems } from '../../schemas/transaction.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';

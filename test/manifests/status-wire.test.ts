@@ -2,10 +2,10 @@
 // differ from what is stored, and every call would write.
 import { Ajv } from 'ajv';
 import t from 'tap';
-import type { Item, Progress } from '../../hooks/model/item.ts';
-import { at } from '../../hooks/model/json.ts';
-import { decodeStatus, encodeStatus, type Status } from '../../hooks/model/status.ts';
-import { bounded } from '../../hooks/outcome/bounded.ts';
+import { at } from '../../hooks/objects/json.ts';
+import type { Item, Progress } from '../../hooks/transactions/model/item.ts';
+import { decodeStatus, encodeStatus, type Status } from '../../hooks/transactions/model/status.ts';
+import { bounded } from '../../hooks/transactions/outcome/bounded.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { reportedStatus } from '../../schemas/sync-response.ts';
 import { phases } from '../../schemas/transaction-status.ts';

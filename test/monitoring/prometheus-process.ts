@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Teardown, waitFor } from '../support/client.ts';
 import { prometheus as binaries, type Groups } from './shipped.ts';
 

@@ -1,8 +1,8 @@
 // Two replicas of the hook, real Transactions, a real Prometheus: what it answers is what has happened, also once a replica was
 // restarted. On a control plane of its own, since gauges tell of the whole cluster.
 import t from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { lockName } from '../../hooks/model/reference.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { lockName } from '../../hooks/objects/reference.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { type Client, connect, must, waitFor } from '../support/client.ts';
 import { hookToken } from '../support/hook-token.ts';

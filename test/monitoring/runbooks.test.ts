@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { at, textAt } from '../../hooks/model/json.ts';
+import { at, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { type } from '../support/kubectl.ts';
 import { snapshotParts } from '../support/snapshots.ts';

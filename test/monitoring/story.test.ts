@@ -1,6 +1,6 @@
 // The story that `kubectl describe tx` tells, on the real API server: in order, complete, once, without secrets.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { type } from '../support/kubectl.ts';
 import { startStage } from '../support/stage.ts';

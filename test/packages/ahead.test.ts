@@ -1,6 +1,6 @@
 // A tree is read ahead of its resolution: tags of what a package requires are listed while other packages are still read.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { readTree } from '../../hooks/packages/observe/tree.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
 import { digestOf, sourceOf } from './trees.ts';

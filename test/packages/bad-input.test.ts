@@ -1,7 +1,7 @@
 // What people, registries and clusters get wrong, on the real API server: each ends with its reason, names what it is about, and leaves
 // nothing behind.
 import t, { type Test } from 'tap';
-import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { type Answer, must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { createDriver } from '../support/package-driver.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { at, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { runPackages } from '../../scripts/packages/run.ts';
 import { kubeconfigOfSuite } from '../server/kubernetes/real.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';

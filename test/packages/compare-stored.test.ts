@@ -1,6 +1,6 @@
 // A version that is not served can be the one in which objects are stored: what its schema lacks is lost for the served ones.
 import t from 'tap';
-import { at, type JsonObject } from '../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../hooks/objects/json.ts';
 import { compareDefinitions } from '../../hooks/packages/compare/definition.ts';
 import { must, waitFor } from '../support/client.ts';
 import { connectToCluster } from '../support/install.ts';

@@ -1,8 +1,8 @@
 // What of a schema may change: one row for each rule, each both ways. Where a witness is given the API server judges too: it is valid
 // under the old schema and not under the new one.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { parseJson } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { parseJson } from '../../hooks/objects/json.ts';
 import { compareDefinitions, describeBreaches } from '../../hooks/packages/compare/definition.ts';
 import { nodeRules } from '../../hooks/packages/compare/rules.ts';
 import { compareSchemas } from '../../hooks/packages/compare/walk.ts';

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import t from 'tap';
-import { at, type JsonObject, parseJson } from '../../hooks/model/json.ts';
+import { at, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { replacementFaults, sharedMembers } from '../../hooks/packages/checks/conflicts.ts';
 import { inspect, installable } from '../../hooks/packages/checks/contents.ts';
 import { finalFault, packageFault } from '../../hooks/packages/model/fault.ts';

@@ -1,9 +1,9 @@
 // The decisions of the coordinator, without a cluster.
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import type { Answer, Cluster, ListOptions, Location, Reader, Resource, Write } from '../../hooks/cluster.ts';
-import type { Failure, FailureKind } from '../../hooks/model/failure.ts';
-import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import type { Answer, Cluster, ListOptions, Location, Reader, Resource, Write } from '../../hooks/objects/cluster.ts';
+import type { Failure, FailureKind } from '../../hooks/objects/failure.ts';
+import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import { otherKind, otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
 import { clean, keptFor, release } from '../../hooks/packages/decide/ending.ts';

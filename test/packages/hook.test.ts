@@ -1,7 +1,7 @@
 // The whole hook of package transactions with a cluster that answers from a table: what ends a try does not depend on a read that fails.
 import t from 'tap';
-import type { Answer, Cluster, Location, Write } from '../../hooks/cluster.ts';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import type { Answer, Cluster, Location, Write } from '../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import { held, packagesDigest } from '../../hooks/packages/model/holder.ts';
 import { packedContents } from '../../hooks/packages/plan/contents.ts';

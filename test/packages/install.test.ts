@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { definitionPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from '../support/package-paths.ts';

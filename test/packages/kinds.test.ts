@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
 import { parseAllDocuments } from 'yaml';
-import { at, type JsonObject, parseJson, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, type JsonObject, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { must } from '../support/client.ts';
 import { hookEnvironment, post, ready, startHookProcess } from '../support/hook-process.ts';

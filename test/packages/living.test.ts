@@ -1,6 +1,6 @@
 // Which owners an installed object keeps, when a package transaction may go, and what the Lock may have lost.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { lostEntry } from '../../hooks/packages/checks/names.ts';
 import { going } from '../../hooks/packages/decide/move.ts';
 import { leaving } from '../../hooks/packages/decide/owners.ts';

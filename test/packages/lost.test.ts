@@ -1,6 +1,6 @@
 // What is live is found by labels and owners: objects that a version leaves out, entries that the Lock has lost, a Lock that was deleted.
 import t, { type Test } from 'tap';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { digestedByRegistries } from '../../hooks/packages/observe/digests.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
 import { must } from '../support/client.ts';

@@ -1,6 +1,6 @@
 // Whatever is deleted, nothing that is installed is collected: with the real garbage collector, and a history of one package transaction.
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld } from '../support/package-world.ts';

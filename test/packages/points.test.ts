@@ -1,6 +1,6 @@
 // Points of the checklist that only a real API server and a real registry show, each by its number. The test makes the calls.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { post } from '../support/hook-process.ts';
 import { createDriver } from '../support/package-driver.ts';

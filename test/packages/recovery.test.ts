@@ -1,7 +1,7 @@
 // Processes die, answers are lost, a holder is removed, the Lock is edited: what is left is as if nothing had happened. Here each kind of
 // request and each kind of answer meets each kind of fault once; `npm run faults -- --packages` tries every single one alone.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import {
   deletion,
   failing,

@@ -1,7 +1,7 @@
 // Two processes of the hook behind one address, with the shipped settings: calls go to one and the other strictly in turn, and one of them
 // stops for a while. What a process that dies, or sends late, leaves is in recovery.test.ts.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startInTurn } from '../support/in-turn.ts';
 import { definitionPath, lockPath, stagesPath } from '../support/package-paths.ts';

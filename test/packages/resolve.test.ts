@@ -3,7 +3,7 @@
 // `JANUS_TREES=100000 npm test -- test/packages/resolve.test.ts` makes more of them, JANUS_TEST_SEED other ones.
 import fc from 'fast-check';
 import t from 'tap';
-import { at } from '../../hooks/model/json.ts';
+import { at } from '../../hooks/objects/json.ts';
 import type { Meta } from '../../hooks/packages/model/package.ts';
 import { type Known, keyOf } from '../../hooks/packages/resolve/knowledge.ts';
 import { resolve } from '../../hooks/packages/resolve/resolution.ts';

@@ -1,7 +1,7 @@
 // A tree of a Configuration, a Provider and a Function fails at each write of its plan, as a first install and as an update with live
 // instances: everything is as it was. A policy refuses the write, and not its dry run.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { isEstablished } from '../support/install.ts';

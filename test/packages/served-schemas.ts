@@ -1,5 +1,5 @@
 // Schemas of a field `it`, each a version of one kind, so that the API server judges values by them.
-import type { Json, JsonObject } from '../../hooks/model/json.ts';
+import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import { must, type Teardown, waitFor } from '../support/client.ts';
 import { connectToCluster } from '../support/install.ts';
 

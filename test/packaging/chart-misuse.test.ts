@@ -1,7 +1,7 @@
 // The chart where it does not fit at once: values that do not go together, what is there already, what must stay when values change, and a
 // namespace that enforces Pod Security.
 import t from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { relatedResources } from '../../hooks/packages/customize.ts';
 import { connectToCluster } from '../support/install.ts';
 import { openHelm } from './helm.ts';

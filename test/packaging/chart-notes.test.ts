@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { at, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { openHelm } from './helm.ts';
 
 const helm = await openHelm(t);

@@ -4,7 +4,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { chartFiles } from '../../scripts/chart-files.ts';
 import { waitFor } from '../support/client.ts';
 import { applyObject, connectToCluster, installManifests } from '../support/install.ts';

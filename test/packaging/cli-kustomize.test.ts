@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { readManifests } from '../../cli/input/read.ts';
 import type { Io } from '../../cli/io.ts';
-import { textAt } from '../../hooks/model/json.ts';
+import { textAt } from '../../hooks/objects/json.ts';
 import { buildKubectl } from '../controlplane/build.ts';
 import { freeFolder } from '../support/hook-process.ts';
 import { buildPackaging } from '../tools/packaging/packaging.ts';

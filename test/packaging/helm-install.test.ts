@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { connect, must } from '../support/client.ts';
 import { openHelm } from './helm.ts';

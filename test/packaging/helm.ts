@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import type { Teardown } from '../support/client.ts';
 import { buildHelm } from '../tools/helm/helm.ts';
 import { objectsOf } from './kustomize.ts';

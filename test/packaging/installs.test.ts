@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { type Answer, type Client, connect, must, waitFor as waitPatiently } from '../support/client.ts';
 import { engineKubeconfig } from '../support/engine-identity.ts';

@@ -1,6 +1,6 @@
 // examples/install, applied by kubectl to an empty cluster as its first lines say, and removed again.
 import t from 'tap';
-import { textAt } from '../../hooks/model/json.ts';
+import { textAt } from '../../hooks/objects/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { connect, must } from '../support/client.ts';
 import { type } from '../support/kubectl.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { applyObject, connectToCluster, installManifests } from '../support/install.ts';
 import { controllerDefinitions } from '../support/metacontroller/controller-crds.ts';

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, type Teardown, waitFor } from '../support/client.ts';
 import { applyObject, pathOf } from '../support/install.ts';
 import { buildPackaging } from '../tools/packaging/packaging.ts';

@@ -1,7 +1,7 @@
 // Metacontroller with the rights of manifests/confined-metacontroller and nothing else, two replicas of which one leads; and two of
 // them that share the Transactions (manifests/sharded). The real one where it is at hand, otherwise the double with the same rights.
 import t from 'tap';
-import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { connect, must, waitFor as waitPatiently } from '../support/client.ts';
 import { accountKubeconfig, engineKubeconfig } from '../support/engine-identity.ts';

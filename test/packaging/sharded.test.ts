@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { buildPackaging } from '../tools/packaging/packaging.ts';
 import { copyKustomizations, objectsOf } from './kustomize.ts';
 

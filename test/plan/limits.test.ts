@@ -1,7 +1,7 @@
 // What no plan can know (docs/plan.md): each plan is accepted, and the commit rolls back, with nothing left of it.
 import t, { type Test } from 'tap';
-import { plan } from '../../hooks/inspect.ts';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { plan } from '../../hooks/transactions/inspect.ts';
 import { must, waitFor } from '../support/client.ts';
 import { planParts } from '../support/planning.ts';
 import { itemsOf } from '../support/round-trip.ts';

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { parseAllDocuments } from 'yaml';
-import { plan } from '../../hooks/inspect.ts';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { plan } from '../../hooks/transactions/inspect.ts';
 import { must, waitFor } from '../support/client.ts';
 import { planParts } from '../support/planning.ts';
 import { startStage } from '../support/stage.ts';

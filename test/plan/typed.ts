@@ -1,7 +1,7 @@
 // The command line as a user types it, by the packed program, as one of several users.
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { must, type Teardown, waitFor } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';

@@ -15,5 +15,5 @@ t.test('the tests of hooks/ are pure: they need none', async (t) => {
 t.test('every scenario and threat on objects needs one', async (t) => {
   for (const file of filesIn('test/scenarios')) t.ok(needCluster([file]), file);
   t.ok(needCluster(['test/server/kubernetes/writes.test.ts']), 'it asks by a module beside it');
-  t.ok(needCluster(['test/hooks/model/json.test.ts', 'test/server/main.test.ts']), 'one of several');
+  t.ok(needCluster(['test/hooks/objects/json.test.ts', 'test/server/main.test.ts']), 'one of several');
 });

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { at, isObject, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { at, isObject, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { syncResponse } from '../../schemas/sync-response.ts';
 import { isWithinBounds } from '../../server/body.ts';

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse, stringify } from 'yaml';
-import { isObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { isObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { type Environment, freeFolder, get, hookEnvironment, post, ready, startHookProcess } from '../support/hook-process.ts';
 import { callHeaders } from '../support/hook-token.ts';

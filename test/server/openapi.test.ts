@@ -1,9 +1,9 @@
 // The document at /openapi.json: OpenAPI 3.1 as far as it goes, made of the schemas that validate, true of what is answered.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
-import { at, isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
-import { emptyStatus, encodeStatus } from '../../hooks/model/status.ts';
-import { bounded } from '../../hooks/outcome/bounded.ts';
+import { at, isObject, type Json, type JsonObject } from '../../hooks/objects/json.ts';
+import { emptyStatus, encodeStatus } from '../../hooks/transactions/model/status.ts';
+import { bounded } from '../../hooks/transactions/outcome/bounded.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { syncRequest } from '../../schemas/sync-request.ts';
 import { request, rest, testApp } from './parts.ts';

@@ -1,6 +1,7 @@
 // Parts of the web server for its tests: a hook that gives a fixed reply, and everything that was reported.
-import type { Call, Hook, Reply, StepReport } from '../../hooks/call.ts';
-import { type JsonObject, parseJson } from '../../hooks/model/json.ts';
+
+import { type JsonObject, parseJson } from '../../hooks/objects/json.ts';
+import type { Call, Hook, Reply, StepReport } from '../../hooks/transactions/call.ts';
 import { type App, type AppParts, buildApp } from '../../server/app.ts';
 import { createMetrics } from '../../server/telemetry/metrics.ts';
 import type { RecordEvent } from '../../server/telemetry/record.ts';

@@ -1,6 +1,6 @@
 // SIGTERM in the middle of a change: the hook as a process, with the API server keeping the write of a target waiting.
 import t from 'tap';
-import { textAt } from '../../hooks/model/json.ts';
+import { textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { get, hookEnvironment, post, ready, startHookProcess } from '../support/hook-process.ts';
 import { engineNamespace, readManifest } from '../support/install.ts';

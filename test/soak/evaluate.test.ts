@@ -1,7 +1,7 @@
 // The checks of the soak notice every fault: a correct history of one object, and one change of it for each way to break it.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { lockName } from '../../hooks/model/reference.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { lockName } from '../../hooks/objects/reference.ts';
 import type { AuditEvent } from '../faults/audit.ts';
 import { configMapKey, type Evidence } from '../faults/evidence.ts';
 import { namesOf } from '../faults/names.ts';

@@ -1,6 +1,6 @@
 // What must hold after a seed: the invariants of the fault campaign, and rules for many writers of shared objects. All of it is
 // computed from the audit log and the objects, without the engine's code.
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Evidence, isSnapshot, itemsOf, targetsOf, transactionsOf } from '../faults/evidence.ts';
 import { nothingLeft } from '../faults/invariants.ts';
 import { doorbell, secrets } from '../faults/invariants-of-secrecy.ts';

@@ -1,7 +1,7 @@
 // The history of each object, write by write, from the audit log: the state before and after each write, who wrote, and who held
 // the lock.
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { lockName } from '../../hooks/model/reference.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { lockName } from '../../hooks/objects/reference.ts';
 import type { Actor, AuditEvent } from '../faults/audit.ts';
 import {
   allTargets,

@@ -1,5 +1,5 @@
 // What a seed runs: eight Transactions with changes to twelve shared objects.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { canaryOf, type Names } from '../faults/names.ts';
 import { base64, type Given, pathOfTransaction, type Story } from '../faults/story.ts';
 import { widgets } from '../faults/widgets.ts';

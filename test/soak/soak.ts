@@ -1,5 +1,5 @@
 // Runs seeds: eight concurrent Transactions over twelve shared objects, while nearly everything goes wrong.
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { attempt } from '../faults/attempt.ts';
 import type { Run } from '../faults/run.ts';
 import type { World } from '../faults/world.ts';

@@ -1,7 +1,7 @@
 // The faults of a seed: in calls of the API server and of the hook, a second engine, a stranger who writes, and users who change
 // their mind.
 
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { store } from '../faults/drive.ts';
 import { wrongAnswers } from '../faults/errors.ts';
 import { allTargets, transactionsOf } from '../faults/evidence.ts';

@@ -1,17 +1,31 @@
 // The parts of docs/architecture.md that are generated from the code, as Markdown.
-import { mayFollow, type Phase, phases } from '../../hooks/model/phase.ts';
+import { readdirSync } from 'node:fs';
+import { mayFollow, type Phase, phases } from '../../hooks/transactions/model/phase.ts';
 
 import { readSources, type Source } from './sources.ts';
 import { units } from './stages.ts';
+import { treeOf } from './tree.ts';
 
 /** The generated texts, by the names of their parts. */
 function generatedParts(): ReadonlyMap<string, string> {
   const sources = readSources('hooks');
   return new Map([
+    ['tree', treeOf(folders())],
     ['stages', stageTable()],
     ['transitions', transitionDiagram()],
     ['invariants', invariantTable(sources)],
   ]);
+}
+
+/** Top-level folders of sources, and the folders in hooks/ and server/, two levels deep. */
+function folders(): readonly string[] {
+  const below = (folder: string): readonly string[] =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${folder}/${name}`)
+      .toSorted();
+  const deep = (folder: string): readonly string[] => [folder, ...below(folder).flatMap((one) => [one, ...below(one)])];
+  return [...deep('hooks'), ...deep('server'), 'cli', 'schemas', 'manifests', 'test'];
 }
 
 function stageTable(): string {

@@ -53,20 +53,28 @@ export const onlyLeftward: Rule = (sources) =>
 
 const kubernetes = folder('server/kubernetes');
 const registry = folder('server/registry');
-const seam = ['hooks/cluster.ts', 'hooks/call.ts', 'hooks/packages/call.ts'];
+const seam = ['hooks/objects/cluster.ts', 'hooks/transactions/call.ts', 'hooks/packages/call.ts'];
 const registryPort = 'hooks/packages/registry.ts';
 /** The entry points for the server. */
-const entrances = ['hooks/sync.ts', 'hooks/sweep.ts', 'hooks/packages/sync.ts', 'hooks/packages/customize.ts'];
+const entrances = [
+  'hooks/transactions/sync.ts',
+  'hooks/transactions/sweep.ts',
+  'hooks/packages/sync.ts',
+  'hooks/packages/customize.ts',
+];
 /** What both adapters need. */
 const beside = ['server/slots.ts', 'server/threads/turns.ts', 'server/yaml-thread.ts'];
-const isModel = folder('hooks/model');
+const isContent = folder('hooks/objects/content');
+/** Values: of Kubernetes objects, and of a Transaction. */
+const isModel = (path: string): boolean =>
+  folder('hooks/transactions/model')(path) || (folder('hooks/objects')(path) && !isContent(path));
 const isPackageModel = folder(packages('model'));
 
 export const adapterSeesThePortOnly: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => kubernetes(path)),
     ({ to, isPackage }) => !isPackage && !kubernetes(to) && ![...seam, ...beside].includes(to) && !isModel(to),
-    `server/kubernetes sees only hooks/cluster.ts, hooks/call.ts, hooks/model and ${beside.join(', ')}`,
+    `server/kubernetes sees only hooks/transactions/call.ts, hooks/objects, hooks/transactions/model and ${beside.join(', ')}`,
   );
 
 export const registrySeesItsPortOnly: Rule = (sources) =>
@@ -74,7 +82,7 @@ export const registrySeesItsPortOnly: Rule = (sources) =>
     sources.filter(({ path }) => registry(path)),
     ({ to, isPackage }) =>
       !isPackage && !registry(to) && !beside.includes(to) && to !== registryPort && !isModel(to) && !isPackageModel(to),
-    `server/registry sees only ${registryPort}, hooks/packages/model, hooks/model and ${beside.join(', ')}`,
+    `server/registry sees only ${registryPort}, hooks/packages/model, hooks/objects, hooks/transactions/model and ${beside.join(', ')}`,
   );
 
 export const serverSeesTheSeamOnly: Rule = (sources) =>
@@ -86,11 +94,19 @@ export const serverSeesTheSeamOnly: Rule = (sources) =>
 
 const cli = folder('cli');
 /** The entrances to the engine for the command line. */
-const inspections = ['hooks/cluster.ts', 'hooks/inspect.ts', 'hooks/inspection.ts'];
+const inspections = ['hooks/transactions/inspect.ts', 'hooks/transactions/inspection.ts'];
 /** What reads texts of users without a thread. */
 const readers = ['server/yaml.ts', 'server/manifests/yaml-text.ts', 'server/expressions/program.ts'];
 /** All that cli/ may import beside itself, files and folders: the table of docs/decisions/0039-a-bundle-for-the-cli.md. */
-export const seenByCli = [...inspections, 'hooks/model', 'server/kubernetes', 'schemas', ...readers, 'package.json'];
+export const seenByCli = [
+  ...inspections,
+  'hooks/objects',
+  'hooks/transactions/model',
+  'server/kubernetes',
+  'schemas',
+  ...readers,
+  'package.json',
+];
 
 /** Those of them that an import of cli/ leads to. */
 export function importedByCli(sources: readonly Source[]): readonly string[] {
@@ -101,7 +117,8 @@ export function importedByCli(sources: readonly Source[]): readonly string[] {
 export const cliSeesTheSeamOnly: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => cli(path)),
-    ({ to, isPackage }) => !isPackage && !cli(to) && !seenByCli.some((seen) => to === seen || folder(seen)(to)),
+    ({ to, isPackage }) =>
+      !isPackage && !cli(to) && (isContent(to) || !seenByCli.some((seen) => to === seen || folder(seen)(to))),
     `cli/ sees only ${seenByCli.join(', ')}`,
   );
 
@@ -118,8 +135,10 @@ export const showSeesValuesOnly: Rule = (sources) =>
   refuse(
     sources.filter(({ path }) => show(path)),
     ({ to, isPackage }) =>
-      isPackage ? !['node:util', 'js-yaml', 'diff'].includes(to) : !show(to) && to !== 'hooks/inspection.ts' && !isModel(to),
-    'cli/show turns values into lines, and sees cli/show, hooks/inspection.ts and hooks/model',
+      isPackage
+        ? !['node:util', 'js-yaml', 'diff'].includes(to)
+        : !show(to) && to !== 'hooks/transactions/inspection.ts' && !isModel(to),
+    'cli/show turns values into lines, and sees cli/show, hooks/transactions/inspection.ts, hooks/objects and hooks/transactions/model',
   );
 
 export const nothingImportsTests: Rule = (sources) =>

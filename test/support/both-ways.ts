@@ -1,7 +1,7 @@
 // A change that an earlier one of the same Transaction makes possible, both ways: with it, it is admitted, and undone exactly; without
 // it, it is refused and nothing is applied.
 import type { Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { commit, itemsOf, undoAll } from './round-trip.ts';
 import type { Stage } from './stage.ts';
 import { stepToEnd } from './stepping.ts';

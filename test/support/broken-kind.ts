@@ -1,5 +1,5 @@
 // A kind that cannot be listed: the webhook that converts between its two versions does not exist.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must, waitFor } from './client.ts';
 import type { Stage } from './stage.ts';
 

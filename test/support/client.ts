@@ -1,7 +1,7 @@
 // A thin client for tests. It takes raw JSON paths of the API server and returns `{ code, body }`. An answer with any code is a
 // value; only a call without an answer throws. Integers above 2^53 survive in both directions.
 import { type Dispatcher, Pool } from 'undici';
-import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { readAccess } from './kubeconfig.ts';
 
 export interface Answer {

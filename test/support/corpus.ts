@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { identityOf, type Reference } from '../../hooks/model/reference.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { identityOf, type Reference } from '../../hooks/objects/reference.ts';
 
 const folder = join(import.meta.dirname, '../corpus');
 

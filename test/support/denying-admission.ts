@@ -1,7 +1,7 @@
 // An admission webhook that denies writes of one stage's Transactions, with an answer that the test chooses.
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { at, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { makeCertificate } from './certificate.ts';
 import { type Answer, type Client, must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { textAt } from '../../hooks/model/json.ts';
+import { textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, type Teardown } from './client.ts';
 import { engineNamespace } from './install.ts';
 

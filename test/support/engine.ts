@@ -1,9 +1,10 @@
 // One more engine beside the stage's own: another replica, one started after a crash, or one whose calls fail. It is called in this
 // process, without a web server.
-import type { StepReport, Timing } from '../../hooks/call.ts';
-import type { Clock, Cluster, Sealer } from '../../hooks/cluster.ts';
-import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { createSync } from '../../hooks/sync.ts';
+
+import type { Clock, Cluster, Sealer } from '../../hooks/objects/cluster.ts';
+import { at, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import type { StepReport, Timing } from '../../hooks/transactions/call.ts';
+import { createSync } from '../../hooks/transactions/sync.ts';
 import { clock as real } from '../../server/clock.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';

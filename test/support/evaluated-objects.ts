@@ -1,11 +1,12 @@
 // One object in all its possible states, for the tables about verdicts: our change sets `spec.a` to 2 and adds `spec.c`; kubectl
 // wrote all other fields, and a controller the status. The object's uid is u1, the Transaction's t1.
-import type { UndoEvidence } from '../../hooks/attribution/undo.ts';
-import type { Way } from '../../hooks/model/change.ts';
-import type { SnapshotEntry } from '../../hooks/model/entry.ts';
-import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
-import { nobodyElse } from '../../hooks/model/others.ts';
-import { annotations } from '../../hooks/model/transaction.ts';
+
+import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/objects/json.ts';
+import type { UndoEvidence } from '../../hooks/transactions/attribution/undo.ts';
+import type { Way } from '../../hooks/transactions/model/change.ts';
+import type { SnapshotEntry } from '../../hooks/transactions/model/entry.ts';
+import { nobodyElse } from '../../hooks/transactions/model/others.ts';
+import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import { type EntryExtras, entry, fieldsOf, managed } from './managed-fields.ts';
 
 export const managers = { forward: 'janus-one-t1', restore: 'janus-restore-one-t1' };

@@ -1,5 +1,5 @@
 // A custom resource whose status a test writes as a controller would.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must, waitFor } from './client.ts';
 import type { Stage } from './stage.ts';
 

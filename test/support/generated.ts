@@ -1,5 +1,5 @@
 // Removes what Kubernetes counts and generates in an object, for comparisons.
-import { at, type Json, type JsonObject, parseJson, withPath } from '../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, parseJson, withPath } from '../../hooks/objects/json.ts';
 
 const counted = 'deprecated.daemonset.template.generation';
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { makeCertificate } from './certificate.ts';
 import type { Teardown } from './client.ts';
 import { readAccess } from './kubeconfig.ts';

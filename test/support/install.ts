@@ -1,7 +1,7 @@
 // Installs manifests into the cluster of the suite. All of it is idempotent, and safe while others do the same.
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Answer, type Client, connect, must, type Query, testKubeconfig, waitFor } from './client.ts';
 
 const manifests = new URL('../../manifests/', import.meta.url);

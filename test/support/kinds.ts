@@ -1,5 +1,5 @@
 // Kinds with generated values, defaults, and lists with keys, and two other states for each of them.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 
 export interface Kind {
   readonly kind: string;

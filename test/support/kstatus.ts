@@ -1,6 +1,6 @@
 // The rule of kstatus for a kind that it has no rule of its own for: what Flux, Helm 4 and kapp take from a Transaction.
 // Source: Compute in sigs.k8s.io/cli-utils/pkg/kstatus/status/core.go, with checkGenericProperties and checkReadyCondition.
-import { at, isList, type Json, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
 
 type Kstatus = 'Terminating' | 'InProgress' | 'Failed' | 'Current';
 

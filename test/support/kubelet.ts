@@ -2,7 +2,7 @@
 // would, and the real controllers go by it: a Deployment becomes available, a Job completes or fails.
 //
 // Pods stay without a node: the garbage collector of Pods deletes those that are bound to a node that does not exist.
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, type Teardown } from './client.ts';
 
 /** What a kubelet writes about a Pod: the status, with `now` as the time of what has changed. */

@@ -1,7 +1,8 @@
 // Looks at gated objects for tables: a usual object of each kind, and what of it is otherwise.
-import type { Look } from '../../hooks/gates/finding.ts';
-import { decodeGate } from '../../hooks/model/gate.ts';
-import { at, isList, isObject, type Json, type JsonObject, withKey } from '../../hooks/model/json.ts';
+
+import { at, isList, isObject, type Json, type JsonObject, withKey } from '../../hooks/objects/json.ts';
+import type { Look } from '../../hooks/transactions/gates/finding.ts';
+import { decodeGate } from '../../hooks/transactions/model/gate.ts';
 import { json } from './table.ts';
 
 /** In no word about a sealed object. */

@@ -1,5 +1,5 @@
 // managedFields as the API server writes them, for fixtures.
-import { canonicalJson, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/model/json.ts';
+import { canonicalJson, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/objects/json.ts';
 
 export interface EntryExtras {
   readonly operation?: 'Update' | 'Apply';

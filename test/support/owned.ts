@@ -1,5 +1,5 @@
 // Objects that name others as their owners.
-import { at, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from './client.ts';
 import type { Stage } from './stage.ts';
 

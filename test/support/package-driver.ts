@@ -2,8 +2,8 @@
 // A process that dies loses what it had read; another one goes on. Times are those of the server. Nobody waits for them: where a call says
 // that it waits for longer than any stage takes, every late request lands, and the API server's time, as the processes see it, goes on.
 import { join } from 'node:path';
-import type { Cluster } from '../../hooks/cluster.ts';
-import { at, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import type { Cluster } from '../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { PackageHook } from '../../hooks/packages/call.ts';
 import { createPackageSync } from '../../hooks/packages/sync.ts';
 import { clock } from '../../server/clock.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
+import { isObject, type Json, type JsonObject } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from './client.ts';
 import { applyObject, isEstablished, readManifest } from './install.ts';
 import { definitionPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from './package-paths.ts';

@@ -1,5 +1,5 @@
 // What must be so once package transactions are at rest, in words where it is not.
-import { at, isList, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from './client.ts';
 import { definitionPath, lockPath, packagePath, stagesPath } from './package-paths.ts';
 import type { PackageWorld } from './package-world.ts';

@@ -1,9 +1,9 @@
 // The stages of packages, from left to right; the engine imports nothing of them.
 import { file, folder, type Unit, values } from './unit.ts';
 
-/** Units for packages may import the engine's model, content and port; the engine imports nothing of them. */
+/** Units for packages import what the hooks share, and the values of a Transaction; the saga imports nothing of them. */
 export const packages = (name: string): string => `hooks/packages/${name}`;
-const packageValues = ['model', 'content', 'packages/model'];
+const packageValues = ['objects', 'content', 'model', 'packages/model'];
 const packageReads = [...packageValues, 'packages/registry', 'packages/resolve', 'packages/compare', 'packages/checks'];
 
 /** From left to right, after those of the engine. */
@@ -12,14 +12,14 @@ export const packageUnits: readonly Unit[] = [
     name: 'packages/model',
     what: 'values of packages: references, versions, constraints, contents, the lock',
     holds: folder(packages('model')),
-    sees: ['model'],
+    sees: ['objects'],
     nature: 'pure',
   },
   {
     name: 'packages/registry',
     what: 'the port to a registry',
     holds: file(packages('registry.ts')),
-    sees: ['model', 'packages/model'],
+    sees: ['objects', 'packages/model'],
     nature: 'types',
   },
   {
@@ -103,7 +103,7 @@ export const packageUnits: readonly Unit[] = [
     name: 'packages/customize',
     what: 'what wakes a package transaction',
     holds: file(packages('customize.ts')),
-    sees: ['model', 'packages/plan'],
+    sees: ['objects', 'packages/plan'],
     nature: 'pure',
   },
   {

@@ -2,7 +2,7 @@
 // cluster, so tests of packages share none.
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type ControlPlane, startControlPlane } from '../controlplane/start.ts';
 import { type Client, connect, must, type Teardown, waitFor } from './client.ts';
 import { engineKubeconfig } from './engine-identity.ts';

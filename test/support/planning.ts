@@ -1,6 +1,6 @@
 // What a plan needs, over a connection of its own as the administrator.
 import { randomBytes } from 'node:crypto';
-import type { PlanParts } from '../../hooks/inspection.ts';
+import type { PlanParts } from '../../hooks/transactions/inspection.ts';
 import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';

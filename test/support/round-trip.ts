@@ -1,7 +1,7 @@
 // Applies and undoes a Transaction call by call, on a stage without a loop, and reads the objects afterwards.
 import type { Test } from 'tap';
-import { managersOf } from '../../hooks/content/fields.ts';
-import { at, isList, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { managersOf } from '../../hooks/objects/content/fields.ts';
+import { at, isList, isObject, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
 import { must } from './client.ts';
 import { comparable, type Stage, statusOf } from './stage.ts';
 import { stepToEnd, stepUntil } from './stepping.ts';

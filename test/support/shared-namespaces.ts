@@ -1,6 +1,6 @@
 // Namespaces whose names several test files need, at the same time, in one cluster: manifests and charts name them. Each file notes that it
 // uses them; the last one deletes those that tests have made.
-import { at, isObject, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, type Teardown, waitFor } from './client.ts';
 
 const made = 'tests.tx.janus.io/made';

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { makeCertificate } from './certificate.ts';
 import { must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';

@@ -1,6 +1,6 @@
 // Finds the snapshots in a namespace. Their names end in text that only the engine's key gives, so tests look them up.
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { snapshotNames } from '../../hooks/snapshots/names.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { snapshotNames } from '../../hooks/transactions/snapshots/names.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { must } from './client.ts';
 import { sealerOf } from './engine.ts';

@@ -2,10 +2,10 @@
 // for the Transactions of that namespace only.
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import type { StepReport, Timing } from '../../hooks/call.ts';
-import type { Cluster, Manifests } from '../../hooks/cluster.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { createSync } from '../../hooks/sync.ts';
+import type { Cluster, Manifests } from '../../hooks/objects/cluster.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
+import type { StepReport, Timing } from '../../hooks/transactions/call.ts';
+import { createSync } from '../../hooks/transactions/sync.ts';
 import { buildApp } from '../../server/app.ts';
 import { clock } from '../../server/clock.ts';
 import { createExpressions } from '../../server/expressions/expressions.ts';

@@ -1,5 +1,5 @@
 // Plays Metacontroller for a stage without a loop, one call at a time, so that a test can stop a Transaction anywhere.
-import { at, isList, type Json, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
 import { type Answer, must } from './client.ts';
 import { conditionOf, type Stage, statusOf } from './stage.ts';
 

@@ -1,5 +1,5 @@
 // Parses tables as text: one row per line, columns between bars, headings on top. An empty cell means nothing.
-import { type Json, parseJson } from '../../hooks/model/json.ts';
+import { type Json, parseJson } from '../../hooks/objects/json.ts';
 
 /** The rows of a table, each cell by its heading. Every row must have every cell, and no two rows the same first cell. */
 export function table<Heading extends string>(text: string): readonly Readonly<Record<Heading, string>>[] {

@@ -1,5 +1,5 @@
 // Objects for scenarios to change, and their changes: ConfigMaps unless a test is about another kind.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Client, must } from './client.ts';
 import { comparable, type Stage } from './stage.ts';
 

@@ -1,11 +1,11 @@
 // Transactions and statuses for tables: short to write, and decoded by the engine's own decoder.
 
-import type { ChangeType } from '../../hooks/model/change.ts';
-import type { Progress } from '../../hooks/model/item.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import type { Phase } from '../../hooks/model/phase.ts';
-import { emptyStatus, type Status } from '../../hooks/model/status.ts';
-import { decodeTransaction, type Transaction } from '../../hooks/model/transaction.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import type { ChangeType } from '../../hooks/transactions/model/change.ts';
+import type { Progress } from '../../hooks/transactions/model/item.ts';
+import type { Phase } from '../../hooks/transactions/model/phase.ts';
+import { emptyStatus, type Status } from '../../hooks/transactions/model/status.ts';
+import { decodeTransaction, type Transaction } from '../../hooks/transactions/model/transaction.ts';
 
 export const second = 1_000;
 export const minute = 60 * second;

@@ -19,4 +19,5 @@ export function file(name: string): (path: string) => boolean {
   return (path) => path === name;
 }
 
-export const values = ['model', 'cluster'];
+/** What every stage of the saga may import. */
+export const values = ['objects', 'cluster', 'model'];

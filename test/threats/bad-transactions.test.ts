@@ -3,7 +3,7 @@
 //
 // `JANUS_FUZZ_TRANSACTIONS=5000 npm test -- test/threats/bad-transactions.test.ts` makes five thousand; JANUS_TEST_SEED other ones.
 import t, { type Test } from 'tap';
-import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { holds } from '../manifests/samples.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';

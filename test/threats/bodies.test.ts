@@ -4,8 +4,8 @@
 // `JANUS_FUZZ_BODIES=10000 npm test -- test/threats/bodies.test.ts` sends ten thousand; JANUS_TEST_SEED other ones.
 import t, { type Test } from 'tap';
 import { Client } from 'undici';
-import type { Cluster } from '../../hooks/cluster.ts';
-import { at, type Json, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import type { Cluster } from '../../hooks/objects/cluster.ts';
+import { at, type Json, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { callHeaders } from '../support/hook-token.ts';
 import { callHook, type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd } from '../support/stepping.ts';

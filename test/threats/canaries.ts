@@ -1,6 +1,6 @@
 // Values that may be found nowhere but where they belong, and the search for them in everything that a cluster holds.
 import { randomBytes } from 'node:crypto';
-import { at, isList, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
 import { type Client, freeNamespace, must, type Teardown } from '../support/client.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 

@@ -2,7 +2,7 @@
 // to quote values in its refusals. Then every object of every kind is searched, the log down to its last level, the figures and
 // the answers of the hook.
 import t, { type Test } from 'tap';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { partial } from '../support/round-trip.ts';
 import { snapshotPath } from '../support/snapshots.ts';

@@ -1,9 +1,9 @@
 // ConfigMaps that claim to be parts of a snapshot: a label, an annotation and a finalizer are anybody's to write. The engine deletes,
 // updates and sweeps what lies under a name that its key gives, and nothing else.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { textAt } from '../../hooks/model/json.ts';
-import { sweepSnapshots } from '../../hooks/sweep.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { textAt } from '../../hooks/objects/json.ts';
+import { sweepSnapshots } from '../../hooks/transactions/sweep.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { must, waitFor } from '../support/client.ts';
 import { sealerOf } from '../support/engine.ts';

@@ -1,9 +1,9 @@
 // A step that throws, whatever it met: the port rejects, as it does on a bug. Deadline, requests and deletion act all the same, every
 // call is answered, and the fault is reported.
 import t from 'tap';
-import type { StepReport } from '../../hooks/call.ts';
-import type { Cluster, Location } from '../../hooks/cluster.ts';
-import { at, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
+import type { Cluster, Location } from '../../hooks/objects/cluster.ts';
+import { at, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
+import type { StepReport } from '../../hooks/transactions/call.ts';
 import { must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
 import { type Stage, startStage } from '../support/stage.ts';

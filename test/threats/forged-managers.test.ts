@@ -1,6 +1,6 @@
 // Names of field managers are free text: who may write an object can put any number of them into it.
 import t from 'tap';
-import { at, isList, type JsonObject, withPath } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { commit, undoAll } from '../support/round-trip.ts';
 import { startStage } from '../support/stage.ts';

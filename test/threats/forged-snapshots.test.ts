@@ -1,7 +1,7 @@
 // Somebody who may create ConfigMaps in the namespace of a Transaction, and knows even the names that only the engine's key gives,
 // posts a snapshot before the engine stores one: it is not believed in anything, and the Transaction ends as if it were not there.
 import t, { type Test } from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil, stepUntilGone } from '../support/stepping.ts';

@@ -2,7 +2,7 @@
 // Transaction see it. Every value that people write into them is a canary; then every object of every kind is searched, the log down to
 // its last level, the figures and the answers of the hook.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { deployment, template, waitsFor } from '../scenarios/gates/scene.ts';
 import { must, waitFor } from '../support/client.ts';
 import { type Gadgets, serveGadgets } from '../support/gadgets.ts';

@@ -2,10 +2,10 @@
 // no rules. Everything else is the real API server. The status lies with the ghost, as Metacontroller would store it.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Call, Hook, Reply } from '../../hooks/call.ts';
-import type { Cluster, Write } from '../../hooks/cluster.ts';
-import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/model/json.ts';
-import { createSync } from '../../hooks/sync.ts';
+import type { Cluster, Write } from '../../hooks/objects/cluster.ts';
+import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
+import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
+import { createSync } from '../../hooks/transactions/sync.ts';
 import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';

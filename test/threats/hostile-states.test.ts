@@ -3,7 +3,7 @@
 // JANUS_TEST_SEED others.
 import fc from 'fast-check';
 import t from 'tap';
-import { at, isList, isObject, type Json, type JsonObject } from '../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { callHook, type Stage, startStage, statusOf } from '../support/stage.ts';
 import { step, stepUntil, stepUntilGone, storeStatus } from '../support/stepping.ts';

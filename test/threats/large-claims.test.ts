@@ -1,9 +1,9 @@
 // ConfigMaps of others that claim to be parts of a snapshot, each as large as the API server stores it: of short keys, a megabyte takes ten
 // in the engine. The deletion of their Transaction takes in only a few of them at a time.
 import t from 'tap';
-import type { Cluster } from '../../hooks/cluster.ts';
-import { textAt } from '../../hooks/model/json.ts';
-import { inTurn } from '../../hooks/observe/listing.ts';
+import type { Cluster } from '../../hooks/objects/cluster.ts';
+import { textAt } from '../../hooks/objects/json.ts';
+import { inTurn } from '../../hooks/transactions/observe/listing.ts';
 import { must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
 import { snapshotNamesOf, snapshotParts } from '../support/snapshots.ts';

@@ -1,7 +1,7 @@
 // Members of sets and keys of list items are values: of Secrets, and of objects in another namespace, no path in a message holds them.
 // Each way to a conflict, at every position of every kind of list.
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { partial } from '../support/round-trip.ts';
 import { stepToEnd, stepUntil } from '../support/stepping.ts';

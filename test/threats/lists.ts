@@ -1,5 +1,5 @@
 // Every position of every kind of list in which a value may lie that a path could name: in kinds of our own and in those of Kubernetes.
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
 
 const holder = { apiVersion: 'lists.threats.test/v1', kind: 'Holder', plural: 'holders' } as const;

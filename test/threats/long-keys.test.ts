@@ -1,7 +1,7 @@
 // Who may write an object decides how long its keys are, and may write its managedFields alone. The path of a field repeats all keys above
 // it: a few hundred kB can be many GB of paths. Such an object stops neither the engine nor another Transaction.
 import t from 'tap';
-import { at, isList, type JsonObject, withPath } from '../../hooks/model/json.ts';
+import { at, isList, type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { commit, partial } from '../support/round-trip.ts';
 import { type Stage, startStage } from '../support/stage.ts';

@@ -2,11 +2,11 @@
 // Transactions: what it makes of them takes about as long as reading them, in lists and in chains.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { companyOf, isMadeBy, type Neighbour, neighbourOf } from '../../hooks/checks/company.ts';
-import { claims, storedBehind } from '../../hooks/observe/claims.ts';
-import type { Looker } from '../../hooks/observe/listing.ts';
-import { lookForOwners } from '../../hooks/observe/owners.ts';
-import { configMaps } from '../../hooks/writes/resources.ts';
+import { companyOf, isMadeBy, type Neighbour, neighbourOf } from '../../hooks/transactions/checks/company.ts';
+import { claims, storedBehind } from '../../hooks/transactions/observe/claims.ts';
+import type { Looker } from '../../hooks/transactions/observe/listing.ts';
+import { lookForOwners } from '../../hooks/transactions/observe/owners.ts';
+import { configMaps } from '../../hooks/transactions/writes/resources.ts';
 
 const many = 20_000;
 

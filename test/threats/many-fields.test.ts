@@ -1,13 +1,13 @@
 // Who may write an object decides how many fields it has, and who owns them. The engine has one thread for all Transactions: what it
 // makes of an object takes about as long as reading it, never that many times as long.
 import t from 'tap';
-import { evaluateApply } from '../../hooks/attribution/apply.ts';
-import { evaluateUndo } from '../../hooks/attribution/undo.ts';
-import { listKindsOf } from '../../hooks/content/lists.ts';
-import { restoredManagers } from '../../hooks/content/ownership.ts';
-import type { JsonObject } from '../../hooks/model/json.ts';
-import { nobodyElse } from '../../hooks/model/others.ts';
-import { configMaps as resource } from '../../hooks/writes/resources.ts';
+import { listKindsOf } from '../../hooks/objects/content/lists.ts';
+import { restoredManagers } from '../../hooks/objects/content/ownership.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { evaluateApply } from '../../hooks/transactions/attribution/apply.ts';
+import { evaluateUndo } from '../../hooks/transactions/attribution/undo.ts';
+import { nobodyElse } from '../../hooks/transactions/model/others.ts';
+import { configMaps as resource } from '../../hooks/transactions/writes/resources.ts';
 
 /** An object of that many short keys takes less than the API server stores. */
 const many = 20_000;

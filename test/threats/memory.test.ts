@@ -2,7 +2,7 @@
 // with the heap of the image answer the calls.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { at } from '../../hooks/model/json.ts';
+import { at } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { get } from '../support/hook-process.ts';
 import { type Replicas, startReplicas } from '../support/replicas.ts';

@@ -3,7 +3,7 @@
 // adopted or stored again, what is undone comes back as it was.
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { at, isObject, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
+import { at, isObject, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
 import { snapshotParts } from '../support/snapshots.ts';

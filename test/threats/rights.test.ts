@@ -2,8 +2,8 @@
 // missing, every request goes where it should, and each write to a target has its line in the log of the engine.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { at, isList, type JsonObject, parseJson, textAt } from '../../hooks/model/json.ts';
-import { sweepLeases, sweepSnapshots } from '../../hooks/sweep.ts';
+import { at, isList, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
+import { sweepLeases, sweepSnapshots } from '../../hooks/transactions/sweep.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { createInventory } from '../../server/telemetry/inventory.ts';
 import { startControlPlane } from '../controlplane/start.ts';

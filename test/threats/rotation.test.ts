@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { at, textAt } from '../../hooks/model/json.ts';
+import { at, textAt } from '../../hooks/objects/json.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { createSealer, type KeyRing } from '../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys, sealingKeyName } from '../../server/kubernetes/sealing-key.ts';

@@ -1,7 +1,7 @@
 // Snapshots that are meant to use the engine up: nothing is expanded, parsed or counted before it is known to be ours.
 import { brotliCompressSync, constants } from 'node:zlib';
 import t from 'tap';
-import type { Cluster } from '../../hooks/cluster.ts';
+import type { Cluster } from '../../hooks/objects/cluster.ts';
 import { must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
 import { type Stage, startStage } from '../support/stage.ts';

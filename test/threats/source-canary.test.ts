@@ -1,7 +1,7 @@
 // Nothing repeats what a Secret holds from which contents come, even if the target is no Secret and anybody may read it: in the search of
 // test/threats/canary.test.ts it may be found in the Secret and in the target, and nowhere else.
 import t from 'tap';
-import { type JsonObject, textAt } from '../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { partial } from '../support/round-trip.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';

@@ -2,9 +2,9 @@
 // tampered with by its port, once before the first change and once before an undo; all else is the real API server.
 import { brotliCompressSync, constants } from 'node:zlib';
 import t, { type Test } from 'tap';
-import type { Answer, Cluster, Write } from '../../hooks/cluster.ts';
-import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/model/json.ts';
-import { digestOf } from '../../hooks/snapshots/chunks.ts';
+import type { Answer, Cluster, Write } from '../../hooks/objects/cluster.ts';
+import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
+import { digestOf } from '../../hooks/transactions/snapshots/chunks.ts';
 import { must } from '../support/client.ts';
 import { type Engines, openEngines } from '../support/engine.ts';
 import { snapshotOf } from '../support/snapshots.ts';

@@ -1,7 +1,7 @@
 // Where nobody has judged spec when it was created, the hook does: whatever a creation rule refuses ends as Failed, and nothing is
 // written, no lock and no snapshot.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/model/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { gateRules, targetRules, transactionRules } from '../../schemas/creation-rules.ts';
 import { startStage } from '../support/stage.ts';
 import { changeWith, goodTarget, specWith } from './bad/specs.ts';

@@ -1,8 +1,8 @@
 // An admission webhook answers in whatever words it likes. They are quoted, and steer nothing: a Transaction that it refuses ends at
 // once, undone exactly, with the reason of the HTTP code; nothing of it counts as the work of somebody else.
 import t, { type Test } from 'tap';
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/model/json.ts';
-import { clean } from '../../hooks/model/words.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { clean } from '../../hooks/objects/words.ts';
 import { must, waitFor } from '../support/client.ts';
 import { type DenyingAdmission, startDenyingAdmission } from '../support/denying-admission.ts';
 import { partial } from '../support/round-trip.ts';

@@ -1,6 +1,6 @@
 // Conflicts of packages with each other, and with live objects of others.
-import { at, isList, isObject, type JsonObject, textAt } from '../../model/json.ts';
-import { groupOf } from '../../model/reference.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
+import { groupOf } from '../../objects/reference.ts';
 import { type Breach, compareDefinitions, describeBreaches } from '../compare/definition.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';

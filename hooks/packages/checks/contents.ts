@@ -1,6 +1,6 @@
 // The contents that a package may have, checked object by object as they are read.
-import { at, type JsonObject, textAt, withKey } from '../../model/json.ts';
-import { foreign } from '../../model/words.ts';
+import { at, type JsonObject, textAt, withKey } from '../../objects/json.ts';
+import { foreign } from '../../objects/words.ts';
 import { isMeta, type Meta, type PackageKind, quoted, readMeta } from '../model/package.ts';
 
 /** An object that is installed. */

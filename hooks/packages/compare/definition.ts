@@ -1,6 +1,6 @@
 // Compares two states of the definition of a kind: a CustomResourceDefinition, or the CompositeResourceDefinition or
 // ManagedResourceDefinition that contains one.
-import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { compareSchemas, type Difference } from './walk.ts';
 
 export interface Breach {

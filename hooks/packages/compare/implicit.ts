@@ -1,6 +1,6 @@
 // Members that every object has, at the root and in an embedded resource, though its schema need not name them. They are never dropped,
 // so a new rule about one of them concerns objects that are there.
-import { at, isObject, type Json, type JsonObject, withKey } from '../../model/json.ts';
+import { at, isObject, type Json, type JsonObject, withKey } from '../../objects/json.ts';
 
 /** The node with `apiVersion`, `kind` and `metadata`; of `metadata` a schema may restrict the names only. */
 export function withImplicit(node: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 // Numbers in schemas, exactly as they are stored: integers above 2^53 too.
-import { isList, isObject, isRawNumber, type Json, type JsonObject } from '../../model/json.ts';
+import { isList, isObject, isRawNumber, type Json, type JsonObject } from '../../objects/json.ts';
 
 /** Undefined if the value is no number. An integer that a double cannot hold becomes a bigint; `<` compares both exactly. */
 export function numberOf(value: Json | undefined): number | bigint | undefined {

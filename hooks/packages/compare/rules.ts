@@ -1,6 +1,6 @@
 // What must not change in one node of a schema, one rule each. A change that these rules accept makes no valid object invalid and
 // drops no field.
-import { at, canonicalJson, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { at, canonicalJson, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { numberOf } from './numbers.ts';
 
 /** What broke, in words; undefined if nothing did. */

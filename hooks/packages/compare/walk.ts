@@ -1,5 +1,5 @@
 // Two schemas, node by node.
-import { at, equalJson, isList, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject } from '../../objects/json.ts';
 import { withImplicit } from './implicit.ts';
 import { withDoubles } from './numbers.ts';
 import { embedded, nodeRules, preserves, type RuleName } from './rules.ts';

@@ -6,8 +6,8 @@
 // enough, because who creates a stage has found none in the same call: that call began before the stage was created, and sends nothing
 // `late` after it began. A process can stop for longer between its look at the clock and the request: usually stages stay for `keptFor`.
 // Contents may come late: nobody reads them without a stage, and they go with the package transaction, or as those of one that is gone.
-import type { Resource } from '../../cluster.ts';
-import { at, type JsonObject, textAt } from '../../model/json.ts';
+import type { Resource } from '../../objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, timeOf } from '../model/status.ts';
 import { releaseLock } from '../plan/lock.ts';

@@ -1,6 +1,6 @@
 // Stage after stage: the next one is made once the one before is Committed.
-import { at, isList, type JsonObject, textAt } from '../../model/json.ts';
-import { foreign } from '../../model/words.ts';
+import { at, isList, type JsonObject, textAt } from '../../objects/json.ts';
+import { foreign } from '../../objects/words.ts';
 import { faultOf } from '../due.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, type Outcome } from '../model/status.ts';

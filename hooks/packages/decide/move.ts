@@ -1,6 +1,6 @@
 // What a call does: writes, in order, and the status that follows once they took effect.
-import type { Write } from '../../cluster.ts';
-import type { Failure } from '../../model/failure.ts';
+import type { Write } from '../../objects/cluster.ts';
+import type { Failure } from '../../objects/failure.ts';
 import type { Status } from '../model/status.ts';
 
 /** A write, and the failure that shows that it took effect before, or need not any more. */

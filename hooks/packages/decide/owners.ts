@@ -1,6 +1,6 @@
 // Installed objects get living owners, or none: before the first stage of each install, and before a package transaction goes.
-import type { Resource } from '../../cluster.ts';
-import type { JsonObject } from '../../model/json.ts';
+import type { Resource } from '../../objects/cluster.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import { ownersWrite } from '../plan/living.ts';
 import type { Deed, Move } from './move.ts';
 

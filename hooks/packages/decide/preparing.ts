@@ -1,7 +1,7 @@
 // The contents of all stages are stored before the first stage is made: from here on no registry is needed.
 
-import type { Failure } from '../../model/failure.ts';
-import type { JsonObject } from '../../model/json.ts';
+import type { Failure } from '../../objects/failure.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import { faultOf } from '../due.ts';
 import { packagesDigest } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';

@@ -2,9 +2,10 @@
 //
 // The stage that was announced, and every one that somebody deleted, may still be created by a late request. Its name is taken first, by a
 // stage that never begins: the late request gets 409, or has come before and is rolled back with the others. So nothing is waited for.
-import { decodeItem, isNotRestored } from '../../model/item.ts';
-import { at, isList, type JsonObject, textAt } from '../../model/json.ts';
-import { cut } from '../../model/words.ts';
+
+import { at, isList, type JsonObject, textAt } from '../../objects/json.ts';
+import { cut } from '../../objects/words.ts';
+import { decodeItem, isNotRestored } from '../../transactions/model/item.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, mostMade, type Stage, type Status } from '../model/status.ts';
 import { takenName } from '../plan/stages.ts';

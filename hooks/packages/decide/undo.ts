@@ -1,7 +1,8 @@
 // Rolls stages back, the last one first, by what the engine offers everybody: an annotation.
-import { decodeItem, isNotRestored, isToUndo } from '../../model/item.ts';
-import { at, isList, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
-import { annotations } from '../../model/transaction.ts';
+
+import { at, isList, type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
+import { decodeItem, isNotRestored, isToUndo } from '../../transactions/model/item.ts';
+import { annotations } from '../../transactions/model/transaction.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { accountIn, fieldManager, preconditionOf, stages } from '../plan/resources.ts';
 import { type Move, safetyWait } from './move.ts';

@@ -1,6 +1,6 @@
 // The tree is resolved and compared, or refused, before anything is made.
-import type { JsonObject } from '../../model/json.ts';
-import { cut } from '../../model/words.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { cut } from '../../objects/words.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { holderOf, packagesDigest } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';

@@ -1,6 +1,6 @@
 // Everything is made: it is looked at once more, then the Lock is written.
-import type { JsonObject } from '../../model/json.ts';
-import { cut } from '../../model/words.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { cut } from '../../objects/words.ts';
 import { holderOf } from '../model/holder.ts';
 import { withoutDigest } from '../model/lock.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';

@@ -1,5 +1,5 @@
 // Before the Lock: it is free, ours already, held by another one, or by one that is gone.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { faultOf } from '../due.ts';
 import { digestOf } from '../model/digest.ts';
 import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../model/holder.ts';

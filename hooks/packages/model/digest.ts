@@ -1,6 +1,6 @@
 // Digests of values, equal for equal values.
 import { createHash } from 'node:crypto';
-import { canonicalJson, type Json } from '../../model/json.ts';
+import { canonicalJson, type Json } from '../../objects/json.ts';
 
 /** `sha256:…` of a text. */
 export function digestOfText(text: string): string {

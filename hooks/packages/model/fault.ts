@@ -1,5 +1,5 @@
 // Why a package, or a tree of them, is refused.
-import { clean } from '../../model/words.ts';
+import { clean } from '../../objects/words.ts';
 
 export const packageReasons = [
   'InvalidPackage',

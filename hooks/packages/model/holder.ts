@@ -1,5 +1,5 @@
 // Who holds the Lock, and the numbers on it: annotations of the Lock, so that its schema stays as Crossplane has it.
-import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
 import { digestOf } from './digest.ts';
 import { quoted } from './package.ts';
 

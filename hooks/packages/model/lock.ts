@@ -1,5 +1,5 @@
 // The Lock: the installed packages with their dependencies. Crossplane writes it too, so this file reads all its forms.
-import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { readConstraint } from './constraint.ts';
 import { type Dependency, kindOf, packageApiVersion, quoted } from './package.ts';
 import { isDigest, isTag, readSource } from './reference.ts';

@@ -1,5 +1,5 @@
 // A package transaction, as it is stored.
-import { at, isObject, type JsonObject, textAt } from '../../model/json.ts';
+import { at, isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import { digestOf } from './digest.ts';
 import { kindOf, type PackageKind, packageApiVersion, packageKinds, quoted } from './package.ts';
 import { type PackageReference, readReference } from './reference.ts';

@@ -1,8 +1,8 @@
 // The meta object, with which a package describes itself.
 
-import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
-import { groupOf, versionOf } from '../../model/reference.ts';
-import { foreign } from '../../model/words.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { groupOf, versionOf } from '../../objects/reference.ts';
+import { foreign } from '../../objects/words.ts';
 import { readConstraint } from './constraint.ts';
 import { readSource } from './reference.ts';
 

@@ -1,5 +1,5 @@
 // Whose a revision is: its source is in its image, the name of its package in its label. The Lock may have lost it.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { nameInRevision, packageLabel, stemOf } from './names.ts';
 import { readReference } from './reference.ts';
 

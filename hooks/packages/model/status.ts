@@ -1,5 +1,5 @@
 // The status of a package transaction, as values.
-import { at, isList, isObject, type JsonObject, textAt } from '../../model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
 
 /** `Waiting`: for the Lock, or until the next try. */
 export const phases = [

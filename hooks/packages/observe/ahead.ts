@@ -1,5 +1,5 @@
 // Requests ahead of the resolution what it will require next.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Installed } from '../model/lock.ts';
 import type { Meta } from '../model/package.ts';
 import { isDigest } from '../model/reference.ts';

@@ -1,5 +1,5 @@
 // Compares what packages bring with the live objects that it would replace.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { replacementFaults } from '../checks/conflicts.ts';
 import { installable, type Member } from '../checks/contents.ts';
 import type { PackageFault } from '../model/fault.ts';

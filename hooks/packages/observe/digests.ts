@@ -1,6 +1,6 @@
 // Digests of entries of the Lock that have a tag only, as Crossplane writes them. If neither a revision nor the registry confirms the
 // digest, the entry stays as it is: a tag may have moved since the package was installed.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { digested, type Installed, readLock } from '../model/lock.ts';
 import { hasDigest } from '../model/names.ts';
 import { kindOf } from '../model/package.ts';

@@ -1,7 +1,7 @@
 // Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
-import type { Write } from '../../cluster.ts';
-import { instancesOf, isStorageMoved, storageOf } from '../../model/crds.ts';
-import { type JsonObject, textAt } from '../../model/json.ts';
+import type { Write } from '../../objects/cluster.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { instancesOf, isStorageMoved, storageOf } from '../../transactions/model/crds.ts';
 import type { CoordinatorFault } from '../decide/validating.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';

@@ -1,5 +1,5 @@
 // The changes of the next stage, against the cluster as it is now: the stages before it are Committed, so every owner has its uid.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
 import { isUnderDeletion } from '../decide/ending.ts';

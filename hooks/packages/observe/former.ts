@@ -1,5 +1,5 @@
 // Revisions that control what a package holds, by what they own: the Lock may have lost the entry of their package.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import type { Member } from '../checks/contents.ts';
 import { packageApiVersion } from '../model/package.ts';

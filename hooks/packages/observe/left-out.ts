@@ -1,5 +1,5 @@
 // Objects that a new version leaves out: a revision of its package still controls them.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { isRevisionOf } from '../model/revision.ts';
 import type { ChangedPackage, Member, Released } from '../plan/changes.ts';

@@ -1,5 +1,5 @@
 // What may be deleted once a package transaction ends: its stages and their contents, and finished ones beyond the history.
-import { at, type JsonObject, textAt } from '../../model/json.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { isOlder, isUnderDeletion, keptFor, type Leftover } from '../decide/ending.ts';
 import { isUndone, phaseOf } from '../decide/undo.ts';
 import { historyLimitOf, holderOf } from '../model/holder.ts';

@@ -1,7 +1,7 @@
 // The objects of a package, as its registry holds them, and as they are in the cluster.
 
-import type { Resource } from '../../cluster.ts';
-import { at, type JsonObject, textAt } from '../../model/json.ts';
+import type { Resource } from '../../objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { packageLabel } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
 import { isRevisionOf, type RevisionOwner } from '../model/revision.ts';

@@ -2,8 +2,8 @@
 // day: no owner is left then, and the garbage collector would delete the object, with it every instance. `manifests/packages` has a policy
 // that refuses it; here such references are found, so that nothing depends on that policy for long.
 
-import type { Resource } from '../../cluster.ts';
-import { type JsonObject, textAt } from '../../model/json.ts';
+import type { Resource } from '../../objects/cluster.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { installedKinds } from '../checks/contents.ts';
 import { isUnderDeletion } from '../decide/ending.ts';
 import type { Orphan } from '../decide/owners.ts';

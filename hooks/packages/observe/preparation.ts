@@ -1,5 +1,5 @@
 // The contents of all stages, from registries, by the digests that were resolved.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Preparation } from '../decide/preparing.ts';
 import { packagesOf } from '../model/holder.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';

@@ -1,7 +1,7 @@
 // Reads for the coordinator. A failure that is no absence is thrown as Unread: nothing is decided on half a look.
-import type { Answer, Identity, ListAnswer, ListOptions, Location, Reader, Resource } from '../../cluster.ts';
-import type { Failure } from '../../model/failure.ts';
-import type { JsonObject } from '../../model/json.ts';
+import type { Answer, Identity, ListAnswer, ListOptions, Location, Reader, Resource } from '../../objects/cluster.ts';
+import type { Failure } from '../../objects/failure.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import type { Gzip } from '../model/gzip.ts';
 import { accountIn } from '../plan/resources.ts';
 

@@ -1,5 +1,5 @@
 // The pull secrets that the wanted package names, from the namespace of packages.
-import { at, isList, textAt } from '../../model/json.ts';
+import { at, isList, textAt } from '../../objects/json.ts';
 import type { PackageFault } from '../model/fault.ts';
 import { packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';

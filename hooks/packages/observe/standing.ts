@@ -1,5 +1,5 @@
 // What a decision needs of the Lock, of its holder, and of stages.
-import { at, type JsonObject, textAt } from '../../model/json.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { isUnderDeletion, type Leftover } from '../decide/ending.ts';
 import { holderOf, isNumbered, numbered } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';

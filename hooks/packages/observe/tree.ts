@@ -1,5 +1,5 @@
 // Reads from registries what the resolution of a tree needs, until the tree is resolved or refused.
-import type { JsonObject } from '../../model/json.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import { sharedMembers } from '../checks/conflicts.ts';
 import { type Contents, inspect } from '../checks/contents.ts';
 import { crossplaneFaults } from '../checks/crossplane.ts';

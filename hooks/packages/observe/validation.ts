@@ -1,5 +1,5 @@
 // Reads the tree from registries, compares it with the cluster, and tries every write by a dry run.
-import { type JsonObject, textAt } from '../../model/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
 import type { Validation } from '../decide/validating.ts';
 import type { NotRead } from '../decide/waiting.ts';

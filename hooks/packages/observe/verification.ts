@@ -1,7 +1,7 @@
 // A last look before the Lock is written: packages at their version, revisions Active, objects controlled by them, CRDs Established
 // with their names accepted.
-import { at, isList, type Json, type JsonObject, textAt } from '../../model/json.ts';
-import { foreign } from '../../model/words.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { foreign } from '../../objects/words.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import type { Stage } from '../model/status.ts';
 import { type ChangedPackage, controllerUid, type Member } from '../plan/changes.ts';

@@ -1,5 +1,5 @@
 // The answer after the writes: the status that was decided, or the one before where a write failed.
-import type { Failure } from '../../model/failure.ts';
+import type { Failure } from '../../objects/failure.ts';
 import type { PackageCall, PackageReply } from '../call.ts';
 import type { Move, Note } from '../decide/move.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';

@@ -1,5 +1,5 @@
 // What a call has changed, for metrics and the log.
-import type { JsonObject } from '../../model/json.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import type { PackageReport } from '../call.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, millisecondsOf, readStatus, type Status } from '../model/status.ts';

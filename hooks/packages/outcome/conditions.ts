@@ -1,6 +1,6 @@
 // The conditions of a package transaction, from its status: Validated, Installed, Ready, Synced, Finished.
-import { type JsonObject, textAt } from '../../model/json.ts';
-import { cut } from '../../model/words.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { cut } from '../../objects/words.ts';
 import type { Note } from '../decide/move.ts';
 import type { Outcome, Status } from '../model/status.ts';
 

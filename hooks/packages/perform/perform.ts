@@ -1,7 +1,7 @@
 // Sends the writes of a move, one after the other; the first that fails ends it. Once the call is late nothing is sent: another process may
 // believe by then that this one is gone (PackageParts.lateness).
-import type { Writer } from '../../cluster.ts';
-import { deadlineExceeded, type Failure } from '../../model/failure.ts';
+import type { Writer } from '../../objects/cluster.ts';
+import { deadlineExceeded, type Failure } from '../../objects/failure.ts';
 import type { Deed } from '../decide/move.ts';
 
 interface Performed {

@@ -1,5 +1,5 @@
 // The packages that change, from the Lock as it is and as it will be.
-import { at, equalJson, type JsonObject, textAt } from '../../model/json.ts';
+import { at, equalJson, type JsonObject, textAt } from '../../objects/json.ts';
 import { digested, type Installed, readLock } from '../model/lock.ts';
 import { nameInRevision, packageName } from '../model/names.ts';
 import { kindOf, type PackageKind } from '../model/package.ts';

@@ -1,5 +1,5 @@
 // The changes of a stage, as the engine takes them.
-import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
 import { installable } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
 import { type PackageKind, packageApiVersion } from '../model/package.ts';

@@ -1,7 +1,7 @@
 // Contents in a ConfigMap: one gzip for each object, under its position. The same form serves what a try is prepared from, which only
 // we read, and what a stage names by `contentFrom`, which the engine reads. So a stage holds digests in place of objects: a CRD of 60 kB
 // takes a tenth, and the status of the stage is stored without it.
-import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../objects/json.ts';
 import { digestOfText, hashedName } from '../model/digest.ts';
 import type { Gzip } from '../model/gzip.ts';
 

@@ -1,7 +1,7 @@
 // Owners of installed objects that are still there. An object without any owner is nobody's garbage; one whose owners are all gone is.
-import type { Resource, Write } from '../../cluster.ts';
-import { at, isList, isObject, type JsonObject, textAt, withPath } from '../../model/json.ts';
-import { groupOf } from '../../model/reference.ts';
+import type { Resource, Write } from '../../objects/cluster.ts';
+import { at, isList, isObject, type JsonObject, textAt, withPath } from '../../objects/json.ts';
+import { groupOf } from '../../objects/reference.ts';
 import { accountIn, fieldManager, packageTransactions, preconditionOf } from './resources.ts';
 
 /** The uid by kind and name. */

@@ -2,8 +2,8 @@
 // four of them. `takeLock`: of a package transaction that went meanwhile, it leaves a holder that is gone, and the next one takes over.
 // `writePackages`: the Lock is fenced before anything is rolled back; if somebody else edited the Lock, that was a write too. `releaseLock`:
 // what its package transaction has released and taken again since is at another version. `createLock`: there is one already.
-import type { Write } from '../../cluster.ts';
-import type { JsonObject } from '../../model/json.ts';
+import type { Write } from '../../objects/cluster.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import { fenced, held, nextNumberOf, released, withPackages } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { accountIn, fieldManager, preconditionOf, theLock } from './resources.ts';

@@ -2,8 +2,8 @@
 //
 // Packages have no owner: `kubectl delete ptx --cascade=foreground` would have the garbage collector delete a package whose only
 // owner is the package transaction, and with it revisions, CRDs and every resource. What has another owner only loses the reference.
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../model/json.ts';
-import { groupOf } from '../../model/reference.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { groupOf } from '../../objects/reference.ts';
 import { nameLabel } from './resources.ts';
 
 /** The package transaction as what it makes names it. */

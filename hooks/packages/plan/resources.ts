@@ -1,6 +1,6 @@
 // The kinds that packages are made of, and as whom they are written.
-import type { Identity, Location, Precondition, Resource } from '../../cluster.ts';
-import { type Json, textAt } from '../../model/json.ts';
+import type { Identity, Location, Precondition, Resource } from '../../objects/cluster.ts';
+import { type Json, textAt } from '../../objects/json.ts';
 import type { PackageKind } from '../model/package.ts';
 
 const verbs = ['get', 'list', 'create', 'update', 'delete'];

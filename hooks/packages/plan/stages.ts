@@ -1,7 +1,7 @@
 // A try as stages: their names, their contents in ConfigMaps, and the Transactions that make them.
-import type { Write } from '../../cluster.ts';
-import type { JsonObject } from '../../model/json.ts';
-import { annotations } from '../../model/transaction.ts';
+import type { Write } from '../../objects/cluster.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { annotations } from '../../transactions/model/transaction.ts';
 import { hashedName } from '../model/digest.ts';
 import type { Gzip } from '../model/gzip.ts';
 import { mayBreak, type PackageTransaction } from '../model/package-transaction.ts';

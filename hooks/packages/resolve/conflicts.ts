@@ -1,6 +1,6 @@
 // What keeps a state from being a solution. In a solution every reached package has the version that the rule (candidates.ts) gives for
 // the demands of that very state, kinds agree, no package requires itself, and every package can be read.
-import { textAt } from '../../model/json.ts';
+import { textAt } from '../../objects/json.ts';
 import { kindOf, type PackageKind } from '../model/package.ts';
 import { choose, isAdmitted } from './candidates.ts';
 import { dependenciesFirst } from './cycles.ts';

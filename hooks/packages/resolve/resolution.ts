@@ -1,6 +1,6 @@
 // The whole tree of a package, from what was read so far: resolved, refused, or what to read next. It depends only on its
 // arguments, and not on the order of their parts.
-import type { JsonObject } from '../../model/json.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, lockEntry } from '../model/lock.ts';
 import { nameInRevision, packageName, revisionName } from '../model/names.ts';

@@ -1,5 +1,5 @@
 // Authentic parts in a wrong place: the adversary deletes the stored snapshot and recreates it from what the engine had stored.
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import type { Attempted, Deed } from './deeds.ts';
 import {
   configMapsPath,

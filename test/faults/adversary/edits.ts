@@ -1,5 +1,5 @@
 // Edits of a stored snapshot. Its data is immutable; labels, annotations, finalizers and owners are not. And its deletion.
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import type { Attempted, Deed } from './deeds.ts';
 import {
   digestAnnotation,

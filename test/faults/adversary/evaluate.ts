@@ -1,6 +1,6 @@
 // How a story may end once the adversary has destroyed what an undo needs: as without the adversary, or with SnapshotBroken. What
 // the status then says of the objects must be true, and each object must be as before or as the spec says.
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { type Evidence, endOf, itemsOf, type Target, targetsOf } from '../evidence.ts';
 import { hasContent, isAsBefore, patchesAreTrue, violations } from '../invariants.ts';
 import { appliedContent } from './stories.ts';

@@ -1,6 +1,6 @@
 // Entries that the engine never wrote, as text, and in the data of a ConfigMap.
 import { brotliCompressSync } from 'node:zlib';
-import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { adversaryUser } from '../audit.ts';
 import { base64 } from '../story.ts';
 import { marksOf, nameIn, type Scene, targetIn } from './scene.ts';

@@ -1,6 +1,6 @@
 // Marks of the engine on objects that are not the engine's: ConfigMaps of others, and Events. The engine must not take them for its
 // own.
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import type { Deed } from './deeds.ts';
 import { configMapsPath, marksOf, type Scene, transactionAnnotation, transactionIn, uidOf } from './scene.ts';

@@ -1,6 +1,6 @@
 // What the adversary sees and can do in one run: by its own requests, with the rights that `world.ts` gives it.
-import { at, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { digestOf } from '../../../hooks/snapshots/chunks.ts';
+import { at, isObject, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { digestOf } from '../../../hooks/transactions/snapshots/chunks.ts';
 import type { Client } from '../../support/client.ts';
 import { transactionsOf } from '../evidence.ts';
 import { plantedBy } from '../invariants-of-authority.ts';

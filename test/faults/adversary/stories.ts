@@ -1,6 +1,6 @@
 // More stories, whose snapshots give the adversary more to do.
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { change } from '../../support/targets.ts';
 import { canaryOf, type Names } from '../names.ts';
 import { fromSources } from '../sources.ts';

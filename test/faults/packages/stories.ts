@@ -1,5 +1,5 @@
 // Stories of package transactions: each ends in one way only, whatever happens to the processes that serve it on the way.
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, type Teardown } from '../../support/client.ts';
 import { startAdmission } from '../../support/denying-admission.ts';
 import { createDriver, type Driver } from '../../support/package-driver.ts';

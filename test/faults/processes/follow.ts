@@ -1,5 +1,5 @@
 // One story on a site, from its objects to its verdict: the loops drive it, something disturbs it, and it must end.
-import { at, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isObject, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { account, conditionOf } from '../../support/stage.ts';
 import { endsOf, leftoversOf, removeTargets } from '../attempt.ts';

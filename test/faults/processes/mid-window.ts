@@ -1,7 +1,7 @@
 // Events in the middle of a window. No status is stored there: one event comes before the window and takes effect in its middle, the
 // other comes while the hook is stopped at the answer to a change.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { textAt } from '../../../hooks/model/json.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { deleteMidCommit, failAt3 } from '../stories.ts';
 import { type Story, transactionPath } from '../story.ts';

@@ -3,7 +3,7 @@
 import { cpSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { at } from '../../../hooks/model/json.ts';
+import { at } from '../../../hooks/objects/json.ts';
 import type { Component } from '../../controlplane/start.ts';
 import type { Evidence } from '../evidence.ts';
 import { read, targets } from '../run.ts';

@@ -1,5 +1,5 @@
 // A Transaction whose last change passes its dry run but is refused when it is sent, whatever else happens.
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { change } from '../../support/targets.ts';
 import { fourChanges, single } from '../stories.ts';

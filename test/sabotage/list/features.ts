@@ -5,15 +5,17 @@ export const features: readonly Sabotage[] = [
   {
     name: 'evidence-ignored',
     fault: 'a status that may be about the state before the change counts at once',
-    edits: [{ file: 'hooks/gates/readiness.ts', find: '|| seen.age >= withoutEvidence)', replace: '|| seen.age >= 0)' }],
-    caughtBy: ['test/hooks/gates/readiness.test.ts'],
+    edits: [
+      { file: 'hooks/transactions/gates/readiness.ts', find: '|| seen.age >= withoutEvidence)', replace: '|| seen.age >= 0)' },
+    ],
+    caughtBy: ['test/hooks/transactions/gates/readiness.test.ts'],
   },
   {
     name: 'ready-one-by-one',
     fault: 'at the end each gate passes by itself, not all of them at one look',
     edits: [
       {
-        file: 'hooks/decide/gates.ts',
+        file: 'hooks/transactions/decide/gates.ts',
         find: 'return gates.every(({ isOver }) => isOver) ?',
         replace: 'return gates.some(({ isOver }) => isOver) ?',
       },
@@ -24,7 +26,11 @@ export const features: readonly Sabotage[] = [
     name: 'announced-behind-gate',
     fault: 'changes behind an open gate are announced',
     edits: [
-      { file: 'hooks/decide/window.ts', find: 'return Math.min(end, firstBarred(gating, items));', replace: 'return end;' },
+      {
+        file: 'hooks/transactions/decide/window.ts',
+        find: 'return Math.min(end, firstBarred(gating, items));',
+        replace: 'return end;',
+      },
     ],
     caughtBy: ['test/scenarios/gates/gates.test.ts'],
   },
@@ -43,7 +49,7 @@ export const features: readonly Sabotage[] = [
   {
     name: 'mark-is-enough',
     fault: 'an object with our annotation and the content of somebody else counts as ours',
-    edits: [{ file: 'hooks/attribution/apply.ts', find: '&& unlikeOurs(evidence).length === 0', replace: '' }],
+    edits: [{ file: 'hooks/transactions/attribution/apply.ts', find: '&& unlikeOurs(evidence).length === 0', replace: '' }],
     caughtBy: ['test/scenarios/manifests/strangers.test.ts'],
   },
   {
@@ -51,7 +57,7 @@ export const features: readonly Sabotage[] = [
     fault: 'fieldConflicts: Fail takes fields of others over',
     edits: [
       {
-        file: 'hooks/writes/change.ts',
+        file: 'hooks/transactions/writes/change.ts',
         find: "return fieldConflicts === 'Fail' ? { failOnConflict: true } : {};",
         replace: "return fieldConflicts === 'never' ? { failOnConflict: true } : {};",
       },
@@ -61,7 +67,13 @@ export const features: readonly Sabotage[] = [
   {
     name: 'source-digest-ignored',
     fault: 'who may write a ConfigMap chooses what the ServiceAccount writes: the digest of a source does not count',
-    edits: [{ file: 'hooks/observe/sources.ts', find: 'one.source.digest !== digest) return', replace: "digest === '') return" }],
+    edits: [
+      {
+        file: 'hooks/transactions/observe/sources.ts',
+        find: 'one.source.digest !== digest) return',
+        replace: "digest === '') return",
+      },
+    ],
     caughtBy: ['test/scenarios/manifests/bad-sources.test.ts'],
   },
   {
@@ -105,11 +117,11 @@ export const features: readonly Sabotage[] = [
     fault: 'what a call reads has no bound',
     edits: [
       {
-        file: 'hooks/observe/room.ts',
+        file: 'hooks/transactions/observe/room.ts',
         find: 'if (call + bytes > limits.call) return tooLarge(',
         replace: 'if (call + bytes > limits.call * 1000) return tooLarge(',
       },
     ],
-    caughtBy: ['test/hooks/observe/room.test.ts'],
+    caughtBy: ['test/hooks/transactions/observe/room.test.ts'],
   },
 ];

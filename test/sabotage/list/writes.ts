@@ -39,25 +39,25 @@ export const writes: readonly Sabotage[] = [
     fault: 'a foreign value where we had changed one counts as ours, and the undo erases it',
     edits: [
       {
-        file: 'hooks/content/merge.ts',
+        file: 'hooks/objects/content/merge.ts',
         find: "return { restored: live, ours: [{ path, state: 'foreign' }], theirs: [path] };",
         replace: "return { restored: prior, ours: [{ path, state: 'applied' }], theirs: [] };",
       },
     ],
-    caughtBy: ['test/hooks/content/merge.test.ts'],
+    caughtBy: ['test/hooks/objects/content/merge.test.ts'],
   },
   {
     name: 'update-drops-finalizers',
     fault: 'an update drops finalizers and owners that its content does not name',
     edits: [
       {
-        file: 'hooks/writes/change.ts',
+        file: 'hooks/transactions/writes/change.ts',
         find: "return type === 'Update' ? ['finalizers', 'ownerReferences'].filter((key) => !isNamed(key)) : [];",
         replace: 'return isNamed(type) ? [type] : [];',
       },
     ],
     caughtBy: [
-      'test/hooks/writes/change.test.ts',
+      'test/hooks/transactions/writes/change.test.ts',
       'test/scenarios/changes/updates-and-finalizers.test.ts',
       'test/generated/round-trips.test.ts',
     ],
@@ -67,7 +67,7 @@ export const writes: readonly Sabotage[] = [
     fault: 'nothing is stored before the first change',
     edits: [
       {
-        file: 'hooks/plan/plan.ts',
+        file: 'hooks/transactions/plan/plan.ts',
         find: 'return storePlan(step, transaction, storing);',
         replace: "return storePlan(step, transaction, storing).kind === 'refused' ? { kind: 'nothing' } : { kind: 'nothing' };",
       },
@@ -79,13 +79,13 @@ export const writes: readonly Sabotage[] = [
     fault: 'a snapshot counts as stored although its write failed',
     edits: [
       {
-        file: 'hooks/outcome/result.ts',
+        file: 'hooks/transactions/outcome/result.ts',
         find: '  if (failure === undefined) {\n    const writes = plan.kind',
         replace: "  if (failure === undefined || failure.kind === 'transient') {\n    const writes = plan.kind",
       },
     ],
     caughtBy: [
-      'test/hooks/outcome/result.test.ts',
+      'test/hooks/transactions/outcome/result.test.ts',
       'test/scenarios/changes/refused-writes.test.ts',
       'test/faults/faults.test.ts',
     ],
@@ -95,7 +95,7 @@ export const writes: readonly Sabotage[] = [
     fault: 'a second or an edited snapshot is restored from',
     edits: [
       {
-        file: 'hooks/observe/snapshot.ts',
+        file: 'hooks/transactions/observe/snapshot.ts',
         find: 'if (digestOf(data) !== ref.digest) return',
         replace: "if (digestOf(data) === '') return",
       },
@@ -107,69 +107,73 @@ export const writes: readonly Sabotage[] = [
     fault: 'an entry of another object or change is restored from',
     edits: [
       {
-        file: 'hooks/snapshots/codec.ts',
+        file: 'hooks/transactions/snapshots/codec.ts',
         find: 'identityOf(stored) !== identityOf(target)) return undefined;',
         replace: 'identityOf(stored) === "") return undefined;',
       },
     ],
-    caughtBy: ['test/hooks/snapshots/codec.test.ts'],
+    caughtBy: ['test/hooks/transactions/snapshots/codec.test.ts'],
   },
   {
     name: 'forged-snapshot-adopted',
     fault: 'an object under the name of a snapshot is adopted, whoever stored it',
     edits: [
       {
-        file: 'hooks/snapshots/objects.ts',
+        file: 'hooks/transactions/snapshots/objects.ts',
         find: 'return packer.isTagged(digest, read(headAnnotations.tag), headContext(transaction, base, parts))',
         replace: "return packer.tag(digest, headContext(transaction, base, parts)) !== ''",
       },
     ],
-    caughtBy: ['test/hooks/snapshots/codec.test.ts', 'test/threats/replayed-snapshots.test.ts'],
+    caughtBy: ['test/hooks/transactions/snapshots/codec.test.ts', 'test/threats/replayed-snapshots.test.ts'],
   },
   {
     name: 'secrets-unsealed',
     fault: 'prior states of Secrets are readable in the snapshot',
-    edits: [{ file: 'hooks/model/entry.ts', find: 'if (isSecret(target) || target', replace: 'if (target' }],
-    caughtBy: ['test/hooks/snapshots/codec.test.ts'],
+    edits: [{ file: 'hooks/transactions/model/entry.ts', find: 'if (isSecret(target) || target', replace: 'if (target' }],
+    caughtBy: ['test/hooks/transactions/snapshots/codec.test.ts'],
   },
   {
     name: 'own-create-foreign',
     fault: 'after a crash the object that we created counts as foreign',
     edits: [
       {
-        file: 'hooks/attribution/apply.ts',
+        file: 'hooks/transactions/attribution/apply.ts',
         find: "if (isOurCreation(evidence, evidence.uid) && unlikeOurs(evidence).length === 0) return { kind: 'done' };",
         replace: '',
       },
     ],
-    caughtBy: ['test/hooks/attribution/apply.test.ts'],
+    caughtBy: ['test/hooks/transactions/attribution/apply.test.ts'],
   },
   {
     name: 'own-update-forgotten',
     fault: 'after a crash our own update counts as a foreign change',
     edits: [
-      { file: 'hooks/attribution/apply.ts', find: "if (kind === 'applied' && !isPart) return { kind: 'done' };", replace: '' },
+      {
+        file: 'hooks/transactions/attribution/apply.ts',
+        find: "if (kind === 'applied' && !isPart) return { kind: 'done' };",
+        replace: '',
+      },
     ],
-    caughtBy: ['test/hooks/attribution/apply.test.ts'],
+    caughtBy: ['test/hooks/transactions/attribution/apply.test.ts'],
   },
   {
     name: 'impersonation-dropped',
     fault: 'targets are written with the rights of the engine',
     edits: [
       {
-        file: 'hooks/writes/resources.ts',
+        file: 'hooks/transactions/writes/resources.ts',
         find: "return { kind: 'serviceAccount', namespace: transaction.namespace, name: transaction.serviceAccountName };",
         replace: 'return engine;',
       },
     ],
-    caughtBy: ['test/hooks/writes/change.test.ts', 'test/scenarios/lifecycle/account.test.ts'],
+    caughtBy: ['test/hooks/transactions/writes/change.test.ts', 'test/scenarios/lifecycle/account.test.ts'],
   },
   {
     name: 'permissions-after-locks',
     fault: 'locks are acquired before permissions are reviewed',
     edits: [
       {
-        file: 'hooks/observe/begin.ts',
+        file: 'hooks/transactions/observe/begin.ts',
         find: 'const isChecked = context.carry.checked || context.isWaiting;',
         replace: 'const isChecked = !context.carry.checked;',
       },
@@ -179,7 +183,9 @@ export const writes: readonly Sabotage[] = [
   {
     name: 'secrets-quoted',
     fault: 'messages quote what the API server says of a Secret',
-    edits: [{ file: 'hooks/checks/failures.ts', find: "if (!isSecret && message !== '')", replace: "if (message !== '')" }],
+    edits: [
+      { file: 'hooks/transactions/checks/failures.ts', find: "if (!isSecret && message !== '')", replace: "if (message !== '')" },
+    ],
     caughtBy: ['test/scenarios/snapshots/secrets.test.ts'],
   },
 ];

@@ -1,7 +1,7 @@
 // Metacontroller calls again with a parent out of its cache that is older than what it has just stored: recorded from the real
 // one. Such a call, and one whose answer is lost, makes no write that a single call would not have made.
 import t from 'tap';
-import { type JsonObject, textAt, withPath } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { readRecordings } from '../../support/metacontroller/recordings.ts';
 import { noting } from '../../support/noted-writes.ts';

@@ -1,8 +1,8 @@
 // Two processes undo the same change. One fences its target when the other has finished, and dies before it takes its mark off again. The
 // mark goes with the Transaction, and what another Transaction has kept of it comes back with no undo.
 import t, { type Test } from 'tap';
-import type { Cluster } from '../../../hooks/cluster.ts';
-import { textAt } from '../../../hooks/model/json.ts';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

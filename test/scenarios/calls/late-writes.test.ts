@@ -1,9 +1,9 @@
 // A write that lands late: it was sent, its caller is gone, and an admission webhook kept it waiting until the undo had begun.
 // Nothing of it may be left, and nobody else's work may be lost to it.
 import t, { type Test } from 'tap';
-import type { Answer, Cluster } from '../../../hooks/cluster.ts';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { serverTimeResolution } from '../../../hooks/model/timeouts.ts';
+import type { Answer, Cluster } from '../../../hooks/objects/cluster.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { serverTimeResolution } from '../../../hooks/objects/time.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { type HeldWrite, type SlowAdmission, startSlowAdmission } from '../../support/slow-admission.ts';

@@ -1,8 +1,8 @@
 // A look that takes longer than a call goes on in the next one, and ends: around what is deleted, around what was made here, and among
 // all Transactions. Time is made to pass by a clock of the test's own: each page of a list takes seconds of it.
 import t from 'tap';
-import type { Clock, Cluster, ListAnswer } from '../../../hooks/cluster.ts';
-import { textAt } from '../../../hooks/model/json.ts';
+import type { Clock, Cluster, ListAnswer } from '../../../hooks/objects/cluster.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { clock as real } from '../../../server/clock.ts';
 import { must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';

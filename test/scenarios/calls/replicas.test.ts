@@ -1,8 +1,8 @@
 // Several replicas that are called in turn, and processes that live for one call only: no undo waits where every answer was stored,
 // and what has been waited for once is not waited for again.
 import t, { type Test } from 'tap';
-import type { Cluster } from '../../../hooks/cluster.ts';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { type Stepped, step, stepToEnd, stepUntil } from '../../support/stepping.ts';

@@ -1,8 +1,8 @@
 // Where the API server says for how long to stay away, nothing is requested before; a Transaction that could not be read is read again
 // at once.
 import t from 'tap';
-import type { Answer, Cluster, Failed } from '../../../hooks/cluster.ts';
-import { at, textAt } from '../../../hooks/model/json.ts';
+import type { Answer, Cluster, Failed } from '../../../hooks/objects/cluster.ts';
+import { at, textAt } from '../../../hooks/objects/json.ts';
 import { openEngines } from '../../support/engine.ts';
 import { startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../../support/stepping.ts';

@@ -1,8 +1,8 @@
 // The Transaction itself cannot be read: Metacontroller is asked to call again, and stores nothing of what it believes itself.
 import t from 'tap';
-import type { Answer, Cluster } from '../../../hooks/cluster.ts';
-import type { Failure } from '../../../hooks/model/failure.ts';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Answer, Cluster } from '../../../hooks/objects/cluster.ts';
+import type { Failure } from '../../../hooks/objects/failure.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { startStage, statusOf } from '../../support/stage.ts';
 import { step, stepToEnd } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';

@@ -1,8 +1,8 @@
 // Many changes in one call: what the status says of them, what stops a window, and two engines in one.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/cluster.ts';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { serverTimeResolution } from '../../../hooks/model/timeouts.ts';
+import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { serverTimeResolution } from '../../../hooks/objects/time.ts';
 import { clock as realClock } from '../../../server/clock.ts';
 import { must } from '../../support/client.ts';
 import { type EngineOptions, type Engines, openEngines } from '../../support/engine.ts';

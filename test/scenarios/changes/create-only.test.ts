@@ -1,8 +1,8 @@
 // What creating by server-side apply rests on, and no document of Kubernetes says: with resourceVersion 1 the API server creates an
 // object that is absent, and refuses one that is there or is being deleted, with force or without, whichever kind it is.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { groupOf, versionOf } from '../../../hooks/model/reference.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { groupOf, versionOf } from '../../../hooks/objects/reference.ts';
 import { requestOfWrite } from '../../../server/kubernetes/requests.ts';
 import { type Answer, must } from '../../support/client.ts';
 import { serveGadgets } from '../../support/gadgets.ts';

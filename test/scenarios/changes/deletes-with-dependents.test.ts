@@ -1,7 +1,7 @@
 // What others would lose with a deleted object is no part of the deal: the Delete is refused and names it, at the checks and again
 // when its turn comes. What Kubernetes makes again by itself does not count.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, hangOn, isThere, ownerOf } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, undoAll } from '../../support/round-trip.ts';

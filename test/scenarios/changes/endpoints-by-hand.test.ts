@@ -1,6 +1,6 @@
 // Endpoints that somebody made by hand, and that Kubernetes overwrites once a Service of their name has a selector.
 import t, { type Test } from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, partial, undo, undoAll } from '../../support/round-trip.ts';

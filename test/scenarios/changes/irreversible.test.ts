@@ -2,7 +2,7 @@
 // owners whose dependents go with them, and RBAC objects that the ServiceAccount could take away but not put back. All but the
 // last can be opted in by annotation.
 import t, { type Test } from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { allowIrreversible, commit, partial, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

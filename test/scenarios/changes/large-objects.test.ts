@@ -1,7 +1,7 @@
 // Four objects of 700 kB that no compression makes smaller: their prior and expected states are stored, and come back exactly.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { at, textAt } from '../../../hooks/model/json.ts';
+import { at, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { change, portraits } from '../../support/targets.ts';

@@ -1,6 +1,6 @@
 // What users name as the engine might name its own: it is theirs, made and undone as any other.
 import t from 'tap';
-import { at, textAt } from '../../../hooks/model/json.ts';
+import { at, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

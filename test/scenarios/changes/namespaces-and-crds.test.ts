@@ -1,7 +1,7 @@
 // What makes room for later changes of the same Transaction: a Namespace with its contents, a CustomResourceDefinition with an
 // instance. No dry run is possible inside them before they are there.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { partial } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

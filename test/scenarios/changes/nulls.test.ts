@@ -1,6 +1,6 @@
 // A null in a Patch removes no map that others fill, and makes a text empty: such a Patch would be Committed and remove nothing.
 import t from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { causeOf } from '../../support/owned.ts';
 import { commit, undoAll } from '../../support/round-trip.ts';

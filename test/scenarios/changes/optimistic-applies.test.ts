@@ -1,7 +1,7 @@
 // A change is sent on the version that its snapshot has, without reading the target again: the API server refuses it where
 // anything has moved since, and only then the target is read and judged.
 import t from 'tap';
-import type { Cluster } from '../../../hooks/cluster.ts';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -1,6 +1,6 @@
 // The example of the README (manifests/examples): three changes, all applied; then undone on request, to the last managed field.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { pathOf, readManifest } from '../../support/install.ts';
 import { comparable, conditionOf, startStage } from '../../support/stage.ts';

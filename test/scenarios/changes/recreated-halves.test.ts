@@ -1,8 +1,8 @@
 // The two halves of a change that recreates its object: what a stored status announces, what a crash, another replica, a stranger or a
 // finalizer between the halves come to, and what refuses it.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/cluster.ts';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { causeOf, hangOn, isThere } from '../../support/owned.ts';

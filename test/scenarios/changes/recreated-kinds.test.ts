@@ -1,8 +1,8 @@
 // whenImmutable: Recreate, kind by kind on the real API server: which refusals mean that a field may not change, and that the object comes
 // back under its name with the new content; undone, the former one is back, exact in all but its identity.
 import t, { type Test } from 'tap';
-import { managersOf } from '../../../hooks/content/fields.ts';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { managersOf } from '../../../hooks/objects/content/fields.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { allowIrreversible, commit, itemsOf, partial, portrait, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage, statusOf } from '../../support/stage.ts';

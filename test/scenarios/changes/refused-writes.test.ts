@@ -1,7 +1,7 @@
 // A change of five fails when it is written, after its dry run had passed: for each position and each type of the failing
 // change everything is as before, managedFields included. An admission policy refuses the write and lets the dry run pass.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { refuseWritesOf } from '../../support/refusal.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';

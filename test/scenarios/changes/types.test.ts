@@ -1,7 +1,7 @@
 // Each change type on an object that is not there and on one that is: what fits is done and can be undone to the last managed
 // field; what does not fit fails before anything is written.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { type Answer, must } from '../../support/client.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { change, portraits } from '../../support/targets.ts';

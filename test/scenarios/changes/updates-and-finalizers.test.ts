@@ -1,7 +1,7 @@
 // A PUT drops what its content does not name. Finalizers and owners are for others to take off: an Update keeps them unless its
 // content has a list of its own, and its undo gives back what it took, whatever others have done to the rest.
 import t from 'tap';
-import { at, isList, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, portrait, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // A Deployment whose status and annotations are written all the time: by the controller manager, and by a writer of the
 // test. None of that is a conflict.
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt, withPath } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { comparable, type Stage, startStage } from '../../support/stage.ts';
 import { change } from '../../support/targets.ts';

@@ -1,8 +1,8 @@
 // The API server keeps ten entries of managers that update; the oldest of more are folded into one named ancient-changes. Our
 // own writes may push others over that limit, and theirs may push us: neither may take a field from anyone.
 import t, { type Test } from 'tap';
-import { managersOf } from '../../../hooks/content/fields.ts';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import { managersOf } from '../../../hooks/objects/content/fields.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { commit, managerNames, portrait, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

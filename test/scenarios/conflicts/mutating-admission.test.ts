@@ -2,7 +2,7 @@
 // The stamp is nobody's: it makes no conflict, neither before a change nor at its undo, nor after a crash between a write and
 // the status that would have told of it.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, managerNames, partial, portrait, showAtRest, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // What others have done since may look like a rollback conflict and be none: our value is not there any more, or nobody is
 // wronged when it goes.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // What somebody else does between the snapshot and the change x type of the change -> the change goes on, or it is a conflict that
 // names the paths. Conflict is about content: who writes status, annotations or what the change does not touch wrongs nobody.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { type Answer, must, waitFor } from '../../support/client.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';

@@ -1,7 +1,7 @@
 // A path of ours that somebody else has taken since is a rollback conflict: it names object, path and manager, nothing of that
 // object is written, everything else is still undone, and the Transaction is Failed and at rest.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, partial, portrait, showAtRest, undo } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

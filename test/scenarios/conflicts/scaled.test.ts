@@ -1,6 +1,6 @@
 // A value that somebody else has written again since, by the subresource `scale`, is theirs, also where it is the same.
 import t from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, partial, undo } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

@@ -1,6 +1,6 @@
 // What a diagnosis may not read or may not repeat, and how much it reads at the most.
 import t from 'tap';
-import type { Identity, ListOptions, Reader, Resource } from '../../../hooks/cluster.ts';
+import type { Identity, ListOptions, Reader, Resource } from '../../../hooks/objects/cluster.ts';
 import { clock } from '../../../server/clock.ts';
 import { crashLooping, waiting, warn } from '../../support/kubelet.ts';
 import { canary } from '../../threats/canaries.ts';

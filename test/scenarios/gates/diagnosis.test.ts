@@ -1,6 +1,6 @@
 // What has gone wrong below an object, as the real controllers leave it and a stand-in for kubelets shows it.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { crashLooping, running, terminated, unready, waiting, warn } from '../../support/kubelet.ts';
 import { canary, formsOf } from '../../threats/canaries.ts';
 import { deployment, deployments, labels, nameOf, startScene, template, waitsFor, web } from './scene.ts';

@@ -1,6 +1,6 @@
 // The releases with gates of manifests/examples and examples/rollback, on the real controllers, with a stand-in for kubelets.
 import t from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { applyObject, readManifest } from '../../support/install.ts';
 import { running, startKubelet, terminated, waiting } from '../../support/kubelet.ts';

@@ -1,6 +1,6 @@
 // Gates on the real API server: what is waited for, for how long, and what follows. The status of the objects is written by the test.
 import t from 'tap';
-import { at, isObject, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isObject, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { createInventory } from '../../../server/telemetry/inventory.ts';
 import { openCluster } from '../../server/kubernetes/real.ts';
 import { must, waitFor } from '../../support/client.ts';

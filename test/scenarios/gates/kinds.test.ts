@@ -1,6 +1,6 @@
 // Gates of kinds whose status comes from elsewhere: an address, a volume, a served API. And of what may not be read any more.
 import t from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { itemsOf } from '../../support/round-trip.ts';
 import { account } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // A namespace with a stand-in for kubelets and a ServiceAccount, to read diagnoses there.
-import type { Clock, Identity, Reader } from '../../../hooks/cluster.ts';
-import { at, isList, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { readDiagnosis } from '../../../hooks/observe/diagnosis.ts';
+import type { Clock, Identity, Reader } from '../../../hooks/objects/cluster.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { readDiagnosis } from '../../../hooks/transactions/observe/diagnosis.ts';
 import { locationOf, openCluster } from '../../server/kubernetes/real.ts';
 import { type Client, connect, freeNamespace, must, type Teardown, testKubeconfig, waitFor } from '../../support/client.ts';
 import { type Kubelet, startKubelet } from '../../support/kubelet.ts';

@@ -1,7 +1,7 @@
 // Gates while the API server is slow, busy, or does not serve a kind yet.
 import t, { type Test } from 'tap';
-import type { Cluster, Failed } from '../../../hooks/cluster.ts';
-import { textAt } from '../../../hooks/model/json.ts';
+import type { Cluster, Failed } from '../../../hooks/objects/cluster.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { waitFor } from '../../support/client.ts';
 import { serveGadgets } from '../../support/gadgets.ts';
 import { itemsOf } from '../../support/round-trip.ts';

@@ -1,6 +1,6 @@
 // Gates of Deployments and Jobs: Kubernetes' own controllers act, a stand-in for kubelets writes the status of the Pods.
 import t from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { crashLooping, running, terminated, waiting } from '../../support/kubelet.ts';
 import { itemsOf, portrait } from '../../support/round-trip.ts';
 import { step, stepToEnd, stepUntil } from '../../support/stepping.ts';

@@ -1,7 +1,7 @@
 // The ServiceAccount goes, or loses its rights, while its Transaction runs: that ends, says so, and can be deleted; and what it
 // could not undo, it undoes later when asked.
 import t from 'tap';
-import { textAt } from '../../../hooks/model/json.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { type Answer, must, waitFor } from '../../support/client.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil, stepUntilGone } from '../../support/stepping.ts';

@@ -1,7 +1,7 @@
 // Nothing that others run, or leave lying about, keeps a Transaction from being deleted.
 import t from 'tap';
-import type { Cluster, Failed } from '../../../hooks/cluster.ts';
-import { textAt, withPath } from '../../../hooks/model/json.ts';
+import type { Cluster, Failed } from '../../../hooks/objects/cluster.ts';
+import { textAt, withPath } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
 import { commit } from '../../support/round-trip.ts';

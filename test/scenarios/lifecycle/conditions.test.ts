@@ -1,7 +1,7 @@
 // The conditions of each phase, as they are stored in the cluster: Transactions are driven through every phase, and every status on
 // the way must be a row of the table.
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt, withKey } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { kstatusOf } from '../../support/kstatus.ts';
 import { partial } from '../../support/round-trip.ts';

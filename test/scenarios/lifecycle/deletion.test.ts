@@ -2,7 +2,7 @@
 // annotation for it, a running one is undone first; one that is rolling back finishes that in any case. It never hangs, and
 // nothing of the engine's is left.
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { snapshotOf, snapshotParts } from '../../support/snapshots.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // A refusal of the engine itself ends a Transaction at once, in the words of the API server: nobody waits for spec.timeout. On an API
 // server of its own, as the engine has one role for all.
 import t from 'tap';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { startControlPlane } from '../../controlplane/start.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { isThere } from '../../support/owned.ts';

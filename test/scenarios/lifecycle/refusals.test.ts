@@ -1,6 +1,6 @@
 // What is refused before anything is written: all reasons in one message, no object touched, no lock left behind.
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { account, conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';

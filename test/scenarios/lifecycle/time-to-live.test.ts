@@ -1,6 +1,6 @@
 // spec.ttlSecondsAfterFinished: a finished Transaction deletes itself, and its snapshot goes with it.
 import t from 'tap';
-import { at } from '../../../hooks/model/json.ts';
+import { at } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { snapshotParts } from '../../support/snapshots.ts';
 import { startStage } from '../../support/stage.ts';

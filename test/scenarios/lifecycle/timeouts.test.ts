@@ -1,8 +1,8 @@
 // The ends that time brings: before the first change, among the changes, in the undo. Each is at rest, holds no lock, and says
 // what it left and what to do.
 import t, { type Test } from 'tap';
-import type { Cluster, Failed, Write } from '../../../hooks/cluster.ts';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Cluster, Failed, Write } from '../../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // Transactions that want the same objects take turns: from the first write of one to its last, no other writes any of them.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/cluster.ts';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { step, stepToEnd } from '../../support/stepping.ts';

@@ -1,6 +1,6 @@
 // Locks in trouble: expired, taken over, lost. Who has lost one writes nothing more to its object, and takes back what it did.
 import t from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { engineNamespace } from '../../support/install.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -1,8 +1,8 @@
 // Leases that the API server does not give: refused (a quota in the namespace of the engine), or not for now (a webhook that is down).
 import t from 'tap';
-import type { Answer, Cluster } from '../../../hooks/cluster.ts';
-import type { FailureKind } from '../../../hooks/model/failure.ts';
-import { at } from '../../../hooks/model/json.ts';
+import type { Answer, Cluster } from '../../../hooks/objects/cluster.ts';
+import type { FailureKind } from '../../../hooks/objects/failure.ts';
+import { at } from '../../../hooks/objects/json.ts';
 import { waitFor } from '../../support/client.ts';
 import { conditionOf, type Stage, startStage, statusOf } from '../../support/stage.ts';
 import { step, stepToEnd } from '../../support/stepping.ts';

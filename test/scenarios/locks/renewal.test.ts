@@ -1,7 +1,7 @@
 // Locks in use: all are renewed before they expire, an outage longer than their life undoes nothing, and who waits for them
 // gets its turn.
 import t from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { engineNamespace } from '../../support/install.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -2,7 +2,7 @@
 //
 // This process has that clock: `Date.now` and `new Date()` are ten minutes off, the API server's are not.
 import t, { type Test } from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
 import { engineNamespace } from '../../support/install.ts';

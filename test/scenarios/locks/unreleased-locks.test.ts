@@ -1,9 +1,9 @@
 // Leases that cannot be released: for now (the API server is overloaded), or at all (a policy in the namespace of the engine). The
 // message of an end stays that of the end, and a Transaction whose Leases are there is not finished.
 import t from 'tap';
-import type { Answer, Cluster } from '../../../hooks/cluster.ts';
-import type { FailureKind } from '../../../hooks/model/failure.ts';
-import { textAt } from '../../../hooks/model/json.ts';
+import type { Answer, Cluster } from '../../../hooks/objects/cluster.ts';
+import type { FailureKind } from '../../../hooks/objects/failure.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
 import { conditionOf, type Stage, startStage, statusOf } from '../../support/stage.ts';

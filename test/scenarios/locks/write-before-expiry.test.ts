@@ -1,7 +1,7 @@
 // A change is not sent so late that its lock could be another's before it has taken effect. A lock counts as held with half of its
 // life left, which may be less than a write can take: then it is sent while there is time for it, or not at all.
 import t from 'tap';
-import type { Cluster } from '../../../hooks/cluster.ts';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
 import { startStage } from '../../support/stage.ts';

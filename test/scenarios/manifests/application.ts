@@ -1,5 +1,5 @@
 // Thirty manifests of one application, in two versions: the second one drops a label, a key, an environment variable and a port.
-import { type JsonObject, withPath } from '../../../hooks/model/json.ts';
+import { type JsonObject, withPath } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import type { Stage } from '../../support/stage.ts';
 

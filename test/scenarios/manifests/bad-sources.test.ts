@@ -2,7 +2,7 @@
 // of what they hold is repeated.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';
 import { asJson, asYaml, contentFrom, holderOf, type Manifest, pluralOf } from '../../support/stored-manifests.ts';

@@ -1,6 +1,6 @@
 // Fields that other managers own with other values: taken over, or a reason to change nothing.
 import t from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { itemsOf } from '../../support/round-trip.ts';
 import { conditionOf, startStage } from '../../support/stage.ts';

@@ -1,8 +1,8 @@
 // What server-side apply alone would leave behind, or could not reach: keys that leave `stringData` of a Secret, and a member of a union
 // that the API server filled in. Also under a field manager that releases share, also if the engine dies between its two writes.
 import t, { type Test } from 'tap';
-import type { Cluster } from '../../../hooks/cluster.ts';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
 import { itemsOf, portrait, undoAll } from '../../support/round-trip.ts';

@@ -1,6 +1,6 @@
 // One file of plain manifests installs and upgrades, under one field manager for all releases, and each release is undone exactly.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { portraits } from '../../support/targets.ts';

@@ -1,7 +1,7 @@
 // What else is written under the name of spec.fieldManager, or after it, and what the API server adds to content that no dry run has
 // shown: none of it keeps an undo from being exact, and the Transaction to undo first is named.
 import t from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { allowIrreversible, itemsOf, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

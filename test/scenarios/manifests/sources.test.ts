@@ -1,7 +1,7 @@
 // Contents from ConfigMaps and Secrets: how they may be stored, what is sent, what an undo restores when their sources are long gone.
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { step, stepUntil } from '../../support/stepping.ts';

@@ -1,6 +1,6 @@
 // Others who come between: they create, delete or mark what an Apply is about. Nothing of theirs is taken for ours, or lost.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { itemsOf, managerNames, partial } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

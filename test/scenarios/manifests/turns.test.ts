@@ -1,7 +1,7 @@
 // YAML of one namespace, read in the thread of all: it delays no other namespace by more than the text that is read already.
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import type { Manifests } from '../../../hooks/cluster.ts';
+import type { Manifests } from '../../../hooks/objects/cluster.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { manifests } from '../../support/manifests.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -2,8 +2,8 @@
 // sent in, and a policy changes values. They are ours all the same, also after a crash whose answer is lost. What somebody else has made
 // is not.
 import t, { type Test } from 'tap';
-import type { Cluster } from '../../../hooks/cluster.ts';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { allowIrreversible, itemsOf, portrait, undo } from '../../support/round-trip.ts';

@@ -1,6 +1,6 @@
 // Two or three Transactions over one to three objects, all values from small sets so that they meet, and the order of the undos.
 import fc from 'fast-check';
-import { isObject, type JsonObject } from '../../../hooks/model/json.ts';
+import { isObject, type JsonObject } from '../../../hooks/objects/json.ts';
 import { bodies, type ChangeType, fixedBodies, type Kind, releases, writeTo } from '../../generated/arbitraries.ts';
 import type { Orders, PlannedChange, Subject } from './story.ts';
 

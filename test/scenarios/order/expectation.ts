@@ -1,5 +1,5 @@
 // The objects of a run, and what they are expected to be: made again without the Transactions that are undone.
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { apiVersionOf, collectionOf, type Named, pathOf, writeAs } from '../../generated/world.ts';
 import { must } from '../../support/client.ts';
 import type { Stage } from '../../support/stage.ts';

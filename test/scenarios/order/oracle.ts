@@ -1,9 +1,9 @@
 // What an object is to be once some of its Transactions are undone: as if these had never been. The rest is made again, on an
 // object of its own that came to be in the same way; content and the owner of each field are compared.
 
-import { hasManager } from '../../../hooks/content/ownership.ts';
-import { at, canonicalJson, type Json, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
-import { fieldManagers } from '../../../hooks/model/transaction.ts';
+import { hasManager } from '../../../hooks/objects/content/ownership.ts';
+import { at, canonicalJson, type Json, type JsonObject, textAt, withKey } from '../../../hooks/objects/json.ts';
+import { fieldManagers } from '../../../hooks/transactions/model/transaction.ts';
 import { comparable } from '../../support/stage.ts';
 
 /** A Transaction of a run: its number, and how its traces are named. */

@@ -1,7 +1,7 @@
 // Two Transactions over one object: every pair of types, with values that meet in every way, undone in both orders. The suite tries
 // the ways that differ most; `JANUS_ORDERS=all npm test -- test/scenarios/order/pairs.test.ts` tries all.
 import t from 'tap';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { type ChangeType, releases } from '../../generated/arbitraries.ts';
 import { installWidgets } from '../../generated/world.ts';
 import { openEngines } from '../../support/engine.ts';

@@ -1,7 +1,7 @@
 // What was deleted by one Transaction and brought back by its undo is the same object to the others; what a person made again is not.
 import t from 'tap';
-import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { fieldManagers } from '../../../hooks/model/transaction.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { fieldManagers } from '../../../hooks/transactions/model/transaction.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, managerNames, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

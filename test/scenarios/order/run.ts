@@ -1,7 +1,7 @@
 // One run on the real API server: several Transactions are committed, one after the other, and undone in a given order. After
 // each request every object is as if the undone ones had never been, or nothing of it was written and the one in the way is named.
 // Then what is left is tried again, as a person would: in the end nothing of any of them is left.
-import { type Json, textAt } from '../../../hooks/model/json.ts';
+import { type Json, textAt } from '../../../hooks/objects/json.ts';
 import type { Named } from '../../generated/world.ts';
 import { itemsOf, partial } from '../../support/round-trip.ts';
 import { conditionOf, type Stage, statusOf } from '../../support/stage.ts';

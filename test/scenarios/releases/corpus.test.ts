@@ -3,8 +3,8 @@
 // what has no namespace from the other. Some make their Namespace themselves: then no dry run is possible, and an install that fails must
 // leave nothing. `JANUS_CORPUS=all npm test -- test/scenarios/releases/corpus.test.ts` tries each release in each way.
 import t, { type Test } from 'tap';
-import { at, equalJson, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { groupOf } from '../../../hooks/model/reference.ts';
+import { at, equalJson, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { groupOf } from '../../../hooks/objects/reference.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { appliesBetween, changesBetween, isNamespaced, manifestsOf, referenceOf, releases } from '../../support/corpus.ts';
 import { withoutGenerated } from '../../support/generated.ts';

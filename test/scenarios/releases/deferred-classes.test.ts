@@ -1,7 +1,7 @@
-// Rows of the table of deferred dry runs (hooks/checks/deferred.ts) of the whole cluster and of Services, both ways; and what the API
+// Rows of the table of deferred dry runs (hooks/transactions/checks/deferred.ts) of the whole cluster and of Services, both ways; and what the API
 // server refuses in no dry run, for which the table has no row.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { bothWays } from '../../support/both-ways.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';

@@ -1,7 +1,7 @@
-// Each row of the table of deferred dry runs (hooks/checks/deferred.ts), both ways: with the earlier change it is admitted, and undone
+// Each row of the table of deferred dry runs (hooks/transactions/checks/deferred.ts), both ways: with the earlier change it is admitted, and undone
 // exactly; without it, it is refused and nothing is applied.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { bothWays } from '../../support/both-ways.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';

@@ -1,6 +1,6 @@
 // Changes of built-in kinds that nobody can take back are refused first; who allows them sees that their undo is refused.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { allowIrreversible, commit, partial, undo } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // What pre-flight and an undo know beside the pairs: policies on names of roles, objects on their way out, names of locks.
 import t from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { lockName } from '../../../hooks/model/reference.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { lockName } from '../../../hooks/objects/reference.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { engineNamespace } from '../../support/install.ts';
 import { commit, partial, undo, undoAll } from '../../support/round-trip.ts';

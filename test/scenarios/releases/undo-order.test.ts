@@ -1,6 +1,6 @@
-// What an undo creates again may need what it creates later: it is passed over until then (hooks/outcome/lagging.ts).
+// What an undo creates again may need what it creates later: it is passed over until then (hooks/transactions/outcome/lagging.ts).
 import t from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { commit, partial, undo, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

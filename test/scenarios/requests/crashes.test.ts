@@ -1,8 +1,8 @@
 // Requests survive a crash between any two calls: a run without one counts them, then the engine dies at each in turn, right
 // after the API server has done what it was asked to, and another one goes on. The end is always the same, and it is an end.
 import t, { type Test } from 'tap';
-import type { Cluster } from '../../../hooks/cluster.ts';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { partial } from '../../support/round-trip.ts';

@@ -1,6 +1,6 @@
 // What a Transaction costs whose dry runs are all admitted: each change is tried once and sent once, whatever stands before it.
 import t from 'tap';
-import type { Cluster, Write } from '../../../hooks/cluster.ts';
+import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
 import { must } from '../../support/client.ts';
 import { commit } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

@@ -1,6 +1,6 @@
 // What users ask of a Transaction by annotation: to stop and undo it while it runs, to undo it later, to try a failed undo again.
 import t from 'tap';
-import { at, isList, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt, withKey } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { partial } from '../../support/round-trip.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';

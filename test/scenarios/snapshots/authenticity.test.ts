@@ -1,8 +1,8 @@
 // Snapshots are written once: nobody else's, no second and no edited one is ever restored from.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/cluster.ts';
-import { at, type JsonObject, textAt, withPath } from '../../../hooks/model/json.ts';
-import { sweepSnapshots } from '../../../hooks/sweep.ts';
+import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
+import { sweepSnapshots } from '../../../hooks/transactions/sweep.ts';
 import { createCluster } from '../../../server/kubernetes/cluster.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Engines, openEngines, sealerOf } from '../../support/engine.ts';

@@ -1,8 +1,8 @@
 // What is left when somebody forces the finalizers of a Transaction off: its Leases expire, its snapshot must not keep the
 // namespace for ever. Both are swept.
 import t from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { sweepLeases, sweepSnapshots } from '../../../hooks/sweep.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { sweepLeases, sweepSnapshots } from '../../../hooks/transactions/sweep.ts';
 import { createCluster } from '../../../server/kubernetes/cluster.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { sealerOf } from '../../support/engine.ts';

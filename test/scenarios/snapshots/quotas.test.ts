@@ -1,7 +1,7 @@
 // A ResourceQuota that counts ConfigMaps counts those of the engine: whoever meets it is told how many these are, and which.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { itemsOf } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // Values of Secrets, and of objects in other namespaces, lie in the snapshot only sealed; and they are in no status, Event, log
 // line, figure or Lease. Each value is a canary that is looked for everywhere, however encoded, after all that can go wrong.
 import t from 'tap';
-import { at, isObject, type JsonObject, textAt, withKey } from '../../../hooks/model/json.ts';
+import { at, isObject, type JsonObject, textAt, withKey } from '../../../hooks/objects/json.ts';
 import { freeNamespace, must, waitFor } from '../../support/client.ts';
 import { engineNamespace } from '../../support/install.ts';
 import { partial } from '../../support/round-trip.ts';

@@ -1,8 +1,8 @@
 // What was there before an object that is created here, and was adopted by it, is not what its controllers made: the undo leaves it.
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { ownersOf } from '../../../hooks/observe/owners.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { ownersOf } from '../../../hooks/transactions/observe/owners.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { hangOn, isThere } from '../../support/owned.ts';
 import { failAfter, itemsOf } from '../../support/round-trip.ts';

@@ -1,6 +1,6 @@
 // An undo that cannot go on with one change goes on with the others: each gets its try.
 import t from 'tap';
-import { at, isList, type Json, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type Json, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { partial } from '../../support/round-trip.ts';
 import { startSlowAdmission } from '../../support/slow-admission.ts';

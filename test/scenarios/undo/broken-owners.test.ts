@@ -1,7 +1,7 @@
 // An object that is to come back has an owner of a kind that cannot be read: that is waited for, and not for long. All else is undone
 // meanwhile, and the object comes back, with its owner, once that can be read.
 import t from 'tap';
-import { at, textAt } from '../../../hooks/model/json.ts';
+import { at, textAt } from '../../../hooks/objects/json.ts';
 import { breakSomeKind } from '../../support/broken-kind.ts';
 import { must } from '../../support/client.ts';
 import { allowIrreversible, itemsOf, partial } from '../../support/round-trip.ts';

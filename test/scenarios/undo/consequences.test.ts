@@ -1,7 +1,7 @@
 // What controllers of Kubernetes destroy in answer to a change of fields: such a change is refused, and an undo that would do it leaves
 // the object.
 import t, { type Test } from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
 import { allowIrreversible, commit, failAfter, itemsOf, partial, undo } from '../../support/round-trip.ts';

@@ -1,7 +1,7 @@
 // An undo for which others would pay is not made: what they have put into a CustomResourceDefinition or a Namespace that was made
 // here stays, and so does its container. (A Namespace in full: test/scenarios/changes/namespaces-and-crds.test.ts.)
 import t from 'tap';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { isEstablished } from '../../support/install.ts';
 import { commit, itemsOf, partial, showAtRest, undo } from '../../support/round-trip.ts';

@@ -2,8 +2,8 @@
 // writes at that very point, by the death of the engine or between two writes of a living one. In the end the object is as if
 // there had never been a Transaction: as its twin, which nobody but that somebody has touched, managedFields included.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/cluster.ts';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { type Answer, must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { comparable, type Stage, startStage } from '../../support/stage.ts';

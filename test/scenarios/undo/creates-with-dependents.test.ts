@@ -1,6 +1,6 @@
 // What others have hung on an object that was made here keeps it; what its own controllers have made of it goes with it.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { hangOn, isThere, ownerOf } from '../../support/owned.ts';
 import { commit, itemsOf, partial, undo, undoAll } from '../../support/round-trip.ts';

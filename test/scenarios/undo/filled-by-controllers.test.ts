@@ -1,7 +1,7 @@
 // What Kubernetes' own controllers write into an object of a Transaction, and the CA bundle that somebody fills in: neither stops an undo.
 // What else an installed program fills in goes with its object if the Transaction says so.
 import t from 'tap';
-import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { allowIrreversible, commit, itemsOf, partial, undo, undoAll } from '../../support/round-trip.ts';

@@ -1,7 +1,7 @@
 // What an object needs that a rollback leaves is left with it, wherever the spec has the two: a webhook configuration never stays
 // without what answers it. Each case runs in both orders of the changes.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { itemsOf, showAtRest } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -1,7 +1,7 @@
 // What Kubernetes would delete again is not given to an object, or the Transaction is refused: owners that are not there, or that may
 // not be read, and the token of a ServiceAccount that is another one now.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere, ownerOf } from '../../support/owned.ts';
 import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';

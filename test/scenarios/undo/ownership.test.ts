@@ -1,7 +1,7 @@
 // Who owned what before a change owns it again after its undo, however it came to own it: through server-side apply, an update, a
 // subresource, another version of the API. What others came to own in between stays theirs.
 import t from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { commit, itemsOf, managerNames, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

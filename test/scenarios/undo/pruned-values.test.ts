@@ -1,6 +1,6 @@
 // Values that objects hold in fields which a schema of their CustomResourceDefinition no longer has: the API server drops them.
 import t, { type Test } from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, partial, undo } from '../../support/round-trip.ts';

@@ -1,6 +1,6 @@
 // Kinds that do not come back by themselves: their API server generates fields, refuses to take them back, or counts others in.
 import t from 'tap';
-import { at, type JsonObject, textAt, withPath } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { allowIrreversible, commit, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';

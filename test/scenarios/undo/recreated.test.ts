@@ -1,7 +1,7 @@
 // What was deleted is made again as it was: labels, annotations, finalizers, owners that are still there, managedFields. What is
 // on its way out is waited for; what cannot come back is told.
 import t from 'tap';
-import { at, type JsonObject, textAt, withPath } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { commit, itemsOf, managerNames, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -2,7 +2,7 @@
 // Namespace, whose objects of these kinds would go with it, is left until the APIService is available or gone. On an API server of its own,
 // as the APIService is there for everybody.
 import t from 'tap';
-import { at, isList, isObject } from '../../../hooks/model/json.ts';
+import { at, isList, isObject } from '../../../hooks/objects/json.ts';
 import { startControlPlane } from '../../controlplane/start.ts';
 import { startAggregated } from '../../support/aggregated.ts';
 import { must, waitFor } from '../../support/client.ts';

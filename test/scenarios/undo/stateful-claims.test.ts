@@ -1,8 +1,8 @@
 // Claims that Kubernetes deletes with their StatefulSet (persistentVolumeClaimRetentionPolicy.whenDeleted: Delete): a Delete is refused
 // for them, and what is stored behind them once all was Committed is not taken by an undo.
 import t from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { ownersOf } from '../../../hooks/observe/owners.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { ownersOf } from '../../../hooks/transactions/observe/owners.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
 import { itemsOf, partial } from '../../support/round-trip.ts';

@@ -1,8 +1,8 @@
 // The undo of a CRD whose storage version moved to one that it did not have before: three writes, each of which the engine may not
 // survive. Objects that may be stored in the new version keep the CRD from being restored.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/cluster.ts';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { allowIrreversible, commit, itemsOf, partial, portrait, undo } from '../../support/round-trip.ts';

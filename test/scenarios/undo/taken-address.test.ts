@@ -1,6 +1,6 @@
 // The address of a deleted Service, which another Service has got before the undo.
 import t from 'tap';
-import { textAt } from '../../../hooks/model/json.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, partial, undo } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';

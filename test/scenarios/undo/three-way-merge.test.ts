@@ -2,7 +2,7 @@
 // that the change was expected to make. Lists with keys are merged item by item. The traps are those in which managedFields say
 // nothing, or say it late.
 import t from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { commit, managerNames, portrait, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

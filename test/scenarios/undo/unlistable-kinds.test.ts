@@ -1,7 +1,7 @@
 // A kind that cannot be listed holds up nothing for long, and is named: an undo of what never was Committed goes on without it, one of
 // what was Committed leaves what would be deleted, a Delete is refused.
 import t from 'tap';
-import { textAt } from '../../../hooks/model/json.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { breakSomeKind } from '../../support/broken-kind.ts';
 import { must } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';

@@ -1,9 +1,9 @@
 // A version of a kind that is no longer served hides objects, which live on in the other one: they are not gone. Their undo waits, and
 // not for long; it is retried once the version is served again. Where the kind itself is gone, so are they.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { listAll } from '../../../hooks/observe/listing.ts';
-import { createLooks } from '../../../hooks/observe/looks.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { listAll } from '../../../hooks/transactions/observe/listing.ts';
+import { createLooks } from '../../../hooks/transactions/observe/looks.ts';
 import { failureOf, openCluster } from '../../server/kubernetes/real.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { ownerOf } from '../../support/owned.ts';

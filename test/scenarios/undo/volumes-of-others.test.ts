@@ -1,7 +1,7 @@
 // A volume that was there before the claim of a Transaction that was never Committed: Kubernetes deletes it with the claim by its reclaim
 // policy, and what others have stored in it.
 import t, { type Test } from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { isThere } from '../../support/owned.ts';
 import { failAfter, itemsOf } from '../../support/round-trip.ts';

@@ -1,7 +1,7 @@
 // What blocks a requested undo before its first write, beside the work of others: rights, the ServiceAccount, locks; and what an answer
 // may show of a sealed object.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';
 import { change, portraits } from '../../support/targets.ts';

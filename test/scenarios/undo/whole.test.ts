@@ -1,6 +1,6 @@
 // A requested undo is decided as a whole: it undoes what its plan says, or it writes nothing and says why (U1 to U3).
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { account, conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { change, portraits } from '../../support/targets.ts';

@@ -1,7 +1,7 @@
 // What expressions over an object come to.
 import t from 'tap';
-import type { Evaluated } from '../../../hooks/model/gate.ts';
-import { type JsonObject, parseJson } from '../../../hooks/model/json.ts';
+import type { ExpressionResult } from '../../../hooks/objects/cluster.ts';
+import { type JsonObject, parseJson } from '../../../hooks/objects/json.ts';
 import { open, patient, yes } from './opened.ts';
 
 const object = parseJson(
@@ -15,10 +15,10 @@ const object = parseJson(
     .replace('"OVER"', '92233720368547758080'),
 ) as JsonObject;
 
-const no: Evaluated = { kind: 'value', value: false };
-const unset: Evaluated = { kind: 'unset' };
+const no: ExpressionResult = { kind: 'value', value: false };
+const unset: ExpressionResult = { kind: 'unset' };
 
-const rows: readonly (readonly [expression: string, comesTo: Evaluated])[] = [
+const rows: readonly (readonly [expression: string, comesTo: ExpressionResult])[] = [
   ['object.status.phase == "Running"', yes],
   ['object.status.phase == "Pending"', no],
   ['object["status"]["phase"].startsWith("Run")', yes],

@@ -1,6 +1,6 @@
 // What an evaluation may fill memory with.
 import t from 'tap';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { open, patient, yes } from './opened.ts';
 
 const object: JsonObject = { items: Array.from({ length: 1000 }, (_, index) => index), megabyte: 'a'.repeat(1_000_000) };

@@ -1,8 +1,8 @@
 // Expressions with their thread, for tests, and the threads that were started meanwhile.
 import type { Worker } from 'node:worker_threads';
 import type { Test } from 'tap';
-import type { Evaluated } from '../../../hooks/model/gate.ts';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { ExpressionResult } from '../../../hooks/objects/cluster.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { createExpressions } from '../../../server/expressions/expressions.ts';
 
 type Limits = Parameters<typeof createExpressions>[0];
@@ -13,7 +13,7 @@ interface Opened {
   /** As of one Transaction. */
   readonly expressions: {
     compile(text: string): Promise<string | undefined>;
-    evaluate(text: string, object: JsonObject): Promise<Evaluated | 'late'>;
+    evaluate(text: string, object: JsonObject): Promise<ExpressionResult | 'late'>;
     close(): Promise<void>;
   };
   readonly threads: readonly Worker[];
@@ -43,7 +43,7 @@ export function open(t: Test, limits?: Limits): Opened {
 /** Long enough for any machine: for tests of what an expression comes to, not of how long it takes. */
 export const patient: Limits = { limit: 60_000, idle: 60_000, wait: 60_000 };
 
-export const yes: Evaluated = { kind: 'value', value: true };
+export const yes: ExpressionResult = { kind: 'value', value: true };
 
 /** Takes seconds on any machine, over an object of 1 MB. */
 export const loops = 'object.items.all(a, object.items.all(b, object.items.all(c, a.number + b.number + c.number >= 0)))';

@@ -1,7 +1,7 @@
 // Who has a turn in the thread of expressions, and which answers need none.
 import t from 'tap';
-import type { Evaluated } from '../../../hooks/model/gate.ts';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { ExpressionResult } from '../../../hooks/objects/cluster.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { rememberAnswers } from '../../../server/expressions/answers.ts';
 import { createExpressions } from '../../../server/expressions/expressions.ts';
 import { createTurns } from '../../../server/threads/turns.ts';
@@ -78,7 +78,7 @@ t.test('the same expression over the same object is not evaluated again; what to
   const answers = rememberAnswers(2, () => now);
   const object = (uid: string, resourceVersion: string) => ({ apiVersion: 'v1', metadata: { uid, resourceVersion } });
   const question = (text: string, own: JsonObject, by = 'one') => ({ asker: asker('shop', by), text, object: own });
-  const yes: Evaluated = { kind: 'value', value: true };
+  const yes: ExpressionResult = { kind: 'value', value: true };
   answers.keep(question('true', object('a', '1')), yes, 100);
   t.same(answers.find(question('true', object('a', '1'))), yes);
   t.equal(answers.find(question('1 == 1', object('a', '1'))), undefined);

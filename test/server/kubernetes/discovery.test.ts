@@ -1,6 +1,6 @@
 // What aggregated discovery says of API servers that are away, without a cluster.
 import t from 'tap';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { createDiscovery } from '../../../server/kubernetes/discovery.ts';
 
 const widgets = {

@@ -1,7 +1,7 @@
 // Each answer, and each way of getting none, with the failure that it means.
 import t from 'tap';
-import type { Failure } from '../../../hooks/model/failure.ts';
-import type { Json } from '../../../hooks/model/json.ts';
+import type { Failure } from '../../../hooks/objects/failure.ts';
+import type { Json } from '../../../hooks/objects/json.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer } from '../../../server/kubernetes/failures.ts';
 
 const status = (reason: string, more: Readonly<Record<string, Json>> = {}): Json => ({

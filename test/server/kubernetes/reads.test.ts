@@ -1,7 +1,7 @@
 // Reads of the port on the real API server: objects, metadata only, lists, kinds, permissions; and as whom.
 import t from 'tap';
-import type { Identity, Resource } from '../../../hooks/cluster.ts';
-import { isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Identity, Resource } from '../../../hooks/objects/cluster.ts';
+import { isObject, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { createDiscovery } from '../../../server/kubernetes/discovery.ts';
 import { freeNamespace, must, waitFor } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';

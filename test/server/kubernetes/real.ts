@@ -1,7 +1,7 @@
 // The port over the cluster of the suite, and short ways to write with it.
-import type { Answer, Cluster, Identity, Location, Precondition } from '../../../hooks/cluster.ts';
-import type { Failure } from '../../../hooks/model/failure.ts';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import type { Answer, Cluster, Identity, Location, Precondition } from '../../../hooks/objects/cluster.ts';
+import type { Failure } from '../../../hooks/objects/failure.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { type ClusterOptions, createCluster, type KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
 import { connectionOf } from '../../support/kubeconfig.ts';
 

@@ -1,7 +1,7 @@
 // Whom a refusal refuses (server/kubernetes/refused-party.ts). The API server's own answers: test/scenarios/lifecycle/engine-refused.test.ts.
 import t from 'tap';
-import type { Identity } from '../../../hooks/cluster.ts';
-import type { Failure } from '../../../hooks/model/failure.ts';
+import type { Identity } from '../../../hooks/objects/cluster.ts';
+import type { Failure } from '../../../hooks/objects/failure.ts';
 import { withRefusedParty } from '../../../server/kubernetes/refused-party.ts';
 import { accessReview } from '../../../server/kubernetes/requests.ts';
 import { failed } from '../../../server/kubernetes/transport.ts';

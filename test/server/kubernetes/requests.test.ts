@@ -1,6 +1,6 @@
 // From writes to requests, without a cluster: what stands in path, query and body, and which names are never sent.
 import t from 'tap';
-import type { Location, Resource, Write } from '../../../hooks/cluster.ts';
+import type { Location, Resource, Write } from '../../../hooks/objects/cluster.ts';
 import { impersonationHeaders } from '../../../server/kubernetes/impersonation.ts';
 import { collectionPath, groupVersionPath, objectPath } from '../../../server/kubernetes/paths.ts';
 import { requestOfWrite } from '../../../server/kubernetes/requests.ts';

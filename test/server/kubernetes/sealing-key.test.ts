@@ -1,6 +1,6 @@
 // The Secret with the sealing keys on the real API server: made once, read ever after, refused when it is unusable.
 import t from 'tap';
-import { at, isObject, withPath } from '../../../hooks/model/json.ts';
+import { at, isObject, withPath } from '../../../hooks/objects/json.ts';
 import { createSealer } from '../../../server/kubernetes/sealer.ts';
 import { ensureSealingKeys, readSealingKeys, sealingKeyName } from '../../../server/kubernetes/sealing-key.ts';
 import { freeNamespace, must } from '../../support/client.ts';

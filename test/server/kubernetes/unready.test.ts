@@ -1,7 +1,7 @@
 // Refusals of an API server that starts: they count only once it is ready (server/kubernetes/unready.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { Failed, Identity, Write } from '../../../hooks/cluster.ts';
+import type { Failed, Identity, Write } from '../../../hooks/objects/cluster.ts';
 import type { KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
 import { failureOfAnswer } from '../../../server/kubernetes/failures.ts';
 import type { ApiRequest } from '../../../server/kubernetes/requests.ts';

@@ -1,7 +1,7 @@
 // Each verb of the port on the real API server: what it does, what its precondition stops, and that a dry run does nothing.
 import t from 'tap';
-import type { Write } from '../../../hooks/cluster.ts';
-import { at, type JsonObject, parseJson, textAt, withPath } from '../../../hooks/model/json.ts';
+import type { Write } from '../../../hooks/objects/cluster.ts';
+import { at, type JsonObject, parseJson, textAt, withPath } from '../../../hooks/objects/json.ts';
 import { freeNamespace, must, waitFor } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';
 import { configMap, create, engine, failureOf, fieldManager, locationOf, objectOf, openCluster, versionOf } from './real.ts';

@@ -1,6 +1,6 @@
 // What each namespace costs: calls, their time, and what was read for them; the first namespaces by name, and no counter ever moves.
 import t from 'tap';
-import type { Hook } from '../../../hooks/call.ts';
+import type { Hook } from '../../../hooks/transactions/call.ts';
 import { countRequests } from '../../../server/telemetry/api-requests.ts';
 import { defineMetrics } from '../../../server/telemetry/definitions.ts';
 import { createEventRecorder } from '../../../server/telemetry/events.ts';

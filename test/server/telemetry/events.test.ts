@@ -1,6 +1,6 @@
 // Events about a Transaction on the real API server: each exists once, in order, and none delays anything.
 import t from 'tap';
-import { textAt } from '../../../hooks/model/json.ts';
+import { textAt } from '../../../hooks/objects/json.ts';
 import { createEventRecorder, type TransactionEvent } from '../../../server/telemetry/events.ts';
 import { freeNamespace } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';

@@ -1,8 +1,8 @@
 // What is in the cluster, counted on the real API server: whole pages, by phase, age and what was not restored.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { formatTime } from '../../../hooks/model/timeouts.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { formatTime } from '../../../hooks/objects/time.ts';
 import { readPage, secondsOfAge } from '../../../server/kubernetes/tables.ts';
 import { createInventory } from '../../../server/telemetry/inventory.ts';
 import { freeNamespace, must, waitFor } from '../../support/client.ts';

@@ -1,6 +1,6 @@
 // The metrics: a status counts once it is known to be stored, requests when they are made, gauges come from the API server.
 import t from 'tap';
-import type { StepReport } from '../../../hooks/call.ts';
+import type { StepReport } from '../../../hooks/transactions/call.ts';
 import type { Inventory } from '../../../server/telemetry/inventory.ts';
 import { createMetrics, type Metrics } from '../../../server/telemetry/metrics.ts';
 import { report, request, rest, testApp } from '../parts.ts';

@@ -1,5 +1,5 @@
 // Decodes the answer of a hook as strictly as Metacontroller decodes answers of version v2.
-import { isList, isObject, type Json, type JsonObject, parseJson } from '../../../hooks/model/json.ts';
+import { isList, isObject, type Json, type JsonObject, parseJson } from '../../../hooks/objects/json.ts';
 
 export interface HookAnswer {
   /** `{}` if the answer has none: Metacontroller stores that, and so deletes the old status. */

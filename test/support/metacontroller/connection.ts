@@ -2,7 +2,7 @@
 // managedFields, so it is Metacontroller's. A refusal is an ApiError; an aborted signal ends everything.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
+import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/objects/json.ts';
 import { readAccess } from '../kubeconfig.ts';
 import type { Bucket } from './limits.ts';
 

@@ -1,6 +1,6 @@
 // CRDs for Metacontroller's three kinds, with the least that it needs to run: group, names and scope from its API documentation,
 // and no schema. Users install the CRDs that Metacontroller ships.
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 
 const group = 'metacontroller.k8s.io';
 

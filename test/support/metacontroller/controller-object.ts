@@ -1,6 +1,6 @@
 // The CompositeController for both loops: the double sends it in every call, the real one finds it in the cluster.
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import type { ParentResource } from './parents.ts';
 
 interface ControllerParts {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { at, type Json, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { connect, freeNamespace, must, waitFor } from '../client.ts';
 import { connectAsMetacontroller } from './connection.ts';
 import { startMetacontroller } from './double.ts';

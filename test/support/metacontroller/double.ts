@@ -11,7 +11,7 @@
 //    not use.
 // 8. With a customize hook, calls hold the related objects, and a change of one enqueues its parents (related.ts).
 import { setMaxListeners } from 'node:events';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { type Api, connectAsMetacontroller, hasCode, wait } from './connection.ts';
 import { controllerObject } from './controller-object.ts';
 import { createEventRecorder } from './events.ts';

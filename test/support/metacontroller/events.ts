@@ -1,6 +1,6 @@
 // Writes Events on the parent as client-go's recorder does: equal Events increase a count, and one object gets a burst of at most
 // 25, then one in 5 minutes. They are written in order, beside the work, and may be lost.
-import { type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import type { Api } from './connection.ts';
 import { type Bucket, tokenBucket } from './limits.ts';
 

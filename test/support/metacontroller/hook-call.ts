@@ -1,6 +1,6 @@
 // One call of the hook: the request, how an answer is evaluated (rule 5 of the loop), and what is recorded of it.
 import { Agent } from 'undici';
-import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
+import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/objects/json.ts';
 import { decodeAnswer, type HookAnswer } from './answer.ts';
 
 interface HookRequest {

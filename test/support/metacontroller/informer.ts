@@ -2,7 +2,7 @@
 // 1. It reports every add, update, delete and relist, even if nothing changed.
 // 2. Readers get the cache, which lags behind the API server by `lagMilliseconds` and a little more.
 // 3. A watch that ends continues from the last version seen; one that breaks or is too old (410) leads to a new LIST.
-import { isList, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { isList, isObject, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { type Api, wait } from './connection.ts';
 import { keyOf, listPath, type ParentResource } from './parents.ts';
 import { readEvents, type WatchEvent } from './watch-stream.ts';

@@ -1,6 +1,6 @@
 // Finalizers, deletion, and the order of calls: rules that hold for the double and for the real Metacontroller alike.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../client.ts';
 import { finalizersOf } from './parents.ts';
 import { loopKinds } from './scripted-hook.ts';

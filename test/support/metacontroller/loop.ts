@@ -1,6 +1,6 @@
 // One interface for the hook's loop: the real Metacontroller if it is installed, otherwise the double.
 import { randomBytes } from 'node:crypto';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { type Client, connect, must, waitFor } from '../client.ts';
 import { findMetacontroller, loopLabel, startBinary } from './binary.ts';
 import { controllerDefinitions } from './controller-crds.ts';

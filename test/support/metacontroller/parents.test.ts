@@ -1,6 +1,6 @@
 // If a write of the loop collides with writes of others, it reads and writes again, four times in all.
 import t from 'tap';
-import { at, type JsonObject } from '../../../hooks/model/json.ts';
+import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { connect, freeNamespace, must } from '../client.ts';
 import { type Api, connectAsMetacontroller } from './connection.ts';
 import { parentsOf } from './parents.ts';

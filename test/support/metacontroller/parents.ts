@@ -1,6 +1,6 @@
 // The parents in the API server: their paths, and the read-modify-write of every write of the loop.
 import { setTimeout as delay } from 'node:timers/promises';
-import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../../hooks/model/json.ts';
+import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../../hooks/objects/json.ts';
 import { type Api, ApiError, hasCode } from './connection.ts';
 
 /** Namespaced or cluster-scoped, with a status subresource: Metacontroller ignores parents without one. */

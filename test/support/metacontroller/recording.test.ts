@@ -1,7 +1,7 @@
 // With the recorded answers, a loop makes the recorded calls: same order, same parents, same status writes, same waits. The double
 // makes all of them, since its cache is late on purpose; the real one may lack the outdated duplicate.
 import t, { type Test } from 'tap';
-import { at, isList, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../../../hooks/model/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../../../hooks/objects/json.ts';
 import { type Client, connect, freeNamespace, must, waitFor } from '../client.ts';
 import { connectAsMetacontroller } from './connection.ts';
 import { type LoopKind, startLoop } from './loop.ts';

@@ -1,7 +1,7 @@
 // The recorded calls of Metacontroller 4.17.2: one Transaction is created, answered 429 and 500 once each, answered with a status
 // that the CRD refuses, resynced by timer, and deleted. Callers get clones.
 import { readdirSync, readFileSync } from 'node:fs';
-import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
+import { at, isObject, type Json, type JsonObject, parseJson, textAt } from '../../../hooks/objects/json.ts';
 import type { Received, Scripted } from './scripted-hook.ts';
 
 const folder = new URL('../../fixtures/metacontroller/', import.meta.url);

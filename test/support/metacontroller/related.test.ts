@@ -2,7 +2,7 @@
 // of the cluster is related by its name, objects of a namespace are by their label; a change of either causes a call.
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { at, isList, isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, parseJson, textAt } from '../../../hooks/objects/json.ts';
 import { connect, freeNamespace, must, waitFor } from '../client.ts';
 import { startLoop } from './loop.ts';
 import { listPath } from './parents.ts';

@@ -1,6 +1,6 @@
 // Related objects, as the customize hook of version v2 names them: the answer is kept for the generation of the parent; a change of a
 // related object enqueues every parent whose rules match it; calls hold them under `Kind.group/version`, by `namespace/name` or `name`.
-import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import type { Api } from './connection.ts';
 import { createInformer } from './informer.ts';
 import { keyOf } from './parents.ts';

@@ -1,6 +1,6 @@
 // What a loop does with the hook's answers. Each rule holds for the double and for the real Metacontroller alike.
 import t, { type Test } from 'tap';
-import { at } from '../../../hooks/model/json.ts';
+import { at } from '../../../hooks/objects/json.ts';
 import type { Scripted } from './scripted-hook.ts';
 import { loopKinds } from './scripted-hook.ts';
 import { asItWas, type Stage, setStage, status } from './stage.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import process from 'node:process';
-import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
+import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/objects/json.ts';
 import { type Client, must, type Teardown, waitFor } from '../client.ts';
 import { findMetacontroller } from './binary.ts';
 import type { LoopKind } from './loop.ts';

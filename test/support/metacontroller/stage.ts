@@ -1,8 +1,8 @@
 // What tests of the loop's rules share: a parent kind and a namespace for each test, a hook that handles each parent as its test
 // says, and a loop over the parents.
 import type { Test } from 'tap';
-import type { JsonObject } from '../../../hooks/model/json.ts';
-import { isObject, textAt, withKey } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
+import { isObject, textAt, withKey } from '../../../hooks/objects/json.ts';
 import { type Client, connect, freeNamespace, must, waitFor } from '../client.ts';
 import { type LoopKind, type LoopOptions, startLoop } from './loop.ts';
 import { installParentKind, kubeconfigOfTests, type Received, type Scripted, startScriptedHook } from './scripted-hook.ts';

@@ -1,5 +1,5 @@
 // One turn of the loop for one parent: rules 2 to 6 (see double.ts).
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import type { HookAnswer } from './answer.ts';
 import { hasCode } from './connection.ts';
 import type { EventRecorder } from './events.ts';

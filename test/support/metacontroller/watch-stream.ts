@@ -1,5 +1,5 @@
 // The body of a watch: one JSON object per line, in chunks that may end anywhere.
-import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/model/json.ts';
+import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/objects/json.ts';
 
 type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
 

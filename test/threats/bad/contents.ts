@@ -1,6 +1,6 @@
 // Content that contradicts its target, is no object, or is meant to exhaust whoever reads it.
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../hooks/model/json.ts';
+import type { Json, JsonObject } from '../../../hooks/objects/json.ts';
 import { anyText, label, specialKey } from '../chance.ts';
 import { type BadTransaction, changeWith, goodContent, invalid, ofContent, ofMetadata, some, specWith } from './specs.ts';
 

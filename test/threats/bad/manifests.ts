@@ -1,6 +1,6 @@
 // Plain manifests that are not one object, and members of a change where they mean nothing.
 import fc from 'fast-check';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { label } from '../chance.ts';
 import { type BadTransaction, changeWith, goodContent, invalid, type Parts, some, specWith } from './specs.ts';
 

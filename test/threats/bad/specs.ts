@@ -1,7 +1,7 @@
 // A Transaction that must not come to anything, by name: what each is, what the API server says when it is created, and with
 // which reason it ends where it gets past that (an older definition of Transactions in the cluster, a policy that is not there).
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../hooks/model/json.ts';
+import type { Json, JsonObject } from '../../../hooks/objects/json.ts';
 
 export interface BadTransaction {
   readonly name: string;

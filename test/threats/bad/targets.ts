@@ -1,6 +1,6 @@
 // Targets that are refused: the parts that run Transactions, what cannot be put back, and what is not as the change needs it.
 import fc from 'fast-check';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { engineNamespace } from '../../support/install.ts';
 import { label } from '../chance.ts';
 import {

@@ -1,6 +1,6 @@
 // Requests about a Transaction that is there, with lies about it: they change nothing.
 import fc from 'fast-check';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { label, specialKey } from '../chance.ts';
 import { anyJson, anyObject, type BadBody, type Requests } from './sent.ts';
 

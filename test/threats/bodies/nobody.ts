@@ -1,6 +1,6 @@
 // Requests about nobody that can be, or that is.
 import fc from 'fast-check';
-import type { JsonObject } from '../../../hooks/model/json.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { anyText, around, control, label } from '../chance.ts';
 import { anyJson, anyObject, type BadBody, type Requests, text, without } from './sent.ts';
 

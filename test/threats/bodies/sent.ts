@@ -1,6 +1,6 @@
 // A request to the hook that Metacontroller does not send, by name, and what it is answered.
 import fc from 'fast-check';
-import type { Json, JsonObject } from '../../../hooks/model/json.ts';
+import type { Json, JsonObject } from '../../../hooks/objects/json.ts';
 import { anyText, specialKey } from '../chance.ts';
 
 export interface Sent {

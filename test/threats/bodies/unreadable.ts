@@ -1,7 +1,7 @@
 // What is no request at all.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import type { Json } from '../../../hooks/model/json.ts';
+import type { Json } from '../../../hooks/objects/json.ts';
 import { anyText, label } from '../chance.ts';
 import { anyJson, type BadBody, type Requests, text } from './sent.ts';
 

@@ -1,6 +1,6 @@
 // What somebody with rights on ConfigMaps, and none on the targets, can put where a snapshot might be looked for.
-import { at, type JsonObject, textAt } from '../../../hooks/model/json.ts';
-import { digestOf } from '../../../hooks/snapshots/chunks.ts';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { digestOf } from '../../../hooks/transactions/snapshots/chunks.ts';
 import { must } from '../../support/client.ts';
 import { snapshotNamesOf } from '../../support/snapshots.ts';
 import type { Stage } from '../../support/stage.ts';

@@ -1,0 +1,199 @@
+// The port: what the engine needs of the outside world. Every stage before `perform` gets only a Reader; dry runs and access
+// reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
+import type { Asker } from './asker.ts';
+import type { Failure } from './failure.ts';
+import type { JsonObject } from './json.ts';
+import type { Packer } from './packer.ts';
+
+/** The identity of a request: the engine itself, or a ServiceAccount by impersonation. */
+export type Identity =
+  | { readonly kind: 'engine' }
+  | { readonly kind: 'serviceAccount'; readonly namespace: string; readonly name: string };
+
+/** How the API server serves a kind (from discovery only, or from the CustomResourceDefinition that will define it). */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  /** Whether `status` is a subresource; if not, status is content. */
+  readonly statusSubresource: boolean;
+}
+
+export interface Location {
+  readonly resource: Resource;
+  /** Absent for cluster-scoped resources. */
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export interface Failed {
+  readonly kind: 'failed';
+  readonly failure: Failure;
+}
+
+/** `serverTime` is the API server's `Date` header in ms since the epoch, with a resolution of one second. */
+export type Answer = { readonly kind: 'ok'; readonly object: JsonObject; readonly serverTime: number } | Failed;
+
+export type ListAnswer =
+  | {
+      readonly kind: 'ok';
+      readonly items: readonly JsonObject[];
+      /** Whether the list is complete. */
+      readonly complete: boolean;
+      /** The token for the rest of the list; empty if there is none. */
+      readonly next: string;
+      /** Length of the whole answer, in characters. */
+      readonly size: number;
+      readonly serverTime: number;
+    }
+  | Failed;
+
+export type ResourceAnswer = { readonly kind: 'ok'; readonly resource: Resource } | Failed;
+
+export type ResourcesAnswer =
+  | {
+      readonly kind: 'ok';
+      readonly resources: readonly Resource[];
+      /** Groups with their versions whose API server is away, and whose resources are unknown. */
+      readonly away: readonly string[];
+      /** Groups with their versions whose API server is away, and whose resources are known from before. */
+      readonly stale?: readonly string[];
+    }
+  | Failed;
+
+export type AccessAnswer = { readonly kind: 'ok'; readonly allowed: boolean } | Failed;
+
+/** The version that a write is based on. The API server answers 409 if it is no longer the stored one. */
+export interface Precondition {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+interface WriteBase {
+  readonly identity: Identity;
+  readonly location: Location;
+}
+
+/**
+ * One request that changes something. The adapter puts preconditions where the API server reads them: into the metadata of the body
+ * for update and apply, into `preconditions` of DeleteOptions for delete. A create has no precondition but the absence of the
+ * object.
+ */
+export type Write =
+  | (WriteBase & { readonly verb: 'create'; readonly object: JsonObject; readonly fieldManager: string })
+  | (WriteBase & {
+      readonly verb: 'update';
+      readonly object: JsonObject;
+      readonly precondition: Precondition;
+      readonly fieldManager: string;
+      readonly subresource?: 'status';
+    })
+  | (WriteBase & {
+      readonly verb: 'apply';
+      readonly object: JsonObject;
+      /** `absent`: the object is created, and must not exist. */
+      readonly precondition: Precondition | 'absent';
+      readonly fieldManager: string;
+      /** Whether a field that another manager owns with another value refuses the write; otherwise it is taken over. */
+      readonly failOnConflict?: true;
+    })
+  | (WriteBase & { readonly verb: 'delete'; readonly precondition: Precondition });
+
+export interface AccessQuestion {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+export interface ListOptions {
+  /** Items at most; `complete` of the answer says whether there are more. */
+  readonly limit?: number;
+  /** Continues a list from the token `next` of an earlier answer. */
+  readonly from?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Only objects of this name. */
+  readonly name?: string;
+  /** Whole objects, if their metadata is not enough. */
+  readonly whole?: boolean;
+  /** A larger answer, in bytes, is cut off: its failure has the reason `AnswerTooLarge`. */
+  readonly mostBytes?: number;
+}
+
+export interface Reader {
+  get(location: Location, identity: Identity): Promise<Answer>;
+  /** Metadata only (PartialObjectMetadata): cheap even for a large object. */
+  getMetadata(location: Location, identity: Identity): Promise<Answer>;
+  /** Metadata of the objects of a resource, in one namespace or, without one, in the whole cluster. */
+  listMetadata(resource: Resource, namespace: string | undefined, identity: Identity, options: ListOptions): Promise<ListAnswer>;
+  /** Resolves a kind through discovery, which is read again once if the kind is unknown. `absent` if no such kind is served. */
+  resource(apiVersion: string, kind: string): Promise<ResourceAnswer>;
+  /** Every resource that is served at its preferred version. */
+  resources(): Promise<ResourcesAnswer>;
+  /** SelfSubjectAccessReview as that identity. */
+  allowed(question: AccessQuestion, identity: Identity): Promise<AccessAnswer>;
+  /** The write with `dryRun=All`: the resulting object, or the refusal. */
+  dryRun(write: Write): Promise<Answer>;
+}
+
+export interface Writer {
+  /**
+   * Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). `isLate` is called once the
+   * head of the request is sent: if it returns true, the write is not completed and has no effect.
+   */
+  send(write: Write, isLate?: () => boolean): Promise<Answer>;
+}
+
+export interface Cluster extends Reader, Writer {}
+
+/** Makes stored text provably ours, and unreadable if it must be. */
+export type Sealer = Packer;
+
+/** Monotonic time in ms, only for deadlines of a call. Everything else follows the API server's clock. */
+export interface Clock {
+  monotonic(): number;
+  /** Resolves after so many ms. */
+  sleep(milliseconds: number): Promise<void>;
+}
+
+/** CEL with one variable, `object`. */
+export interface Expressions {
+  /** `why`: why the text is no expression over `object`. `late`: it had no turn within `wait` ms; the next call tries again. */
+  compile(text: string, asker: Asker, wait: number): Promise<{ readonly why?: string } | 'late'>;
+  /** No message holds a value of the object. `late`: the expression had no turn in time; the next call tries again. */
+  evaluate(text: string, object: JsonObject, asker: Asker): Promise<ExpressionResult | 'late'>;
+}
+
+/** `why`: a predicate, such as `is not UTF-8`; repeats nothing of what was read. */
+interface Unreadable {
+  readonly kind: 'unreadable';
+  readonly why: string;
+}
+
+export type Unpacked = { readonly kind: 'bytes'; readonly bytes: Uint8Array } | Unreadable;
+
+/** `values`: maps, lists and scalars in it. */
+export type Manifest = { readonly kind: 'object'; readonly object: JsonObject; readonly values: number } | Unreadable;
+
+/** One object in JSON or YAML, gzip or not, as people store manifests. Neither throws on what was read; memory and time have bounds, whatever it is. */
+export interface Manifests {
+  /** The bytes, unpacked if they are gzip. Unreadable if there are more than `most`. */
+  unpack(bytes: Uint8Array, most: number): Promise<Unpacked>;
+  /**
+   * The one object in unpacked bytes. `late`: they are YAML, and had no turn within `wait` ms, because other Transactions came first; the next call
+   * tries again.
+   */
+  parse(bytes: Uint8Array, asker: Asker, wait: number): Promise<Manifest | 'late'>;
+}
+
+/** The result of a CEL expression. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words. */
+export type ExpressionResult =
+  | { readonly kind: 'value'; readonly value: boolean }
+  | { readonly kind: 'unset' }
+  | { readonly kind: 'broken'; readonly message: string };

@@ -1,0 +1,148 @@
+// managedFields as sets of paths, with the operations of JavaScript's Set.
+// Source of the format: k8s.io/apimachinery pkg/apis/meta/v1 ManagedFieldsEntry and structured-merge-diff, fieldpath/serialize.go.
+import { at, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../json.ts';
+import { normalElement, type Path, pathOf, pathOpening } from './path.ts';
+
+/** Paths as text (path.ts). The ancestors of a member are members only if the set contains them too. */
+export type FieldSet = ReadonlySet<string>;
+
+export interface Manager {
+  readonly name: string;
+  readonly operation: string;
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time?: string;
+  readonly fields: FieldSet;
+}
+
+export const noFields: FieldSet = new Set();
+
+/** The API server treats two entries with the same key as one manager. */
+export function managerKey(manager: Manager): string {
+  return JSON.stringify([manager.name, manager.operation, manager.apiVersion, manager.subresource]);
+}
+
+/** The managers of an object. Unreadable entries are skipped. */
+export function managersOf(object: Json | undefined): readonly Manager[] {
+  return entriesOf(object).map(managerOf);
+}
+
+/** The managers of an object by their keys. */
+export function managersByKey(object: Json | undefined): ReadonlyMap<string, Manager> {
+  return new Map(managersOf(object).map((manager) => [managerKey(manager), manager]));
+}
+
+/** One set for all: a union of two copies the first, and there may be thousands. */
+export function unionOf(all: readonly FieldSet[]): FieldSet {
+  const members = new Set<string>();
+  for (const fields of all) for (const text of fields) members.add(text);
+  return members;
+}
+
+function managerOf(entry: JsonObject): Manager {
+  const time = textAt(entry, 'time');
+  let fields: FieldSet | undefined;
+  return {
+    name: textAt(entry, 'manager') ?? '',
+    operation: textAt(entry, 'operation') ?? '',
+    apiVersion: textAt(entry, 'apiVersion') ?? '',
+    subresource: textAt(entry, 'subresource') ?? '',
+    // Made when it is asked for: of objects that only lie around, the names alone are.
+    get fields() {
+      fields ??= parseFields(at(entry, 'fieldsV1'));
+      return fields;
+    },
+    ...(time === undefined ? {} : { time }),
+  };
+}
+
+export function entryOf(manager: Manager): JsonObject {
+  const entry: JsonObject = {
+    manager: manager.name,
+    operation: manager.operation,
+    apiVersion: manager.apiVersion,
+    fieldsType: 'FieldsV1',
+    fieldsV1: formatFields(manager.fields),
+  };
+  const timed = manager.time === undefined ? entry : withKey(entry, 'time', manager.time);
+  return manager.subresource === '' ? timed : withKey(timed, 'subresource', manager.subresource);
+}
+
+/** What a set was parsed from: as long as it is unchanged, it is formatted as it was. An object may have 90 000 fields. */
+const parsedFrom = new WeakMap<FieldSet, JsonObject>();
+
+export function parseFields(fieldsV1: Json | undefined): FieldSet {
+  const members = new Set<string>();
+  if (!isObject(fieldsV1)) return members;
+  collect(fieldsV1, '', members);
+  parsedFrom.set(members, fieldsV1);
+  return members;
+}
+
+function collect(node: JsonObject, above: string, members: Set<string>): void {
+  eachChild(node, (element, below) => {
+    const opening = pathOpening(above, normalElement(element));
+    if (isMember(below)) members.add(`${opening}]`);
+    collect(below, opening, members);
+  });
+}
+
+/** Calls `work` for the elements of one level of fieldsV1, with what lies below them. */
+export function eachChild(node: JsonObject, work: (element: string, below: JsonObject) => void): void {
+  for (const element of Object.keys(node)) {
+    const below = node[element];
+    if (element !== '.' && isObject(below)) work(element, below);
+  }
+}
+
+/** `"f:a": {}` is the member a. `"f:a": {"f:b": {}}` is the member a.b alone. `"f:a": {".": {}, ...}` includes a too. */
+export function isMember(below: JsonObject): boolean {
+  return Object.hasOwn(below, '.') || Object.keys(below).length === 0;
+}
+
+/** The fieldsV1 of each of the managers of an object (`managersOf`). */
+export function fieldTreesOf(object: Json | undefined): readonly JsonObject[] {
+  return entriesOf(object).map((entry) => {
+    const fieldsV1 = at(entry, 'fieldsV1');
+    return isObject(fieldsV1) ? fieldsV1 : {};
+  });
+}
+
+function entriesOf(object: Json | undefined): readonly JsonObject[] {
+  const entries = at(object, 'metadata', 'managedFields');
+  return isList(entries) ? entries.filter(isObject) : [];
+}
+
+interface Node {
+  member: boolean;
+  readonly children: Map<string, Node>;
+}
+
+export function formatFields(fields: FieldSet): JsonObject {
+  const known = parsedFrom.get(fields);
+  if (known !== undefined) return known;
+  const root: Node = { member: false, children: new Map() };
+  for (const text of [...fields].sort()) nodeAt(root, pathOf(text)).member = true;
+  return formatNode(root);
+}
+
+function nodeAt(root: Node, path: Path): Node {
+  let node = root;
+  for (const element of path) {
+    const child = node.children.get(element) ?? { member: false, children: new Map() };
+    node.children.set(element, child);
+    node = child;
+  }
+  return node;
+}
+
+function formatNode(node: Node): JsonObject {
+  const children = [...node.children].map(([element, child]) => [element, formatNode(child)] as const);
+  const own = node.member && children.length > 0 ? [['.', {}] as const] : [];
+  return Object.fromEntries([...own, ...children]);
+}
+
+/** Whether `path` is `prefix` or lies below it. */
+export function isWithin(path: Path, prefix: Path): boolean {
+  return path.length >= prefix.length && prefix.every((element, index) => path[index] === element);
+}

@@ -1,0 +1,134 @@
+// Which lists have keys. managedFields show it: the API server writes into them the keys of every list that its schema declares as
+// a map or a set, for built-in kinds and CustomResourceDefinitions alike. So no schema is read.
+import { at, isList, isObject, type Json, type JsonObject } from '../json.ts';
+import { eachChild, fieldTreesOf } from './fields.ts';
+import { field, itemElement, keyNames, memberElement, type Path, schemaPath } from './path.ts';
+
+/** By schemaPath: the key names of a list with keys, or `set`. Any other list is compared as a whole. */
+export type ListKinds = ReadonlyMap<string, readonly string[] | 'set'>;
+
+/** The kinds of lists that the managedFields of these versions of one object show. */
+export function listKindsOf(...objects: readonly (Json | undefined)[]): ListKinds {
+  const kinds = new Map<string, readonly string[] | 'set'>();
+  for (const tree of objects.flatMap(fieldTreesOf)) learn(tree, [], kinds);
+  return kinds;
+}
+
+function learn(node: JsonObject, path: Path, kinds: Map<string, readonly string[] | 'set'>): void {
+  let list: string | undefined;
+  eachChild(node, (element, below) => {
+    if (!element.startsWith('f:')) {
+      list ??= schemaPath(path);
+      kinds.set(list, element.startsWith('k:') ? keyNames(element) : 'set');
+    }
+    learn(below, [...path, element], kinds);
+  });
+}
+
+/** A value split into its parts: a map, a list with keys, or a set. `entries` keep the order of the value. */
+export interface Parts {
+  readonly kind: 'map' | 'items' | 'set';
+  readonly entries: ReadonlyMap<string, Json>;
+}
+
+/** The parts of a value at a path. Undefined for values compared as a whole: scalars, and lists without unique keys. */
+export function partsOf(value: Json | undefined, path: Path, kinds: ListKinds): Parts | undefined {
+  if (isObject(value)) return { kind: 'map', entries: fieldsIn(value) };
+  if (!isList(value)) return undefined;
+  const kind = kinds.get(schemaPath(path));
+  if (kind === undefined) return undefined;
+  return kind === 'set' ? unique('set', value, memberElement) : unique('items', value, (item) => itemElement(item, kind));
+}
+
+function fieldsIn(value: JsonObject): Parts['entries'] {
+  const entries = new Map<string, Json>();
+  for (const key of Object.keys(value)) entries.set(field(key), value[key] ?? null);
+  return entries;
+}
+
+// A list may hold duplicates from before its schema declared keys: such a list is compared as a whole.
+function unique(kind: 'items' | 'set', list: readonly Json[], elementOf: (item: Json) => string | undefined): Parts | undefined {
+  const entries = new Map<string, Json>();
+  for (const item of list) {
+    const element = elementOf(item);
+    if (element === undefined || entries.has(element)) return undefined;
+    entries.set(element, item);
+  }
+  return { kind, entries };
+}
+
+/** The path of every value that content sets. */
+export function namedPaths(value: Json, path: Path, kinds: ListKinds): readonly Path[] {
+  const parts = partsOf(value, path, kinds);
+  if (parts === undefined) return [path];
+  return [...parts.entries].flatMap(([element, below]) => namedPaths(below, [...path, element], kinds));
+}
+
+/** Joins parts again, in the order of the entries. */
+export function assemble(kind: Parts['kind'], entries: readonly (readonly [string, Json])[]): Json {
+  if (kind === 'map') return Object.fromEntries(entries.map(([element, value]) => [element.slice(2), value]));
+  return entries.map(([, value]) => value);
+}
+
+/** The value at a path, through fields, list items and set members; undefined if nothing is there. */
+export function valueAt(root: Json | undefined, path: Path, kinds: ListKinds): Json | undefined {
+  let value = root;
+  for (const [index, element] of path.entries()) {
+    // A map may have very many fields, and callers look each of them up: building the parts of the whole map each time would cost
+    // too much.
+    value = isObject(value) ? fieldOf(value, element) : partsOf(value, path.slice(0, index), kinds)?.entries.get(element);
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+function fieldOf(value: JsonObject, element: string): Json | undefined {
+  return element.startsWith('f:') ? at(value, element.slice(2)) : undefined;
+}
+
+/** A copy in which the value at a path is replaced, added (at the end of its list), or removed if `value` is undefined. */
+export function withValueAt(root: Json | undefined, path: Path, value: Json | undefined, kinds: ListKinds): Json | undefined {
+  return withValuesAt(root, [{ path, value }], kinds);
+}
+
+/** A path and its new value. */
+interface Placed {
+  readonly path: Path;
+  readonly value?: Json | undefined;
+}
+
+/** The same for many paths. No path may lie in another one. What they lie in is copied once. */
+export function withValuesAt(root: Json | undefined, placed: readonly Placed[], kinds: ListKinds): Json | undefined {
+  return placed.length === 0 ? root : replace(root, { placed, kinds, depth: 0 });
+}
+
+interface Replacement {
+  /** Paths that are equal up to `depth`. */
+  readonly placed: readonly Placed[];
+  readonly kinds: ListKinds;
+  readonly depth: number;
+}
+
+function replace(node: Json | undefined, { placed, kinds, depth }: Replacement): Json | undefined {
+  const [first] = placed;
+  const element = first?.path[depth];
+  if (first === undefined || element === undefined) return first?.value;
+  const parts = partsOf(node ?? emptyFor(element), first.path.slice(0, depth), kinds);
+  if (parts === undefined) return node;
+  const entries = withChildren(parts.entries, { placed, kinds, depth });
+  return node === undefined && entries.size === 0 ? undefined : assemble(parts.kind, [...entries]);
+}
+
+function withChildren(before: Parts['entries'], { placed, kinds, depth }: Replacement): Parts['entries'] {
+  const entries = new Map(before);
+  for (const [element, some] of Map.groupBy(placed, ({ path }) => path[depth] ?? '')) {
+    const child = replace(entries.get(element), { placed: some, kinds, depth: depth + 1 });
+    if (child === undefined) entries.delete(element);
+    else entries.set(element, child);
+  }
+  return entries;
+}
+
+function emptyFor(element: string): Json {
+  return element.startsWith('f:') ? {} : [];
+}

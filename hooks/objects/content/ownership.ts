@@ -1,0 +1,199 @@
+// Field ownership is restored together with the content. The owners of fields before our write own them again, unless somebody else
+// has changed the value since. Entries of others stay, and no entry of ours remains.
+//
+// The API server accepts a PUT that changes only managedFields.
+import { equalJson, type Json, type JsonObject, textAt } from '../json.ts';
+import { formatTime, parseTime } from '../time.ts';
+import { entryOf, type FieldSet, type Manager, managerKey, managersByKey, managersOf, noFields, unionOf } from './fields.ts';
+import { type ListKinds, partsOf, valueAt } from './lists.ts';
+import { isWhole } from './owners.ts';
+import { type Path, pathOf, pathSet, pathText } from './path.ts';
+
+/** The API server keeps at most ten Update entries, and folds the oldest ones into the entry of this manager. */
+const ancientChanges = 'ancient-changes';
+
+interface Owned {
+  /** The object before our change. */
+  readonly prior: Json | undefined;
+  /** The object right after our change. */
+  readonly expected: Json | undefined;
+  readonly live: Json | undefined;
+  /** Whether a manager owns a path only as one whose values are nobody's work. */
+  readonly ownsNobodys?: (owner: Manager, path: Path) => boolean;
+  /** The manager that others share with us, where the content is restored already: that write took fields from it, too. */
+  readonly halfRestored?: string | undefined;
+}
+
+/** Whether one of these managers has an entry in the object. */
+export function hasManager(object: Json | undefined, names: readonly string[]): boolean {
+  return managersOf(object).some((manager) => names.includes(manager.name));
+}
+
+// This path never exists in an object: an entry with it says that the object was fenced, not restored.
+const fencePath: Path = ['f:metadata', 'f:annotations', 'f:tx.janus.io/fence'];
+
+/** A snapshot may hold the mark of a Transaction whose process died while it fenced: it is nobody's, and comes back with no undo. */
+const fenceFields: FieldSet = new Set([pathText(fencePath)]);
+
+/** The managedFields entry of a manager that has only fenced an object. */
+export function fenceOf(name: string, apiVersion: string): JsonObject {
+  return markOf(name, apiVersion, fencePath);
+}
+
+/** That of one that has restored the content, where the API server would add none: it adds none for fields that are removed. */
+export function restoredOf(name: string, apiVersion: string): JsonObject {
+  return markOf(name, apiVersion, ['f:metadata', 'f:annotations', 'f:tx.janus.io/restored']);
+}
+
+function markOf(name: string, apiVersion: string, path: Path): JsonObject {
+  return entryOf({ name, operation: 'Update', apiVersion, subresource: '', fields: new Set([pathText(path)]) });
+}
+
+/** Whether the manager has an entry in the object that says that values were restored. */
+export function hasRestored(object: Json | undefined, name: string): boolean {
+  return ownedBy(object, [name]).some((path) => pathText(path) !== pathText(fencePath));
+}
+
+/** Whether the entry is that of server-side apply to the object itself. A client may write other things under the same name. */
+export function isOfApply({ operation, subresource }: Manager): boolean {
+  return operation === 'Apply' && subresource === '';
+}
+
+/** The paths that one of these managers owns in the object. */
+export function ownedBy(object: Json | undefined, names: readonly string[]): readonly Path[] {
+  return managersOf(object)
+    .filter((manager) => names.includes(manager.name))
+    .flatMap((manager) => [...manager.fields].map(pathOf));
+}
+
+/**
+ * The managers that own one of the paths, or something below it, in the live object but not in the expected one. What a status says is no
+ * content; other subresources, such as `scale`, write content.
+ */
+export function newOwners(
+  owned: Owned,
+  paths: readonly Path[],
+  ourNames: readonly string[],
+): readonly { path: Path; manager: string }[] {
+  const before = managersByKey(owned.expected);
+  const ours = pathSet(paths);
+  const isOfOurs = (member: Path): boolean => ours.covers(member) || (ours.leadsTo(member) && isWhole(owned.live, member));
+  return managersOf(owned.live)
+    .filter((manager) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
+    .flatMap((manager) => {
+      const gained = manager.fields.difference(before.get(managerKey(manager))?.fields ?? noFields);
+      const taken = [...gained].map(pathOf).find((path) => isOfOurs(path) && owned.ownsNobodys?.(manager, path) !== true);
+      return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
+    });
+}
+
+/**
+ * The managedFields for the live object once its content is restored. For no entries the result is `[{}]`, as the API server
+ * requires: it would ignore an empty list and keep the old entries.
+ */
+export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: readonly string[]): readonly JsonObject[] {
+  // Each entry is parsed once.
+  const [before, now] = [managersByKey(owned.prior), managersByKey(owned.live)];
+  const versions = { prior: fieldsIn(before), expected: fieldsByManager(owned.expected), live: fieldsIn(now) };
+  const folded = foldedFields(versions);
+  const known = new Map([...before, ...now]);
+  const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
+  const moved = others.map(([key, manager]) => {
+    const { lost, gained } = movedFields(versions, key, manager.name === ancientChanges ? { to: folded } : { from: folded });
+    const kept = manager.name === owned.halfRestored && isOfApply(manager) ? fieldsOf(versions.prior, key) : noFields;
+    const back = new Set([...lost, ...kept].filter((path) => isRestored(owned, pathOf(path), kinds)));
+    return { key, manager, gained, back };
+  });
+  const given = unionOf(moved.map(({ back }) => back));
+  const restored = moved.flatMap(({ key, manager, gained, back }) => {
+    // A folded field that somebody else owns now may have been folded again: it stays in `ancient-changes`.
+    const taken = manager.name === ancientChanges ? gained.intersection(given) : gained;
+    const fields = withChanges(fieldsOf(versions.live, key), taken, back);
+    return fields.size === 0 ? [] : [withTime({ ...manager, fields }, [before.get(key), now.get(key)])];
+  });
+  return restored.length === 0 ? [{}] : afterAncientChanges(restored).map(entryOf);
+}
+
+// The API server folds the oldest entries together. If `ancient-changes` is not the oldest of them, the API server folds that entry
+// into itself and drops it with all its fields. Source: k8s.io/apimachinery util/managedfields/internal/capmanagers.go.
+function afterAncientChanges(managers: readonly Manager[]): readonly Manager[] {
+  const folded = managers.filter(({ name }) => name === ancientChanges).map(({ time }) => parseTime(time) ?? 0);
+  const oldest = Math.max(...folded) + 1_000;
+  if (folded.length === 0) return managers;
+  return managers.map((manager) => {
+    const isOlder = manager.name !== ancientChanges && manager.operation === 'Update' && (parseTime(manager.time) ?? 0) < oldest;
+    return isOlder ? { ...manager, time: formatTime(oldest) } : manager;
+  });
+}
+
+// The fields that our writes took from a manager, and those that they gave to it, including the folding into `ancient-changes`.
+function movedFields(
+  versions: FieldsByVersion,
+  key: string,
+  folded: { readonly from?: FieldSet; readonly to?: FieldSet },
+): { readonly lost: FieldSet; readonly gained: FieldSet } {
+  const prior = fieldsOf(versions.prior, key);
+  const expected = fieldsOf(versions.expected, key);
+  return {
+    lost: prior.difference(expected).union(prior.intersection(folded.from ?? noFields)),
+    gained: expected.difference(prior).union(folded.to ?? noFields),
+  };
+}
+
+function fieldsOf(version: ReadonlyMap<string, FieldSet>, key: string): FieldSet {
+  return version.get(key) ?? noFields;
+}
+
+function fieldsByManager(object: Json | undefined): ReadonlyMap<string, FieldSet> {
+  return fieldsIn(managersByKey(object));
+}
+
+function fieldsIn(managers: ReadonlyMap<string, Manager>): ReadonlyMap<string, FieldSet> {
+  return new Map([...managers].map(([key, { fields }]) => [key, fields]));
+}
+
+/** The same set if nothing changes it: it need not be formatted again. */
+function withChanges(fields: FieldSet, taken: FieldSet, back: FieldSet): FieldSet {
+  const isChanged = !taken.isDisjointFrom(fields) || !back.isSubsetOf(fields) || !fenceFields.isDisjointFrom(fields);
+  return isChanged ? fields.difference(taken).union(back).difference(fenceFields) : fields;
+}
+
+interface FieldsByVersion {
+  readonly prior: ReadonlyMap<string, FieldSet>;
+  readonly expected: ReadonlyMap<string, FieldSet>;
+  readonly live: ReadonlyMap<string, FieldSet>;
+}
+
+// Fields that an Update manager owned before and `ancient-changes` owns now: our own two writes may have caused the folding.
+function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
+  const inAncientChanges = (fields: ReadonlyMap<string, FieldSet>): FieldSet =>
+    unionOf([...fields].filter(([key]) => key.startsWith(`["${ancientChanges}"`)).map(([, own]) => own));
+  const folded = inAncientChanges(live).difference(inAncientChanges(prior));
+  const vanished = unionOf([...prior].filter(([key]) => !live.has(key)).map(([, own]) => own));
+  return folded.intersection(vanished);
+}
+
+function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boolean {
+  const before = valueAt(prior, path, kinds);
+  const now = valueAt(live, path, kinds);
+  // A write-only field (stringData of a Secret) has an owner but no value, before and now.
+  if (before === undefined || now === undefined) return before === now;
+  // An owner of a container owns its existence; the members have owners of their own and are evaluated one by one.
+  return equalJson(before, now) || (partsOf(before, path, kinds) !== undefined && partsOf(now, path, kinds) !== undefined);
+}
+
+// An entry that is as it was keeps its time.
+function withTime(manager: Manager, versions: readonly (Manager | undefined)[]): Manager {
+  const same = versions.find((other) => other !== undefined && isEqual(other.fields, manager.fields));
+  const time = same?.time ?? manager.time;
+  return time === undefined ? manager : { ...manager, time };
+}
+
+function isEqual(one: FieldSet, other: FieldSet): boolean {
+  return one === other || (one.size === other.size && one.isSubsetOf(other));
+}
+
+/** Whether the object exists and is being deleted. */
+export function isTerminating(object: Json | undefined): boolean {
+  return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
+}

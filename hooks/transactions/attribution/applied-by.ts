@@ -1,0 +1,117 @@
+// A change under a field manager that others use as well, as the releases of one application do. The manager's entry in managedFields
+// shows nothing of whose work the object is: the annotation `applied-by` does, together with the values. Whoever may write the object
+// can write both. So the annotation alone is never enough to take an object for ours, and where it names somebody else, or is gone
+// while the manager still owns values of ours, that manager has written again: its work is left alone.
+
+import { mayBecome } from '../../objects/content/defaulted.ts';
+import { listKindsOf, partsOf, valueAt } from '../../objects/content/lists.ts';
+import { hasManager, ownedBy } from '../../objects/content/ownership.ts';
+import { type Path, pathSet } from '../../objects/content/path.ts';
+import { equalJson } from '../../objects/json.ts';
+import { describe } from '../../objects/reference.ts';
+import { foreign } from '../../objects/words.ts';
+import { appliedBy, bearsOurWrite } from '../model/marks.ts';
+import type { Others } from '../model/others.ts';
+import type { Reason } from '../model/reason.ts';
+import { annotations } from '../model/transaction.ts';
+import { type Attributed, describeForeign, type Evidence, type ForeignPath, foreignPath, writtenState } from './attribute.ts';
+
+interface Conflict {
+  readonly kind: 'conflict';
+  readonly reason: Reason;
+  readonly message: string;
+  readonly foreign?: readonly ForeignPath[];
+}
+
+/** What is known of other Transactions; undefined if they were not read. */
+interface Known {
+  readonly others?: Others | undefined;
+}
+
+/**
+ * Whether a Transaction of the same line of releases wrote the object last, and is gone: its name is free, or another one has it. What it
+ * wrote under the shared manager nobody else will undo, so it counts as ours. A Transaction in a namespace that is not served counts as
+ * there. Who forges the annotation gains nothing: it protects no value from the undo.
+ */
+export function isLineGone({ managers, live, others }: Evidence & Known): boolean {
+  const holder = appliedBy(live);
+  if (managers.holder === undefined || holder === undefined || holder === managers.holder || others === undefined) return false;
+  const [namespace = ''] = holder.split('/');
+  const isServed = others.namespaces === undefined || others.namespaces.includes(namespace);
+  return isServed && nameIn(holder) !== undefined && !others.changes.some((other) => other.holder === holder);
+}
+
+/** Whether the object shows a write of this change, or of its undo. */
+export function isMarked({ live, managers }: Evidence): boolean {
+  return bearsOurWrite(live, managers) || hasManager(live, [managers.restore]);
+}
+
+/**
+ * The values under the shared manager that are not as our change wrote them: somebody else has put our annotation on work of their own.
+ * None where the manager is ours alone.
+ */
+export function unlikeOurs(evidence: Evidence & Known): readonly ForeignPath[] {
+  const { managers, live, entry } = evidence;
+  if (managers.holder === undefined || isLineGone(evidence)) return [];
+  const kinds = listKindsOf(entry.expected, live);
+  const written = writtenState(evidence, kinds);
+  const theirs = claimedBy(evidence).filter((path) => {
+    const [ours, found] = [valueAt(written, path, kinds), valueAt(live, path, kinds)];
+    if (found === undefined || partsOf(found, path, kinds) !== undefined) return false;
+    return entry.approximate ? !mayBecome(ours, found) : !equalJson(ours, found);
+  });
+  return theirs.map((path) => foreignPath(live, path));
+}
+
+// What the shared manager owns of the content. A controller may have the same name, and writes the status.
+function claimedBy({ managers, live, entry }: Evidence): readonly Path[] {
+  const isStatus = (path: Path): boolean => entry.resource.statusSubresource && path[0] === 'f:status';
+  return ownedBy(live, [managers.forward]).filter((path) => !isStatus(path));
+}
+
+/** Whether only our annotation is there, and not all values that our change writes with it: then it did not write any. */
+export function isForged({ managers }: Evidence, { ours }: Attributed): boolean {
+  return managers.holder !== undefined && ours.some(({ state, isOrder }) => state === 'untouched' && isOrder !== true);
+}
+
+/** The conflict with later work under the shared manager; `paths`: those of our change. Undefined if there is none. */
+export function appliedAgain(evidence: Evidence & Known, paths: readonly Path[], reason: Reason): Conflict | undefined {
+  const { managers, live, entry } = evidence;
+  if (managers.holder === undefined || isMarked(evidence) || isLineGone(evidence)) return undefined;
+  const ours = pathSet(paths);
+  const claimed = claimedBy(evidence).filter((path) => ours.covers(path) || ours.leadsTo(path));
+  const [first] = claimed;
+  if (first === undefined) return undefined;
+  const name = describe(entry.target);
+  const later = nameIn(appliedBy(live));
+  if (later !== undefined && later !== nameIn(managers.holder)) {
+    const message = `${name} was later applied by Transaction ${later}, on top of this change: roll back that Transaction first`;
+    return { kind: 'conflict', reason: 'LaterTransaction', message };
+  }
+  const foreign = claimed.map((path) => ({ path, manager: managers.forward }));
+  const where = describeForeign([{ path: first, manager: managers.forward }], evidence);
+  const what = appliedBy(live) === undefined ? `lost its annotation ${annotations.appliedBy}, or was` : 'was';
+  return {
+    kind: 'conflict',
+    reason,
+    message: `${name} ${what} applied again by others under the same field manager: ${where}`,
+    foreign,
+  };
+}
+
+/** The same for the undo of a change that is known to have been made. */
+export function appliedOver(
+  evidence: Evidence & Known & { readonly recorded: boolean },
+  { ours }: Attributed,
+): Conflict | undefined {
+  const paths = ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
+  return evidence.recorded ? appliedAgain(evidence, paths, 'RollbackConflict') : undefined;
+}
+
+const longestName = 320;
+
+/** `namespace/name` of a holder; undefined where the text is none. */
+function nameIn(holder: string | undefined): string | undefined {
+  const [, name] = /^([^/\s]+\/[^/\s]+)\/[^/\s]+$/.exec(holder ?? '') ?? [];
+  return name === undefined ? undefined : foreign(name, longestName);
+}

@@ -1,0 +1,190 @@
+// Separates our work in the live object from the work of others. Values decide: prior -> expected is our change, expected -> live is
+// theirs. managedFields help only where values prove nothing: a change that changed nothing, and values that a webhook stamped.
+//
+// I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
+//     managedFields show what is already there.
+
+import { withStoredKeys } from '../../objects/content/defaulted.ts';
+import { isDerived } from '../../objects/content/derived.ts';
+import { withInjected } from '../../objects/content/injected.ts';
+import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../../objects/content/lists.ts';
+import { differences, type Merge, merge, type OurPath } from '../../objects/content/merge.ts';
+import { isUnclaimed, ownersAt } from '../../objects/content/owners.ts';
+import { hasRestored, newOwners, ownedBy } from '../../objects/content/ownership.ts';
+import { describePath, describeSealedPath, type Path, pathSet, pathText } from '../../objects/content/path.ts';
+import { equalJson, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { kindOf } from '../../objects/reference.ts';
+import { foreign } from '../../objects/words.ts';
+import { shownOf } from '../checks/one-way.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import { isCreatingHalf } from '../model/halves.ts';
+import { bearsOurWrite } from '../model/marks.ts';
+import { longestManager, type Managers, ownManager } from '../model/transaction.ts';
+import type { Drift } from '../snapshots/drift.ts';
+import { countedContent, ownsNobodys } from './nobodys.ts';
+
+/** What is known of one item when its live object is evaluated. */
+export interface Evidence {
+  readonly entry: SnapshotEntry;
+  /** Undefined if the object does not exist. */
+  readonly live: JsonObject | undefined;
+  readonly managers: Managers;
+  readonly drift: readonly Drift[];
+  /** Whether the status says that our write took effect. */
+  readonly recorded: boolean;
+  /** Whether messages must not show values of the object. */
+  readonly isSealed: boolean;
+  /** Whether a user requested the undo. */
+  readonly isRequested?: boolean;
+}
+
+/** A path whose value is no longer ours, and the managers that own it now. */
+export interface ForeignPath {
+  readonly path: Path;
+  readonly manager: string;
+}
+
+/** The live object of an Update or a Patch, split into our work and that of others. */
+export interface Attributed {
+  readonly kind: 'untouched' | 'applied' | 'foreign';
+  readonly merge: Merge;
+  /** The paths of our change, without those that nobody owns: these prove nothing. */
+  readonly ours: readonly OurPath[];
+  readonly kinds: ListKinds;
+  /** The expected state, with the values that the API server set later (unclaimedPaths). */
+  readonly written: Json | undefined;
+  readonly foreign: readonly ForeignPath[];
+}
+
+/** Attributes the live object of an Update or a Patch, whose uid is that of the prior state. */
+export function attribute(evidence: Evidence): Attributed {
+  const { entry, live, managers } = evidence;
+  const kinds = listKindsOf(entry.prior, entry.expected, live);
+  const foreseen = writtenState(evidence, kinds);
+  const [before, now] = [countedContent(entry.prior, entry), countedContent(live, entry)];
+  const mergeWith = (written: Json | undefined): Merge =>
+    merge({ prior: before, expected: countedContent(written, entry), live: now }, kinds);
+  const first = mergeWith(foreseen);
+  const unclaimed = [...unclaimedPaths(first, foreseen, evidence, kinds), ...consequences(first, evidence)];
+  const found = unclaimed.map((path) => ({ path, value: valueAt(live, path, kinds) }));
+  const written = withValuesAt(foreseen, found, kinds);
+  const merged = unclaimed.length === 0 ? first : mergeWith(written);
+  const nobodys = new Set(unclaimed.map(pathText));
+  const ours = merged.ours.filter(({ path }) => !nobodys.has(pathText(path)) && !isDerived(live, path));
+  const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
+  const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
+  const marked = bearsOurWrite(live, managers) || hasRestored(live, managers.restore);
+  const byValue = ours.some(({ state }) => state === 'applied');
+  // Server-side apply always leaves an entry in managedFields: if there is none, somebody else wrote equal values.
+  const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
+  const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
+  return { kind, merge: withBundles(merged, evidence), ours, kinds, written, foreign };
+}
+
+function withBundles(merged: Merge, { entry, live }: Evidence): Merge {
+  const { restored } = merged;
+  if (!isObject(restored) || live === undefined) return merged;
+  const change = { prior: entry.prior, expected: entry.expected, live };
+  return { ...merged, restored: withInjected(restored, kindOf(entry.resource), change) };
+}
+
+// Values that a controller derives of the object as our change made it, and of the prior one would not (the rules of a ClusterRole that
+// we made an aggregated one). The undo reverts them with our change.
+function consequences({ ours, theirs }: Merge, { entry, live }: Evidence): readonly Path[] {
+  const { prior } = entry;
+  const paths = [...theirs, ...ours.filter(({ state }) => state === 'foreign').map(({ path }) => path)];
+  const found = paths.filter((path) => isDerived(live, path) && !isDerived(live, path, prior));
+  return [...new Map(found.map((path) => [pathText(path), path])).values()];
+}
+
+// Paths whose value is neither the prior nor the expected one, and which nobody owns. A webhook stamps them at every write, ours or
+// another's, or the API server generates them (a node port in a list item of ours). The undo reverts them with our change.
+function unclaimedPaths(
+  { ours }: Merge,
+  written: Json | undefined,
+  { entry, live, isRequested }: Evidence,
+  kinds: ListKinds,
+): readonly Path[] {
+  const isTheirs = (path: Path): boolean => isRequested === true && pathText(path) === replicas;
+  const foreign = ours.filter(({ state, isOrder }) => state === 'foreign' && isOrder !== true);
+  if (foreign.length === 0) return [];
+  const differing = differences(countedContent(written, entry), countedContent(live, entry), kinds);
+  const inForeign = pathSet(foreign.map(({ path }) => path));
+  return differing.filter((path) => inForeign.covers(path) && !isTheirs(path) && isUnclaimed(live, path, kinds));
+}
+
+// The API server names no owner if somebody scales an object whose replicas nobody owned before. A user who requests an undo decides; a
+// rollback that the engine begins itself takes the replicas back.
+const replicas = pathText(['f:spec', 'f:replicas']);
+
+// The API server increments this at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
+const counter = 'f:deprecated.daemonset.template.generation';
+
+export function isCounter(path: Path): boolean {
+  return path[0] === 'f:metadata' && path[1] === 'f:annotations' && path[2] === counter;
+}
+
+// A PUT drops the annotations that its content does not name, and controllers write theirs again. These are theirs: no conflict.
+function isForgottenAnnotation(path: Path, written: Json | undefined, kinds: ListKinds): boolean {
+  if (path[0] !== 'f:metadata' || path[1] !== 'f:annotations') return false;
+  return isCounter(path) || valueAt(written, path, kinds) === undefined;
+}
+
+/** The expected state, plus the recorded drift, plus the values that our own manager still owns in the live object. */
+export function writtenState(evidence: Evidence, kinds: ListKinds): Json | undefined {
+  const { entry, live, managers, drift } = evidence;
+  // What a recreated object has drifted from before its Delete is no part of its successor.
+  const after = isCreatingHalf(entry) ? drift.filter(({ made }) => made === true) : drift;
+  const recorded = after.reduce<Json | undefined>(
+    (state, { path, value }) => withValueAt(state, path, value, kinds),
+    sentState(evidence, kinds),
+  );
+  // What others write under the same manager is no work of ours.
+  const ours = ownedBy(live, [ownManager(managers)]).flatMap((path) => {
+    const value = valueAt(live, path, kinds);
+    const isContainer = value === undefined || partsOf(value, path, kinds) !== undefined;
+    return isContainer || equalJson(value, valueAt(recorded, path, kinds)) ? [] : [{ path, value }];
+  });
+  return withValuesAt(recorded, ours, kinds);
+}
+
+// Without a dry run, the expected state is what was sent: the live object shows the keys that list items have.
+function sentState({ entry, live, managers }: Evidence, kinds: ListKinds): Json | undefined {
+  if (!entry.approximate || entry.expected === undefined) return entry.expected;
+  const claimed = pathSet(ownedBy(live, [managers.forward]));
+  return withStoredKeys(entry.expected, live, { kinds, isOurs: (path) => claimed.covers(path) || claimed.leadsTo(path) });
+}
+
+export function foreignPath(live: Json | undefined, path: Path): ForeignPath {
+  const owners = ownersAt(live, path);
+  return { path, manager: owners.map((owner) => foreign(owner.name, longestManager)).join(', ') || 'unknown' };
+}
+
+/** The paths of our change that another manager took over since, although the value is still ours. */
+export function takenOver(evidence: Evidence, attributed: Attributed): readonly ForeignPath[] {
+  // Nobody owns the order of a list: a manager that adds an item takes nothing over.
+  const applied = attributed.merge.ours
+    .filter(({ state, isOrder }) => state === 'applied' && isOrder !== true)
+    .map(({ path }) => path);
+  const { managers, entry } = evidence;
+  const owned = { prior: entry.prior, expected: entry.expected, live: evidence.live };
+  return newOwners({ ...owned, ownsNobodys: ownsNobodys(entry, owned.live) }, applied, [
+    managers.forward,
+    managers.restore,
+    ownManager(managers),
+  ]);
+}
+
+export function uidOf(object: Json | undefined): string | undefined {
+  return textAt(object, 'metadata', 'uid');
+}
+
+const mostPaths = 5;
+const longestPath = 300;
+
+/** The paths in words. For a sealed object the words leave out the values that a path contains. */
+export function describeForeign(paths: readonly ForeignPath[], { isSealed }: Pick<Evidence, 'isSealed'>): string {
+  const describeOne = isSealed ? describeSealedPath : describePath;
+  const all = [...new Set(paths.map(({ path, manager }) => `${foreign(describeOne(path), longestPath)} (by ${manager})`))];
+  return shownOf(all, mostPaths);
+}

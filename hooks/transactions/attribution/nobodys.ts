@@ -1,0 +1,33 @@
+// What counts neither as our work nor as that of others: values that nobody owns, values that controllers of Kubernetes derive
+// (content/controller-writes.ts), and injected CA bundles (content/injected.ts).
+import { contentOf } from '../../objects/content/content.ts';
+import { isDerived, isDerivedBy } from '../../objects/content/derived.ts';
+import type { Manager } from '../../objects/content/fields.ts';
+import { isInjectedBy, withoutInjected } from '../../objects/content/injected.ts';
+import type { ListKinds } from '../../objects/content/lists.ts';
+import { isUnclaimed } from '../../objects/content/owners.ts';
+import type { Path } from '../../objects/content/path.ts';
+import { isObject, type Json, type JsonObject } from '../../objects/json.ts';
+import { kindOf } from '../../objects/reference.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+
+/** The content of an object as far as somebody wrote it. */
+export function countedContent(object: Json | undefined, entry: SnapshotEntry): JsonObject | undefined {
+  return isObject(object) ? countedOf(object, entry) : undefined;
+}
+
+/** The same of an object that is there. */
+export function countedOf(object: JsonObject, entry: SnapshotEntry): JsonObject {
+  return withoutInjected(contentOf(object, entry.resource), kindOf(entry.resource), entry);
+}
+
+/** Whether the value at the path is nobody's work. */
+export function isNobodys(live: Json | undefined, path: Path, kinds: ListKinds): boolean {
+  return isUnclaimed(live, path, kinds) || isDerived(live, path);
+}
+
+/** Whether the manager owns the path only as who derives or injects the value. */
+export function ownsNobodys(entry: SnapshotEntry, live: Json | undefined): (owner: Manager, path: Path) => boolean {
+  const kind = kindOf(entry.resource);
+  return (owner, path) => (live !== undefined && isDerivedBy(live, owner, path)) || isInjectedBy(owner, path, kind, entry);
+}

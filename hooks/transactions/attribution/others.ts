@@ -1,0 +1,187 @@
+// Other Transactions that changed the same object. A later Transaction that is not undone has built upon our change: its own undo
+// restores what it found, our change included. So our undo waits for the undo of every later Transaction that touched the same fields.
+// And our undo gives no fields back to a Transaction that is itself undone.
+//
+// An object that was deleted, and that an undo created again, has another uid but counts as the same object: it has our field
+// manager, or the item of the Transaction that restored it names its new uid.
+import { type Manager, managersOf, noFields } from '../../objects/content/fields.ts';
+import type { OurPath } from '../../objects/content/merge.ts';
+import { ownersAt } from '../../objects/content/owners.ts';
+import { newOwners, ownedBy } from '../../objects/content/ownership.ts';
+import { pathOf, pathText } from '../../objects/content/path.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { describe } from '../../objects/reference.ts';
+import type { ChangeType } from '../model/change.ts';
+import { isCreatingHalf } from '../model/halves.ts';
+import { appliedBy } from '../model/marks.ts';
+import { isAfter, type OtherChange, type Others, type Wanted } from '../model/others.ts';
+import type { Reason } from '../model/reason.ts';
+import { isOfTransaction, managerOfHolder, ownManager } from '../model/transaction.ts';
+import { appliedOver, isMarked } from './applied-by.ts';
+import { type Attributed, type Evidence, type ForeignPath, uidOf } from './attribute.ts';
+import { ownsNobodys } from './nobodys.ts';
+
+/** What stops an undo because of other Transactions: a conflict, or the need to read them first. */
+type Hindrance =
+  | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string }
+  | { readonly kind: 'readMore'; readonly others: Wanted };
+
+/** What an undo knows of other Transactions. */
+export interface OthersEvidence extends Evidence {
+  /** Undefined if they were not read. */
+  readonly others: Others | undefined;
+  /** resourceVersion of the object as our change left it; undefined if it was not recorded. */
+  readonly version: string | undefined;
+  /** uid of the object that our Create made; undefined if it was not recorded. */
+  readonly createdUid: string | undefined;
+  /** Whether a user requested the undo: only then were the locks released before it, and others may have changed the object since. */
+  readonly isRequested: boolean;
+}
+
+/** Undefined once the Transactions are known whose field managers stand in the live object or in the prior state. */
+export function lookFirst(evidence: OthersEvidence): Hindrance | undefined {
+  const wanted = [...new Set([...newcomers(evidence), ...returning(evidence)])];
+  return evidence.others === undefined && wanted.length > 0 ? { kind: 'readMore', others: wanted } : undefined;
+}
+
+/** Undefined once every Transaction that changes the object is known. */
+export function lookAtAll({ others }: OthersEvidence): Hindrance | undefined {
+  return others?.areAll === true ? undefined : { kind: 'readMore', others: 'all' };
+}
+
+// Who is in the way of the return of a recreated object must be known before its successor is deleted, also one whose write changed
+// nothing.
+export function lookBeforeReturn(evidence: OthersEvidence): Hindrance | undefined {
+  return isCreatingHalf(evidence.entry) && evidence.isRequested ? lookAtAll(evidence) : undefined;
+}
+
+function namesIn(object: JsonObject | undefined): readonly string[] {
+  return managersOf(object).map(({ name }) => name);
+}
+
+// Transactions that have written since our change: by their managers, or under a shared one by the annotation. If we deleted the object,
+// these are the writers of its successor.
+function newcomers({ entry, live, managers }: Evidence): readonly string[] {
+  const known = new Set([...namesIn(entry.expected), managers.forward, managers.restore, ownManager(managers)]);
+  const applier = appliedBy(live) === appliedBy(entry.expected) ? undefined : managerOfHolder(appliedBy(live) ?? '');
+  const names = [...namesIn(live), ...(applier === undefined ? [] : [applier])];
+  return names.filter((name) => !known.has(name) && isOfTransaction(name));
+}
+
+// Transactions that lost fields to our change and own none now: our undo would make them owners again.
+function returning({ entry, live }: Evidence): readonly string[] {
+  const [now, kept] = [new Set(namesIn(live)), new Map(managersOf(entry.expected).map((manager) => [manager.name, manager]))];
+  return managersOf(entry.prior)
+    .filter((manager) => isOfTransaction(manager.name) && !now.has(manager.name) && !isKept(manager, kept.get(manager.name)))
+    .map(({ name }) => name);
+}
+
+// Of the few that matter: the fields of a manager may be 90 000.
+function isKept({ fields }: Manager, after: Manager | undefined): boolean {
+  return fields.isSubsetOf(after?.fields ?? noFields);
+}
+
+/** The managers that get no fields back: their Transaction is undone, or is deleted and its entry belongs to a Patch. */
+export function goneManagers(evidence: OthersEvidence): readonly string[] {
+  const operations = new Map(managersOf(evidence.entry.prior).map(({ name, operation }) => [name, operation]));
+  return returning(evidence).filter((name) => {
+    const own = changesOf(evidence).find(({ managers }) => managers.forward === name || managers.restore === name);
+    // The entry of a Patch goes away with its Transaction; that of a Create or an Update stays, like that of any client.
+    return own === undefined ? operations.get(name) === 'Apply' : !own.stands;
+  });
+}
+
+function changesOf({ others }: OthersEvidence): readonly OtherChange[] {
+  return others?.changes ?? [];
+}
+
+/** The conflict with later changes that are not undone; undefined if there is none. */
+export function laterThan(
+  evidence: OthersEvidence,
+  isInTheWay: (other: OtherChange) => boolean = () => true,
+): Hindrance | undefined {
+  const upon = changesOf(evidence).filter((other) => other.stands && isAfter(other, evidence.version) && isInTheWay(other));
+  if (upon.length === 0) return undefined;
+  const changes = upon
+    .slice(0, 5)
+    .map(({ type, transaction, managers }) => `${verbs[type]} by Transaction ${transaction} (${managers.forward})`);
+  const name = describe(evidence.entry.target);
+  const message = `${name} was later ${changes.join(', ')}, on top of this change: roll back that Transaction first`;
+  return { kind: 'conflict', reason: 'LaterTransaction', message };
+}
+
+function isDeletion({ type, recreates }: OtherChange): boolean {
+  return type === 'Delete' || recreates;
+}
+
+const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 'deleted', Apply: 'applied' } as const;
+
+/**
+ * Whether the live object counts as ours although its uid is another: another Transaction deleted it, and its undo created it again.
+ * An Update that only removed fields leaves no entry: then the item of that other Transaction must name the new uid. A Create always
+ * leaves an entry.
+ */
+export function isBroughtBack(evidence: OthersEvidence): boolean {
+  const { live, entry } = evidence;
+  if (isMarked(evidence)) return true;
+  const restored = changesOf(evidence).filter((other) => isDeletion(other) && !other.stands);
+  return entry.type !== 'Create' && restored.some(({ uid }) => uid !== undefined && uid === uidOf(live));
+}
+
+// Our object is gone. If another Transaction deleted it, that Transaction may restore it: our undo comes after that one's.
+export function deletedByOthers(evidence: OthersEvidence): Hindrance | undefined {
+  if (!evidence.recorded) return undefined;
+  return lookAtAll(evidence) ?? laterThan(evidence, isDeletion);
+}
+
+/** What stands on our change, of other Transactions or under the manager that releases share. A Transaction is named where one is known. */
+export function laterWork(evidence: OthersEvidence, attributed: Attributed): Hindrance | undefined {
+  const again = appliedOver(evidence, attributed);
+  return again?.reason === 'LaterTransaction' ? again : (builtUpon(evidence, attributed) ?? again);
+}
+
+// A later Update set every field, and a later Patch may own fields of ours. If a part of our change is gone and managedFields do not show
+// who took it, all Transactions are read: one of them may have taken it, and its undo returns it.
+function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | undefined {
+  if (!evidence.recorded) return undefined;
+  const takers = takersOfClaims(evidence);
+  if (ours.length === 0 && takers.size === 0) return undefined;
+  const values = ours.filter(({ isOrder }) => isOrder !== true);
+  const owners = new Set(values.flatMap(({ path }) => ownersAt(evidence.live, path).map(({ name }) => name)));
+  const isTaken = ours.some(({ state }) => state !== 'applied');
+  const upon = laterThan(
+    evidence,
+    ({ type, recreates, managers, tookFieldsFrom }) =>
+      !setsOnlyItsFields(type) ||
+      recreates ||
+      owners.has(managers.forward) ||
+      takers.has(managers.forward) ||
+      (isTaken && tookFieldsFrom.includes(evidence.managers.forward)),
+  );
+  if (upon !== undefined) return upon;
+  const isSilent = ({ path, state }: OurPath): boolean =>
+    state === 'untouched' || (state === 'foreign' && ownersAt(evidence.live, path).length === 0);
+  return ours.some(isSilent) ? lookAtAll(evidence) : undefined;
+}
+
+// Who owns now what our change has made the shared manager own, values that were there before among it. The undo of such a
+// Transaction makes that manager own it again, and could not know then that our change is undone. An own manager names us: goneManagers.
+function takersOfClaims({ managers, entry, live }: Evidence): ReadonlySet<string> {
+  if (managers.holder === undefined) return new Set();
+  const claims = (object: JsonObject | undefined): ReadonlySet<string> =>
+    new Set(ownedBy(object, [managers.forward]).map(pathText));
+  const lost = claims(entry.expected).difference(claims(entry.prior)).difference(claims(live));
+  return new Set([...lost].flatMap((text) => ownersAt(live, pathOf(text)).map(({ name }) => name)));
+}
+
+/** Whether server-side apply makes such a change to an object that is there. */
+function setsOnlyItsFields(type: ChangeType): boolean {
+  return type === 'Patch' || type === 'Apply';
+}
+
+/** The fields of ours that others now own, in a created object whose uid does not prove that it is ours. */
+export function sharedFields({ live, entry, managers }: Evidence): readonly ForeignPath[] {
+  const [ours, names] = [[managers.forward], [managers.forward, managers.restore, ownManager(managers)]];
+  const fields = [...ownedBy(entry.expected, ours), ...ownedBy(live, ours)];
+  return newOwners({ prior: undefined, expected: entry.expected, live, ownsNobodys: ownsNobodys(entry, live) }, fields, names);
+}

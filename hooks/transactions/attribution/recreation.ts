@@ -1,0 +1,56 @@
+// Recreating a deleted object, or completing one that an undo has already recreated. The token of a ServiceAccount needs its
+// ServiceAccount: Kubernetes deletes the token if the ServiceAccount is gone, or has another uid than the token names.
+import { isToken, tokenAccount } from '../../objects/content/generated.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { describe } from '../../objects/reference.ts';
+import type { Evidence } from './attribute.ts';
+import { goingSentence } from './former.ts';
+import { type LostOwners, ownersNote } from './gone-owners.ts';
+
+export interface TokenEvidence {
+  /** For the token of a ServiceAccount, once it is gone: whether the ServiceAccount of that name is the same, another one, or missing. */
+  readonly tokenOf?: 'same' | 'other' | 'nobody' | undefined;
+}
+
+export type Recreation =
+  /** `withoutToken`: the ServiceAccount may be another one now, so the object gets a new token. */
+  | { readonly kind: 'recreate'; readonly note?: string; readonly withoutToken?: true }
+  | { readonly kind: 'wait'; readonly message: string };
+
+export interface Completion {
+  readonly kind: 'complete';
+  readonly live: JsonObject;
+  readonly note?: string;
+}
+
+const newToken = 'it gets a new token: its ServiceAccount was recreated or cannot be read';
+
+export function recreation(evidence: Evidence & LostOwners & TokenEvidence): Recreation {
+  const owners = ownersNote(evidence, evidence);
+  const name = describe(evidence.entry.target);
+  switch (evidence.tokenOf) {
+    case 'nobody':
+      return {
+        kind: 'wait',
+        message: `${name} is the token of a ServiceAccount that does not exist; waiting until the ServiceAccount is recreated`,
+      };
+    case 'other':
+      return {
+        kind: 'recreate',
+        withoutToken: true,
+        note: [newToken, ...(owners.note === undefined ? [] : [owners.note])].join('; '),
+      };
+    default:
+      return { kind: 'recreate', ...owners };
+  }
+}
+
+export function completion({ entry: { prior } }: Evidence, live: JsonObject): Completion {
+  const old = prior !== undefined && isToken(prior) ? tokenAccount(prior).uid : '';
+  return old === '' || old === tokenAccount(live).uid ? { kind: 'complete', live } : { kind: 'complete', live, note: newToken };
+}
+
+/** The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object. */
+export function awaitGone({ entry, isSealed }: Pick<Evidence, 'entry' | 'isSealed'>, live: JsonObject): Recreation {
+  return { kind: 'wait', message: `${goingSentence(entry.target, live, isSealed)}; it is recreated then` };
+}

@@ -1,0 +1,261 @@
+// Decides what the undo of one change needs: nothing, one compensation, a wait, or a conflict because others would lose their work.
+
+import { contentOf } from '../../objects/content/content.ts';
+import { managersOf } from '../../objects/content/fields.ts';
+import { valueAt, withValuesAt } from '../../objects/content/lists.ts';
+import { withoutLaterOwners } from '../../objects/content/overwritten.ts';
+import { hasManager, hasRestored, isTerminating } from '../../objects/content/ownership.ts';
+import type { FailureKind } from '../../objects/failure.ts';
+import { isObject, type JsonObject } from '../../objects/json.ts';
+import { describe } from '../../objects/reference.ts';
+import { foreign } from '../../objects/words.ts';
+import { mayMake } from '../model/change.ts';
+import type { StoredObjects } from '../model/crds.ts';
+import type { Filled } from '../model/filled.ts';
+import { isDeletingHalf } from '../model/halves.ts';
+import { bearsOurWrite } from '../model/marks.ts';
+import type { OtherChange, Wanted } from '../model/others.ts';
+import type { Reason } from '../model/reason.ts';
+import { longestManager } from '../model/transaction.ts';
+import { appliedAgain, isLineGone, unlikeOurs } from './applied-by.ts';
+import { isOurCreation } from './apply.ts';
+import { type Attributed, attribute, describeForeign, type Evidence, type ForeignPath, takenOver, uidOf } from './attribute.ts';
+import { foreignContent, isAsRecorded } from './foreign-content.ts';
+import { goingSentence } from './former.ts';
+import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
+import { type Hanging, keptFor, overwriting, unlistedPart } from './kept.ts';
+import { withKeptFinalizers } from './kept-finalizers.ts';
+import {
+  deletedByOthers,
+  isBroughtBack,
+  laterThan,
+  laterWork,
+  lookAtAll,
+  lookBeforeReturn,
+  lookFirst,
+  type OthersEvidence,
+  sharedFields,
+} from './others.ts';
+import { recreatedContent } from './recreated.ts';
+import { awaitGone, type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
+import { type Bridging, evaluateStorage } from './stored-versions.ts';
+
+export type UndoVerdict =
+  /** Nothing of ours is left. `note` is for the user. */
+  | { readonly kind: 'restored'; readonly note?: string }
+  | { readonly kind: 'delete'; readonly live: JsonObject; readonly note?: string }
+  | Recreation
+  /** An earlier step has recreated the object; its status and managedFields may still be missing. */
+  | Completion
+  | {
+      readonly kind: 'content';
+      readonly live: JsonObject;
+      readonly restored: JsonObject;
+      readonly attributed: Attributed;
+      /** What status.storedVersions must say before. */
+      readonly storedVersions?: readonly string[];
+      readonly note?: string;
+    }
+  | Bridging
+  /** Nothing is to be restored, but a write of ours may still be in flight: a new version of `live` makes that write miss. */
+  | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended; readonly givesUpOn: readonly FailureKind[] }
+  | { readonly kind: 'wait'; readonly message: string }
+  /** The undo needs to know other Transactions first. */
+  | { readonly kind: 'readMore'; readonly others: Wanted }
+  /** `foreign`: the fields that are in the way, where the conflict is about content. */
+  | {
+      readonly kind: 'conflict';
+      readonly reason: Reason;
+      readonly message: string;
+      readonly foreign?: readonly ForeignPath[];
+    };
+
+/** The undo of one change ends without a write. */
+export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
+
+export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
+  readonly uid: string;
+  /** Whether the user wants the undo to overwrite what others wrote (contentConflicts). */
+  readonly overwrites?: boolean | undefined;
+  readonly filled?: Filled;
+  readonly stored?: StoredObjects | undefined;
+}
+
+export function evaluateUndo(evidence: UndoEvidence): UndoVerdict {
+  return lookFirst(evidence) ?? evaluateByType(evidence);
+}
+
+function evaluateByType(evidence: UndoEvidence): UndoVerdict {
+  switch (evidence.entry.type) {
+    case 'Create':
+      return evaluateCreated(evidence);
+    case 'Update':
+    case 'Patch':
+      return evaluateChanged(evidence);
+    case 'Delete':
+      return evaluateDeleted(evidence);
+  }
+}
+
+function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
+  const { live, entry, createdUid } = evidence;
+  const name = describe(entry.target);
+  if (live === undefined) return deletedByOthers(evidence) ?? { kind: 'restored' };
+  const isSame = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
+  if (isSame || isBroughtBack(evidence)) return evaluateCreation(evidence, live, isSame);
+  return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was created by someone else; it was not changed` };
+}
+
+function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
+  if (isTerminating(live)) return { kind: 'wait', message: goingSentence(evidence.entry.target, live, evidence.isSealed) };
+  // A policy may have taken our annotation away: that is no later work.
+  const again = isAsRecorded(evidence) ? undefined : appliedAgain(evidence, wholeObject, 'ForeignContent');
+  const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? (isOverwritten(evidence, again) ? undefined : again);
+  if (upon !== undefined) return upon;
+  return evaluateOwnCreation(evidence, live, isSame);
+}
+
+function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
+  const { kept, note } = foreignContent(evidence, evidence.filled ?? 'Keep');
+  // The uid does not prove that the object is ours: fields that others own beside us may be their work.
+  const more = isAsRecorded(evidence) ? [] : [...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
+  const foreign = once([...othersIn(evidence, kept), ...more]);
+  const changed = `${describe(evidence.entry.target)} was created by this Transaction and changed by others since`;
+  if (foreign.length > 0 && evidence.overwrites !== true)
+    return conflict('ForeignContent', `${changed}: ${describeForeign(foreign, evidence)}`, foreign);
+  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence, note) };
+}
+
+const wholeObject = [[]];
+
+function once(paths: readonly ForeignPath[]): readonly ForeignPath[] {
+  return [...new Map(paths.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
+  const { live, entry, recorded } = evidence;
+  const name = describe(entry.target);
+  if (live === undefined)
+    return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was deleted by someone else; it was not recreated` };
+  if (uidOf(live) === uidOf(entry.prior)) return evaluateContent(evidence, live);
+  if (!recorded) return { kind: 'restored', note: `${name} was recreated by someone else; it was not changed` };
+  if (isBroughtBack(evidence) || evidence.overwrites === true) return evaluateContent(evidence, live);
+  const by =
+    [...new Set(managersOf(live).map(({ name: manager }) => foreign(manager, longestManager)))].slice(0, 5).join(', ') ||
+    'unknown';
+  return (
+    deletedByOthers(evidence) ??
+    conflict('Replaced', `${name} was deleted and recreated by someone else; its field managers are ${by}`)
+  );
+}
+
+function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
+  const { entry, managers } = evidence;
+  const attributed = attribute(evidence);
+  // Our restoring write has landed, and it writes all values at once: later differences are the work of others. Only the field ownership
+  // is still to be restored.
+  if (hasRestored(live, managers.restore))
+    return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
+  if (isAbsent(evidence, attributed)) return { kind: 'restored' };
+  const upon = laterWork(evidence, attributed);
+  if (upon !== undefined && !isOverwritten(evidence, upon)) return upon;
+  return attributed.kind === 'untouched' ? { kind: 'restored' } : evaluateMerge(evidence, live, attributed);
+}
+
+function evaluateMerge(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
+  const found = attributed.kind === 'foreign' ? attributed.foreign : takenOver(evidence, attributed);
+  const foreign = othersIn(evidence, found);
+  if (foreign.length > 0 && evidence.overwrites !== true)
+    return conflict(
+      'RollbackConflict',
+      `${describe(evidence.entry.target)} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
+      foreign,
+    );
+  return found.length === 0
+    ? restoring(evidence, live, attributed)
+    : overLater(evidence, live, { ...attributed, foreign: found });
+}
+
+/** The conflicts that a user may have overwritten: others lose values, and nothing that Kubernetes would delete. */
+const contentConflicts: readonly Reason[] = ['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced'];
+
+function isOverwritten({ overwrites }: UndoEvidence, verdict: UndoVerdict | undefined): boolean {
+  return overwrites === true && verdict?.kind === 'conflict' && contentConflicts.includes(verdict.reason);
+}
+
+// What a Transaction of the same line wrote that is gone is ours, too.
+function othersIn(evidence: UndoEvidence, foreign: readonly ForeignPath[]): readonly ForeignPath[] {
+  return isLineGone(evidence) ? foreign.filter(({ manager }) => manager !== evidence.managers.forward) : foreign;
+}
+
+// The values and owners of before, also where others have changed ours since.
+function overLater(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
+  const { entry, managers } = evidence;
+  const { merge, kinds } = attributed;
+  const paths = attributed.foreign.map(({ path }) => path);
+  const former = paths.map((path) => ({ path, value: valueAt(entry.prior, path, kinds) }));
+  const restored = withValuesAt(merge.restored, former, kinds);
+  const owned = withoutLaterOwners({ live, expected: entry.expected, forward: managers.forward, paths });
+  return restoring(evidence, owned, { ...attributed, merge: { ...merge, restored } });
+}
+
+function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
+  const restored = withKeptFinalizers(attributed.merge.restored, live);
+  if (!isObject(restored)) return { kind: 'restored' };
+  const upon = overwriting(evidence, restored) ?? evaluateStorage(evidence, live, restored);
+  if (upon !== undefined && upon.kind !== 'trim') return upon;
+  const note = ownersNote(lostBy(restored, evidence), evidence);
+  return { kind: 'content', live, restored, attributed, ...note, ...(upon && { storedVersions: upon.storedVersions }) };
+}
+
+// The change was announced, and nothing of it is in the object: other values there are the work of others. A Patch always leaves our entry.
+function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attributed): boolean {
+  if (recorded || bearsOurWrite(live, managers)) return false;
+  return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');
+}
+
+function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
+  const { live, entry } = evidence;
+  if (live === undefined) return deletedAgain(evidence) ?? overwriting(evidence, entry.prior) ?? recreation(evidence);
+  if (isTerminating(live)) return awaitGone(evidence, live);
+  if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
+  if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
+  // Under a shared field manager nothing in the object names the Transaction that has created it.
+  return deletedAgain(evidence) ?? laterThan(evidence, isCreation) ?? createdByOthers(evidence, live);
+}
+
+function createdByOthers(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
+  const foreign = recreatedContent(evidence, live);
+  if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence, evidence) };
+  if (evidence.overwrites === true) return replacing(evidence, live);
+  const message = `${describe(evidence.entry.target)} was recreated by someone else with different content: ${describeForeign(foreign, evidence)}`;
+  return conflict('Recreated', message, foreign);
+}
+
+// The successor gets the content of the object that the change deleted.
+function replacing(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
+  const { entry } = evidence;
+  if (entry.prior === undefined) return { kind: 'restored' };
+  const upon = overwriting(evidence, entry.prior);
+  const attributed = attribute({ ...evidence, entry: { ...entry, expected: live } });
+  return upon ?? { kind: 'content', live, restored: contentOf(entry.prior, entry.resource), attributed };
+}
+
+// The object was never deleted. Our restore manager in it shows that a process fenced it and then died.
+function undeleted({ managers }: Evidence, live: JsonObject): UndoVerdict {
+  const isMarked = hasManager(live, [managers.restore]);
+  return isMarked ? { kind: 'fence', live, end: { kind: 'restored' }, givesUpOn: [] } : { kind: 'restored' };
+}
+
+// A later Transaction created the object again, and a still later one deleted it: their undos come first. So it is with what deletes the
+// object that this change has created in its place.
+function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
+  const isInTheWay = isDeletingHalf(evidence.entry) ? () => true : isCreation;
+  return evidence.isRequested ? (lookAtAll(evidence) ?? laterThan(evidence, isInTheWay)) : undefined;
+}
+
+const isCreation = ({ type, recreates }: OtherChange): boolean => mayMake(type) || recreates;
+
+function conflict(reason: Reason, message: string, foreign?: readonly ForeignPath[]): UndoVerdict {
+  return { kind: 'conflict', reason, message, ...(foreign === undefined ? {} : { foreign }) };
+}

@@ -1,0 +1,171 @@
+// A dry run runs against the cluster as it is, so the API server may refuse it for a reason that an earlier change of the same
+// Transaction removes. This table lists all such refusals. The engine repeats such a dry run when the change is next; every other
+// refusal ends the Transaction before anything is applied. An undo uses the same table for its writes in their order: an object
+// that it recreates may need an object that it recreates later.
+//
+// Rules of kube-apiserver 1.36 behind the rows: a user without the right to grant rights needs the role of a binding to exist
+// (404), and to contain no more rights than the user has (403); strict decoding (400) and the schema of a CRD (422), which
+// server-side apply answers with 500 (server/kubernetes/apply-refusals.ts); quota (403); the allocator of node ports (422; a dry
+// run allocates no cluster IP); admission of Pods (403). Sources: pkg/registry/rbac/rolebinding/policybased,
+// apiextensions-apiserver/pkg/apiserver/customresource_handler.go, apiserver/pkg/admission/plugin/resourcequota,
+// pkg/registry/core/service/{ipallocator,portallocator}, plugin/pkg/admission/{priority,runtimeclass,serviceaccount}.
+
+import type { Failure } from '../../objects/failure.ts';
+import { at, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { describe, kindOf, type Reference } from '../../objects/reference.ts';
+import { type ChangeType, type Way, wayOf } from '../model/change.ts';
+import type { SnapshotEntry, StoredResource } from '../model/entry.ts';
+
+/** A write, as the rows compare it: a change, or the undo of one. */
+export interface Earlier {
+  /** The index of the change. */
+  readonly index: number;
+  readonly type: ChangeType;
+  readonly target: Reference;
+  readonly resource: Pick<StoredResource, 'group' | 'kind' | 'plural'>;
+}
+
+/** The refused write, with the object as it was read. */
+export interface Later extends Earlier {
+  readonly content: Json | undefined;
+  readonly prior?: JsonObject | undefined;
+}
+
+interface Side {
+  /** Absent: any kind. */
+  readonly kinds?: readonly string[];
+  readonly types: readonly ChangeType[];
+}
+
+interface Row {
+  readonly earlier: Side;
+  readonly later: Side;
+  readonly relates: (earlier: Earlier, later: Later) => boolean;
+  readonly answers: (failure: Failure, earlier: Earlier, later: Later) => boolean;
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+const sent: readonly ChangeType[] = ['Create', 'Update', 'Patch'];
+const changed: readonly ChangeType[] = ['Update', 'Patch'];
+
+export const rows = {
+  'a role and what binds it': {
+    earlier: { kinds: [`${rbac}/Role`, `${rbac}/ClusterRole`], types: sent },
+    later: { kinds: [`${rbac}/RoleBinding`, `${rbac}/ClusterRoleBinding`], types: ['Create', 'Update', 'Patch', 'Delete'] },
+    relates: isRoleOf,
+    answers: (failure, earlier, later) => isAbout(failure, 404, earlier.target.name) || isAbout(failure, 403, later.target.name),
+  },
+  'a CRD and its instances': {
+    earlier: { kinds: ['apiextensions.k8s.io/CustomResourceDefinition'], types: changed },
+    later: { types: sent },
+    relates: ({ target }, { resource }) => target.name === `${resource.plural}.${resource.group}`,
+    answers: isOfSchema,
+  },
+  'a quota': {
+    // Quota. The engine reviews all plain permissions before, but not the right to grant rights: a 403 for an RBAC kind may mean
+    // that, so these are left out.
+    earlier: { types: ['Delete'] },
+    later: { types: ['Create'] },
+    relates: (earlier, later) =>
+      isInNamespaceOf(earlier, later) && kindOf(earlier.resource) === kindOf(later.resource) && later.resource.group !== rbac,
+    answers: isForbidden,
+  },
+  'a node port': {
+    earlier: { kinds: ['/Service'], types: ['Update', 'Patch', 'Delete'] },
+    later: { kinds: ['/Service'], types: sent },
+    relates: () => true,
+    answers: ({ code, fields }) => code === 422 && fields.length > 0 && fields.every((field) => nodePort.test(field)),
+  },
+  'a PriorityClass and a Pod': {
+    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: ['Create'] },
+    later: { kinds: ['/Pod'], types: ['Create'] },
+    relates: ({ target }, { content }) => textAt(content, 'spec', 'priorityClassName') === target.name,
+    answers: isForbidden,
+  },
+  'a RuntimeClass and a Pod': {
+    earlier: { kinds: ['node.k8s.io/RuntimeClass'], types: ['Create'] },
+    later: { kinds: ['/Pod'], types: ['Create'] },
+    relates: ({ target }, { content }) => textAt(content, 'spec', 'runtimeClassName') === target.name,
+    answers: isForbidden,
+  },
+  'a ServiceAccount and a Pod': {
+    earlier: { kinds: ['/ServiceAccount'], types: ['Create'] },
+    later: { kinds: ['/Pod'], types: ['Create'] },
+    relates: (earlier, later) => isInNamespaceOf(earlier, later) && earlier.target.name === accountOf(later.content),
+    answers: isForbidden,
+  },
+} satisfies Readonly<Record<string, Row>>;
+
+const nodePort = /^spec\.ports\[\d+\]\.nodePort$/;
+
+/** The first write of `before` that may remove the reason of the refusal; undefined if there is none. */
+export function removerOf(failure: Failure, later: Later, before: readonly Earlier[]): Earlier | undefined {
+  return before.find((earlier) => Object.values<Row>(rows).some((row) => covers(row, failure, earlier, later)));
+}
+
+function covers({ earlier, later, relates, answers }: Row, failure: Failure, before: Earlier, after: Later): boolean {
+  return isOf(earlier, before) && isOf(later, after) && relates(before, after) && answers(failure, before, after);
+}
+
+function isOf({ kinds, types }: Side, one: Earlier | Later): boolean {
+  const isType = waysOf(one).some((way) => types.includes(way));
+  return isType && (kinds === undefined || kinds.includes(kindOf(one.resource)));
+}
+
+// Of an Apply before the refused one it is not known here whether its object is there.
+function waysOf(one: Earlier | Later): readonly ChangeType[] {
+  if (one.type !== 'Apply') return [one.type];
+  return 'content' in one ? [wayOf(one.type, one.prior !== undefined)] : ['Create', 'Patch'];
+}
+
+function isInNamespaceOf(one: Earlier, other: Earlier): boolean {
+  return one.target.namespace !== undefined && one.target.namespace === other.target.namespace;
+}
+
+// Policies and webhooks give their reasons as causes, or name no object.
+function isAbout({ code, subject }: Failure, wanted: number, name: string): boolean {
+  return code === wanted && subject === name;
+}
+
+function isForbidden(failure: Failure, _earlier: Earlier, later: Later): boolean {
+  return isAbout(failure, 403, later.target.name);
+}
+
+function isOfSchema({ code, reason, fields }: Failure, _earlier: Earlier, { type }: Later): boolean {
+  if (code === 400) return reason === 'BadRequest';
+  if (code === 422) return fields.length > 0;
+  return code === 500 && reason === 'InvalidContent' && (type === 'Patch' || type === 'Apply');
+}
+
+// Nobody can change the role of a binding. So if content does not name the role, the existing binding does.
+function isRoleOf({ resource, target }: Earlier, { content, prior, target: { namespace } }: Later): boolean {
+  const role = at(content, 'roleRef') ?? at(prior, 'roleRef');
+  const isNear = target.namespace === undefined || target.namespace === namespace;
+  return isNear && textAt(role, 'kind') === resource.kind && textAt(role, 'name') === target.name;
+}
+
+function accountOf(pod: Json | undefined): string {
+  return textAt(pod, 'spec', 'serviceAccountName') ?? 'default';
+}
+
+const inverse: Readonly<Record<Way, Way>> = {
+  Create: 'Delete',
+  Update: 'Update',
+  Patch: 'Update',
+  Delete: 'Create',
+};
+
+/** The undo of a change, as a write of this table. */
+export function undoWriteOf({ index, type, target, resource, prior }: SnapshotEntry): Later {
+  return { index, type: inverse[type], target, resource, content: prior };
+}
+
+/** The note of the item of a deferred change. */
+export function deferredNote({ code, reason }: Failure, { index, target }: Earlier): string {
+  return `its dry run was refused (${code} ${reason}) and is made again in its turn, after spec.changes[${index}] (${describe(target)})`;
+}
+
+/** The note of the item of a change whose version is not served yet (404). */
+export function unservedNote(by: number, { target }: Pick<Earlier, 'target'>): string {
+  return `its dry run is made in its turn, after spec.changes[${by}] makes the API server serve ${target.apiVersion}`;
+}

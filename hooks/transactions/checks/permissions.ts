@@ -1,0 +1,144 @@
+// The permissions that the ServiceAccount needs, for the changes and for their undo. They are reviewed before the first lock.
+import type { AccessQuestion, Resource } from '../../objects/cluster.ts';
+import type { ChangeType, Way } from '../model/change.ts';
+import { sourceOf } from '../model/source.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { type Fault, fault } from './fault.ts';
+import type { Resolved } from './targets.ts';
+
+// What an Apply needs beside that depends on its way (needsOfWays).
+const forward: Readonly<Record<ChangeType, readonly string[]>> = {
+  Create: ['get', 'create'],
+  Update: ['get', 'update'],
+  Patch: ['get', 'patch'],
+  Delete: ['get', 'delete'],
+  Apply: ['get', 'patch'],
+};
+
+const undo: Readonly<Record<ChangeType, readonly string[]>> = {
+  Create: ['delete'],
+  Update: ['update'],
+  Patch: ['update'],
+  Delete: ['create', 'update'],
+  Apply: [],
+};
+
+// Forward and back.
+const recreating: readonly string[] = ['delete', 'create', 'update'];
+
+/** `undo`: only the undo needs it. */
+type Purpose = 'change' | 'undo';
+
+/** One permission, and the changes that need it. */
+export interface Need {
+  readonly question: AccessQuestion;
+  readonly by: readonly Resolved[];
+  readonly purpose: Purpose;
+}
+
+type Asked = Pick<Need, 'question' | 'purpose'>;
+
+/** One review for each verb, resource and namespace: 500 changes must not cost 2 000 reviews. */
+export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
+  return grouped(resolved, questionsOf);
+}
+
+/** A change whose way is known. */
+interface Decided {
+  readonly resolved: Resolved;
+  readonly way: Way;
+  /** Whether no dry run has shown that the ServiceAccount may make the change. */
+  readonly approximate: boolean;
+  readonly recreates?: true;
+}
+
+/** What each Apply, and what recreates its object, needs for its way, beyond needsOf and what its dry run has shown. */
+export function needsOfWays(all: readonly Decided[]): readonly Need[] {
+  const decided = new Map(all.map((one) => [one.resolved, one]));
+  return grouped([...decided.keys()], (resolved) => {
+    const one = decided.get(resolved);
+    if (one?.recreates === true) return asked(resolved, recreating, 'change');
+    return one === undefined || resolved.change.type !== 'Apply' ? [] : questionsOfWay(one);
+  });
+}
+
+function questionsOfWay({ resolved, way, approximate }: Decided): readonly Asked[] {
+  const creating = approximate && way === 'Create' ? ['create'] : [];
+  const own = [...asked(resolved, creating, 'change'), ...asked(resolved, undo[way], 'undo')];
+  return [...own, ...containerQuestions(way, resolved.resource, resolved.target.name)];
+}
+
+function grouped(resolved: readonly Resolved[], ask: (one: Resolved) => readonly Asked[]): readonly Need[] {
+  return merged(resolved.flatMap((one) => ask(one).map((need): Need => ({ ...need, by: [one] }))));
+}
+
+/** Each permission once. What a change needs is not needed by an undo alone, whichever of them comes first. */
+export function merged(needs: readonly Need[]): readonly Need[] {
+  const groups = Map.groupBy(needs, ({ question }) => JSON.stringify(question));
+  return [...groups.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const purpose = same.some((need) => need.purpose === 'change') ? 'change' : 'undo';
+    return [{ question: first.question, by: [...new Set(same.flatMap(({ by }) => by))], purpose } as const];
+  });
+}
+
+function asked(resolved: Resolved, verbs: readonly string[], purpose: Purpose): readonly Asked[] {
+  return verbs.map((verb) => ({ question: questionOf(resolved, verb), purpose }));
+}
+
+function questionOf({ resource, target: { namespace } }: Resolved, verb: string): AccessQuestion {
+  const place = namespace === undefined ? {} : { namespace };
+  return { verb, group: resource.group, resource: resource.plural, ...place };
+}
+
+function questionsOf(resolved: Resolved): readonly Asked[] {
+  const { change, resource, target } = resolved;
+  const back = undo[change.type].filter((verb) => !forward[change.type].includes(verb));
+  const own = [...asked(resolved, forward[change.type], 'change'), ...asked(resolved, back, 'undo')];
+  return [...own, ...containerQuestions(change.type, resource, target.name)];
+}
+
+// The undo deletes a created Namespace or CustomResourceDefinition only if it holds no objects of others: the ServiceAccount must
+// be able to see that.
+function containerQuestions(type: ChangeType, resource: Resource, name: string): readonly Asked[] {
+  if (type !== 'Create') return [];
+  const purpose = 'undo';
+  if (resource.group === '' && resource.kind === 'Namespace')
+    return [{ question: { verb: 'list', group: '*', resource: '*', namespace: name }, purpose }];
+  if (resource.group !== 'apiextensions.k8s.io' || resource.kind !== 'CustomResourceDefinition') return [];
+  const [plural, ...group] = name.split('.');
+  return [{ question: { verb: 'list', group: group.join('.'), resource: plural ?? '' }, purpose }];
+}
+
+/** What must be readable so that the contents can be read (contentFrom). */
+export function needsOfSources({ changes, namespace }: Pick<Transaction, 'changes' | 'namespace'>): readonly AccessQuestion[] {
+  const questions = changes.flatMap((change): readonly AccessQuestion[] => {
+    const source = sourceOf(change);
+    if (source === undefined) return [];
+    return [
+      { verb: 'get', group: '', resource: source.kind === 'Secret' ? 'secrets' : 'configmaps', namespace, name: source.name },
+    ];
+  });
+  return [...new Map(questions.map((question) => [JSON.stringify(question), question])).values()];
+}
+
+/** The same review for one object name, for the case that the general one is denied. A create has no name to review. */
+export function byName(question: AccessQuestion, name: string): AccessQuestion | undefined {
+  return question.verb === 'create' || question.verb === 'list' ? undefined : { ...question, name };
+}
+
+/** One sentence for each missing permission. */
+export function gapFaults(gaps: readonly AccessQuestion[], serviceAccount: string): readonly Fault[] {
+  return gaps.map((gap) => fault('Forbidden', `ServiceAccount ${serviceAccount} may not ${describeQuestion(gap)}`));
+}
+
+function describeQuestion({ verb, group, resource, namespace, name }: AccessQuestion): string {
+  const kind = group === '' ? resource : `${resource}.${group}`;
+  return `${verb} ${kind}${name === undefined ? '' : ` "${name}"`}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
+}
+
+/** `account` as namespace/name. */
+export function missingAccount(account: string): Fault {
+  return fault('ServiceAccountMissing', `ServiceAccount ${account} does not exist: create it, then recreate the Transaction`);
+}

@@ -1,0 +1,70 @@
+// How a refusal that concerns one change is described.
+
+import type { Failure } from '../../objects/failure.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { describe, isSecret, type Reference } from '../../objects/reference.ts';
+import { cut } from '../../objects/words.ts';
+import { isSealed } from '../model/entry.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import { isFromSecret } from '../model/source.ts';
+import { annotations, type Transaction } from '../model/transaction.ts';
+import { describeConflicts, describeFailure } from './failures.ts';
+import { type Fault, fault } from './fault.ts';
+
+interface Subject {
+  readonly index: number;
+  readonly target: Reference;
+  readonly prior?: JsonObject | undefined;
+  readonly expected?: JsonObject | undefined;
+}
+
+/** The failure in words; without values of the target if messages must not show them. */
+export function describeRefusal(failure: Failure, subject: Subject, transaction: Transaction): string {
+  const { index, prior, expected } = subject;
+  const change = transaction.changes[index];
+  // Keys of what comes from a Secret are a part of its value.
+  const known = [...(isFromSecret(change) ? [prior] : [change?.content, prior, expected]), ...fieldsOfKind(subject.target)];
+  const isHidden = hidesWords(subject, transaction);
+  return failure.conflicts === undefined
+    ? describeFailure(failure, isHidden, known)
+    : describeConflicts(failure.conflicts, isHidden, known);
+}
+
+/** Of objects of the cluster, whoever writes the Transaction may have the words shown; never of what comes from a Secret. */
+function hidesWords(subject: Subject, transaction: Transaction): boolean {
+  const { index, target } = subject;
+  const mayShow = target.namespace === undefined && !isSecret(target) && !isFromSecret(transaction.changes[index]);
+  return isSealed(subject, transaction) && !(mayShow && transaction.annotations[annotations.showRefusals] === 'true');
+}
+
+/** The failure of a write that is tried again, with what the API server says of it: it names the webhook that it cannot call. */
+export function withWords<Tried extends Failure>(failure: Tried, subject: Subject, transaction: Transaction): Tried {
+  const { code, message } = failure;
+  return code < 500 || hidesWords(subject, transaction) ? failure : { ...failure, said: cut(message, longestWords) };
+}
+
+const longestWords = 600;
+
+// Names that Kubernetes defines are no values: the keys are those that the types of Secrets require.
+// Source: k8s.io/api core/v1/types.go, Secret.
+const secretFields: JsonObject = {
+  metadata: { name: '', labels: {}, annotations: {}, finalizers: [], ownerReferences: [] },
+  type: '',
+  immutable: true,
+  stringData: {},
+  data: {
+    ...{ 'tls.crt': '', 'tls.key': '', '.dockerconfigjson': '', '.dockercfg': '' },
+    ...{ username: '', password: '', 'ssh-privatekey': '' },
+  },
+};
+
+function fieldsOfKind(target: Reference): readonly JsonObject[] {
+  return isSecret(target) ? [secretFields] : [];
+}
+
+/** The fault for a change that the API server refuses before the first write; `what` names the refused request. */
+export function refusalFault(failure: Failure, subject: Subject, what: string, transaction: Transaction): Fault {
+  const { index, target } = subject;
+  const detail = describeRefusal(failure, subject, transaction);
+  return fault(reasonOfFailure(failure), `spec.changes[${index}]: ${describe(target)} ${what}: ${detail}`, index);
+}

@@ -1,0 +1,166 @@
+// Prepared and Committing: the announced change is applied, recognised as applied, or found to be impossible.
+
+import type { Precondition } from '../../objects/cluster.ts';
+import type { Failure } from '../../objects/failure.ts';
+import { describe } from '../../objects/reference.ts';
+import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../attribution/apply.ts';
+import { withDrift } from '../attribution/drift.ts';
+import { effectOf } from '../attribution/effect.ts';
+import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
+import { driftRoom } from '../checks/room.ts';
+import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
+import { madeOf } from '../model/change.ts';
+import { isSealed, type SnapshotEntry } from '../model/entry.ts';
+import { isCreatingHalf, isDeletingHalf } from '../model/halves.ts';
+import { managersOfChange, mayBreak } from '../model/transaction.ts';
+import type { ItemView, Observation } from '../observe/observation.ts';
+import { type Clear, firstLease, guard, lockLost, stepIfBlocked, unreadable } from './guards.ts';
+import { unlessFinal } from './refusals.ts';
+import type { Step } from './step.ts';
+import { applied } from './transitions.ts';
+import { undoing } from './undo-transitions.ts';
+import { unseenAtDelete } from './unseen.ts';
+import { patience, setStatus, waitOut } from './waiting.ts';
+import { windowEnd } from './window.ts';
+
+export function decideApply(observation: Observation, view: ItemView): Step {
+  const { status, now } = observation;
+  const guarded = guard(observation, view);
+  return guarded.kind === 'clear'
+    ? (takeTurn(observation, view) ?? decideChange(observation, view, guarded))
+    : stepIfBlocked(observation, view, guarded, {
+        lost: (cause) => undoing(status, cause, now),
+        lockLost: ({ index }) => lockLost(observation, index),
+      });
+}
+
+// W1: a change is sent under a name that no answer has called settled.
+function takeTurn(observation: Observation, view: ItemView): Step | undefined {
+  const { status, ownWrites } = observation;
+  const first = firstLease(status, view.leases);
+  if (first === undefined) return lockLost(observation, 0);
+  const traces = { status, first, ownWrites };
+  if (hasTurn(traces)) return undefined;
+  return {
+    kind: 'sign',
+    lease: first,
+    isSettled: isSettled(traces),
+    because: 'this process signs the first Lease before it writes',
+  };
+}
+
+function decideChange(observation: Observation, view: ItemView, { entry, drift }: Clear): Step {
+  const { status, transaction } = observation;
+  if (view.live.kind === 'trouble') return failedRead(observation, entry, view.live.failure);
+  const evidence: ApplyEvidence = {
+    entry,
+    live: view.live.kind === 'present' ? view.live.object : undefined,
+    change: madeOf(view.change, entry),
+    uid: transaction.uid,
+    managers: managersOfChange(transaction, view.change),
+    drift,
+    recorded: false,
+    isSealed: isSealed(entry, transaction),
+    driftRoom: driftRoom(status, transaction.size),
+  };
+  const verdict = evaluateApply(evidence);
+  if (isToBeRead(view, verdict))
+    return { kind: 'readMore', entry, because: `${describe(entry.target)} must be read before the Transaction` };
+  return verdict.kind === 'send'
+    ? send(observation, view, evidence, verdict.precondition)
+    : stepForVerdict(observation, evidence, verdict);
+}
+
+// W5: what is sent names a version that was read before this look at the Transaction, or none.
+function isToBeRead({ liveFrom }: ItemView, verdict: ApplyVerdict): boolean {
+  const isSent = verdict.kind === 'send';
+  return liveFrom === 'assumed' ? !isSent : liveFrom === 'now' && isSent && verdict.precondition !== undefined;
+}
+
+// What has come since the checks would go with it: it is looked for in the call that sends the Delete.
+function send(
+  observation: Observation,
+  view: ItemView,
+  { entry, live, change, drift }: ApplyEvidence,
+  precondition: Precondition | undefined,
+): Step {
+  const { status, now } = observation;
+  const name = describe(entry.target);
+  if (view.contentsTrouble !== undefined)
+    return unlessFinal(
+      observation,
+      { status, what: `listing what would be deleted with ${name}`, failure: view.contentsTrouble },
+      (cause) => setStatus(undoing(status, cause, now, entry.index), cause.message),
+    );
+  const why = takesAlong(view.contents);
+  if (why !== undefined) {
+    const message = `${entry.type} of ${name} cannot be undone: ${why}; ${howToAllow}`;
+    return setStatus(undoing(status, { reason: 'Irreversible', message }, now, entry.index), message);
+  }
+  const unseen = unseenAtDelete(observation, view, entry);
+  if (unseen !== undefined) return unseen;
+  const untimely = byTrial(observation, view, entry);
+  if (untimely !== undefined) return untimely;
+  const note = unlistedNote(view.unlisted, [], view.away);
+  const apply = {
+    kind: 'apply',
+    index: entry.index,
+    change,
+    entry,
+    // What an Update keeps, it keeps of the former object, as that was when it was deleted.
+    live: isCreatingHalf(entry) ? withDrift(entry, drift).prior : live,
+    precondition,
+    because: `${entry.type} ${name}`,
+  } as const;
+  return note === undefined ? apply : { ...apply, note };
+}
+
+// A deferred dry run counts only now, whatever pre-flight took for likely; what it says could not be known before.
+function byTrial({ status, transaction, now }: Observation, { tried }: ItemView, entry: SnapshotEntry): Step | undefined {
+  const { index, type, target } = entry;
+  if (tried === undefined) {
+    const because = `the dry run of ${describe(target)} is due`;
+    return entry.deferred === true ? { kind: 'readMore', entry, because } : undefined;
+  }
+  if (tried.kind === 'failed')
+    return { kind: 'refused', index, entry, failure: tried.failure, because: `${type} ${describe(target)}: its dry run failed` };
+  const why = mayBreak(transaction) ? undefined : (tried.othersLose ?? whyIrreversible(entry.prior, tried.object));
+  if (why === undefined) return undefined;
+  const message = `${type} of ${describe(target)} cannot be undone: ${why}; ${howToAllow}`;
+  return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
+}
+
+function stepForVerdict(
+  observation: Observation,
+  { entry, live, managers }: ApplyEvidence,
+  verdict: Exclude<ApplyVerdict, { kind: 'send' }>,
+): Step {
+  const { status, transaction, pace, now } = observation;
+  const { index } = entry;
+  switch (verdict.kind) {
+    case 'done': {
+      const effect = {
+        index,
+        facts: effectOf(entry.type, { before: entry.prior, after: live, forward: managers.forward }),
+        gating: transaction,
+        end: windowEnd(transaction, index + 1, pace, status.items),
+        isFirstHalf: isDeletingHalf(entry),
+      };
+      return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} was already applied`);
+    }
+    case 'recordDrift': {
+      const because = `annotations of ${describe(entry.target)} changed since its snapshot: they are recorded before it is deleted`;
+      return { kind: 'recordDrift', index: entry.index, entry, drift: verdict.drift, because };
+    }
+    case 'wait':
+      return setStatus({ ...status, message: verdict.message }, verdict.message, patience);
+    case 'conflict':
+      return setStatus(undoing(status, verdict, now, entry.index), verdict.message);
+  }
+}
+
+function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, failure: Failure): Step {
+  if (failure.kind === 'transient') return waitOut(status, `reading ${describe(entry.target)}`, failure);
+  const cause = unreadable(failure, entry, transaction);
+  return setStatus(undoing(status, cause, now, entry.index), cause.message);
+}

@@ -1,0 +1,168 @@
+// Taking locks: for a Transaction that begins, and for an undo that a user asks for later. Leases are advisory; the order of their names
+// and keeping only a contiguous prefix while waiting makes a deadlock impossible.
+//
+// I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
+//
+// A lock is released when
+// L1. the Transaction has ended, or the engine has refused a requested undo (due.ts, settled.ts);
+// L2. the Transaction ends before its first write (pending.ts);
+// L3. another Transaction holds a lock before it in the order of names: the Transaction waits without those behind it;
+// L4. the Transaction vanishes during the call that acquired the lock (reply.ts);
+// L5. the Transaction is deleted (settled.ts);
+// L6. its Lease is orphaned: the Transaction is gone and the Lease has expired, or the Transaction has ended long ago (sweep.ts).
+// An expired Lease stays until L6, or until another Transaction takes it over (locks/state.ts).
+
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { describe } from '../../objects/reference.ts';
+import { formatDuration, serverTimeResolution } from '../../objects/time.ts';
+import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
+import { ageOf, type LeaseState, leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
+import type { Cause, Status } from '../model/status.ts';
+import { holderOf } from '../model/transaction.ts';
+import { itemOf, type LockState, type LockView, type Observation } from '../observe/observation.ts';
+import { unlessFinal } from './refusals.ts';
+import type { Step } from './step.ts';
+import { lockPatience } from './waiting.ts';
+
+/** What becomes of the status, by how the taking goes. */
+interface Taking {
+  readonly acquired: () => Step;
+  readonly waiting: (message: string) => Status;
+  readonly waitedTooLong: (message: string) => Step;
+  /** The engine may not read them. */
+  readonly refused: (cause: Cause) => Step;
+  /** Since when, in ms, locks are waited for; undefined when this is the first try. */
+  readonly since: number | undefined;
+}
+
+export function acquireLocks(observation: Observation, view: LockView, taking: Taking): Step {
+  const trouble = lockTrouble(view);
+  if (trouble !== undefined) {
+    const { failure } = trouble;
+    const held = { status: taking.waiting(''), what: 'reading the locks', failure, isNews: true };
+    return unlessFinal(observation, held, taking.refused);
+  }
+  const acquisition = planAcquisition(view, acquirerOf(observation), observation.now);
+  switch (acquisition.kind) {
+    case 'acquired':
+      return taking.acquired();
+    case 'acquire':
+      return {
+        ...acquisition,
+        kind: 'acquire',
+        meanwhile: taking.waiting('acquiring locks'),
+        because: `acquiring ${view.locks.length} locks`,
+      };
+    case 'blocked':
+      return blocked(observation, acquisition, taking);
+  }
+}
+
+export function acquirerOf({ transaction, server, lateWindow }: Observation): Acquirer {
+  return { holder: holderOf(transaction), server, lateWindow };
+}
+
+// Nothing says that the other object will ever be let go of for this one.
+function collided({ lock, holder }: Extract<AcquirePlan, { kind: 'blocked' }>, other: string): string {
+  return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; recreate this Transaction after that one has finished`;
+}
+
+function blocked(
+  { transaction, now }: Observation,
+  acquisition: Extract<AcquirePlan, { kind: 'blocked' }>,
+  taking: Taking,
+): Step {
+  if (acquisition.other !== undefined) return taking.waitedTooLong(collided(acquisition, acquisition.other));
+  const message = `${describe(acquisition.lock.target)} is locked by Transaction ${readableHolder(acquisition.holder)}`;
+  const waited = now - (taking.since ?? now);
+  if (transaction.lockWait === 0 || waited > transaction.lockWait) {
+    const tooLong =
+      transaction.lockWait === 0
+        ? 'spec.lockWait is 0s'
+        : `waited longer than spec.lockWait (${formatDuration(transaction.lockWait)})`;
+    return taking.waitedTooLong(`${message}; ${tooLong}`);
+  }
+  const status = taking.waiting(`waiting: ${message}`);
+  return { kind: 'releaseAndWait', leases: acquisition.release, status, because: message, wait: lockPatience };
+}
+
+/** What taking locks comes to. */
+type AcquirePlan =
+  | { readonly kind: 'acquired' }
+  | {
+      readonly kind: 'acquire';
+      readonly create: readonly Lock[];
+      readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
+    }
+  /** `release`: those of ours beyond the first one that is held by another, unless another process may be taking them. */
+  | {
+      readonly kind: 'blocked';
+      readonly lock: Lock;
+      readonly holder: string;
+      /** What it locks for the other one, where that is another object of the same lock name. */
+      readonly other?: string;
+      readonly release: readonly JsonObject[];
+    };
+
+/** Who takes them: the Transaction, and the process that serves it. */
+interface Acquirer {
+  readonly holder: string;
+  readonly server: string;
+  /** How long after a call began something of it may still happen, in ms. */
+  readonly lateWindow: number;
+}
+
+export function planAcquisition(view: LockView, acquirer: Acquirer, now: number): AcquirePlan {
+  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), acquirer.holder, now) }));
+  const blocked = states.findIndex(({ state }) => state === 'heldByOther');
+  const blocking = states[blocked];
+  if (blocking !== undefined) {
+    const beyond = view.locks.slice(blocked + 1).map(({ name }) => objectOf(view.states.get(name)));
+    const lease = objectOf(view.states.get(blocking.lock.name));
+    const other = otherTarget(blocking.lock, lease);
+    return {
+      kind: 'blocked',
+      lock: blocking.lock,
+      holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
+      ...(other === undefined ? {} : { other }),
+      // (L3)
+      release: beyond.filter((lease) => lease !== undefined).filter((lease) => mayRelease(lease, view, acquirer, now)),
+    };
+  }
+  const create = states.filter(({ state }) => state === 'free').map(({ lock }) => lock);
+  const replace = states.flatMap(({ lock, state }) => {
+    const lease = objectOf(view.states.get(lock.name));
+    return lease !== undefined && (state === 'expired' || state === 'fading') ? [{ lock, lease }] : [];
+  });
+  return create.length + replace.length === 0 ? { kind: 'acquired' } : { kind: 'acquire', create, replace };
+}
+
+/**
+ * What this call has taken, and what an earlier one has left behind that could not release it (it died, or its time was over):
+ * kept, it would be waited for by the holder that is waited for. Calls of one process go in turn, those of another end within the window.
+ */
+function mayRelease(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Acquirer, now: number): boolean {
+  if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
+  if (acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isWrittenBy(server, lease)) return true;
+  return ageOf(lease, now) > lateWindow + serverTimeResolution;
+}
+
+function stateOf(state: LockState | undefined, holder: string, now: number): LeaseState {
+  return leaseState(objectOf(state), holder, now);
+}
+
+function objectOf(state: LockState | undefined): JsonObject | undefined {
+  return state?.kind === 'present' ? state.object : undefined;
+}
+
+/** The first lock whose state could not be learned. */
+export function lockTrouble(view: LockView): Extract<LockState, { kind: 'trouble' }> | undefined {
+  return [...view.states.values()].find((state) => state.kind === 'trouble');
+}
+
+/** ms after the look by which a write of this step must have taken effect: the lock of its target may be another's then. */
+export function lockTime({ kind }: Step, { due, now }: Pick<Observation, 'due' | 'now'>): number {
+  const isUnderLock = kind === 'apply' || kind === 'compensate';
+  const lease = itemOf(due)?.lease;
+  return isUnderLock && lease?.kind === 'present' ? lifeLeft(lease.object, now) : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,198 @@
+// An undo that a user asks for once the Transaction has ended: the locks are taken again, the undo is decided as a whole
+// (whole-undo.ts), and begins or is refused. A plan is the same decision without locks.
+
+import type { JsonObject } from '../../objects/json.ts';
+import { formatTime } from '../../objects/time.ts';
+import { keptWith } from '../checks/needs.ts';
+import { type UndoChoices, undoChoicesOf } from '../checks/undo-choices.ts';
+import { fencedUntil } from '../in-flight/in-flight.ts';
+import { lockOf } from '../locks/lease.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import type { Request } from '../model/request.ts';
+import type { Status } from '../model/status.ts';
+import type { UndoFinding, UndoReason } from '../model/undo.ts';
+import type { LockView, Observation, ObservedTo, RelockView } from '../observe/observation.ts';
+import { acting } from './barred.ts';
+import { forgedDrift } from './guards.ts';
+import { acquireLocks } from './locks.ts';
+import { locksOf } from './pending.ts';
+import { isFinal, unlessFinal, waitOnce } from './refusals.ts';
+import type { SetStatus, Step } from './step.ts';
+import { answered, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
+import { undoingAgain } from './undo-transitions.ts';
+import { patience, setStatus } from './waiting.ts';
+import { amountOf, answerOf, decideWhole, type UndoDecision } from './whole-undo.ts';
+
+/** Answers what an undo would do. */
+export function decidePlanUndo(observation: Observation, view: ObservedTo<'planUndo'>): Step {
+  const { status } = observation;
+  const { request } = view;
+  const stored = storedOf(observation, view);
+  if ('kind' in stored) return stored;
+  const faults = undoChoicesOf(observation.transaction, targetsOf(stored.entries)).faults;
+  if (faults.length > 0) return withoutEffect(status, request, faults.join('; '));
+  if (view.survey === undefined) return surveyFirst;
+  const once = refusedOnce(observation, status, false);
+  if (once !== undefined) return once;
+  const decision = decisionOf(observation, stored.entries, view.survey);
+  const answer = answerOf(decision, request, 'Planned');
+  return setStatus({ ...answered(status, request), undo: answer }, answer.message);
+}
+
+const surveyFirst: Step = { kind: 'readMore', survey: true, because: 'evaluating the undo of every change' };
+
+export function decideReacquire(observation: Observation, view: ObservedTo<'reacquire'>): Step {
+  const { status, now } = observation;
+  const { request } = view;
+  const stored = storedOf(observation, view);
+  if ('kind' in stored) return stored;
+  const leases = stored.entries.map(({ target }) => lockOf(target).name);
+  const withLocks = withLeases(status, leases);
+  return acquireLocks(observation, view.locks, {
+    acquired: () => decideUndo(observation, { ...view, ...stored, withLocks, leases }),
+    waiting: (message) => waitingToUndo(withLocks, now, message),
+    waitedTooLong: (message) => withoutEffect(withLocks, request, `${message}; set another value to try again`),
+    refused: ({ message }) => withoutEffect(withLocks, request, message),
+    since: waitingSince(status),
+  });
+}
+
+interface Stored {
+  readonly entries: readonly SnapshotEntry[];
+}
+
+/** The snapshot that the undo rests on, or the step without it. */
+function storedOf(observation: Observation, view: RelockView & { readonly request: Request }): Stored | Step {
+  const { status } = observation;
+  const { snapshot, brokenDrift, request } = view;
+  if (snapshot.kind === 'trouble')
+    return unlessFinal(observation, { status, what: 'reading the snapshot', failure: snapshot.failure }, ({ message }) =>
+      withoutEffect(status, request, message),
+    );
+  if (snapshot.kind === 'broken') return withoutEffect(status, request, snapshot.message);
+  const forged = brokenDrift.map(forgedDrift).at(0);
+  return forged === undefined ? { entries: snapshot.entries } : withoutEffect(status, request, forged);
+}
+
+/** The request is answered and has no effect. */
+export function withoutEffect(status: Status, request: Request, why: string): SetStatus {
+  const message = `${request.annotation}="${request.value}" has no effect: ${why}`;
+  return setStatus(answered(status, request, message), message);
+}
+
+interface Requested extends Stored {
+  readonly request: Request;
+  readonly locks: LockView;
+  readonly survey?: readonly UndoFinding[];
+  /** The status that names the locks. */
+  readonly withLocks: Status;
+  readonly leases: readonly string[];
+}
+
+function decideUndo(observation: Observation, view: Requested): Step {
+  const { status, now, transaction } = observation;
+  const { request, entries, survey, locks, leases, withLocks } = view;
+  const choices = undoChoicesOf(transaction, targetsOf(entries));
+  const early = voidChoices(observation, view, choices) ?? lateWrite(observation, view);
+  if (early !== undefined) return early;
+  if (survey === undefined) return surveyFirst;
+  const once = refusedOnce(observation, waitingToUndo(withLocks, now, ''), true);
+  if (once !== undefined) return once;
+  const decision = decisionOf(observation, entries, survey);
+  const stopped = notYet(observation, view, decision, choices);
+  if (stopped !== undefined) return stopped;
+  const begun = undoingAgain(status, request, now, { ...locksOf(locks, leases), ...decision });
+  return setStatus(begun, 'a rollback was requested, every change can be undone, and all locks are acquired');
+}
+
+/** The first of two refusals of what the engine cannot do without: with the second, every change is blocked. */
+function refusedOnce(observation: Observation, status: Status, isNews: boolean): Step | undefined {
+  const { barred } = observation;
+  return barred === undefined || isFinal(observation) ? undefined : waitOnce(status, acting, barred, isNews);
+}
+
+function voidChoices(observation: Observation, view: Requested, { faults }: UndoChoices): Step | undefined {
+  const { annotation, value } = view.request;
+  if (faults.length === 0) return undefined;
+  const message = `${annotation}="${value}" has no effect: ${faults.join('; ')}`;
+  return refused(observation, view, answered(observation.status, view.request, message));
+}
+
+// W4: a write that lands after the decision would make it untrue.
+function lateWrite({ status, ownWrites, lateWindow, now }: Observation, { withLocks }: Requested): Step | undefined {
+  const until = fencedUntil({ status, ownWrites }, lateWindow);
+  if (now > until) return undefined;
+  const message = `waiting until ${formatTime(until)}: a write may still be in flight`;
+  return setStatus(waitingToUndo(withLocks, now, message), message, patience);
+}
+
+function notYet(observation: Observation, view: Requested, decision: UndoDecision, choices: UndoChoices): Step | undefined {
+  // Nothing at all could be undone without the ServiceAccount.
+  const isPartial = choices.isPartial && observation.barred === undefined;
+  const isBlocked = amountOf(decision, 'Blocked') > 0;
+  const isUndecided = amountOf(decision, 'Undecided') > 0;
+  if (!isPartial && isUndecided && !isBlocked && !isOverdue(observation)) return waitForReads(observation, view, decision);
+  if (!isPartial && (isBlocked || isUndecided)) return refusedUndo(observation, view, decision, 'UndoRefused');
+  const isOther = choices.digest !== undefined && choices.digest !== decision.digest;
+  return isOther ? refusedUndo(observation, view, decision, 'PlanChanged') : undefined;
+}
+
+function decisionOf(
+  { status, transaction }: Observation,
+  entries: readonly SnapshotEntry[],
+  findings: readonly UndoFinding[],
+): UndoDecision {
+  const choices = undoChoicesOf(transaction, targetsOf(entries));
+  const items = findings.map((finding) => ({
+    index: finding.index,
+    target: targetOf(entries, finding.index),
+    // Unpacked each time: they are not all in memory at once.
+    get object() {
+      return finding.object;
+    },
+  }));
+  const neededBy = keptWith(items, choices.keep);
+  return decideWhole({ status, transaction, findings, choices, neededBy });
+}
+
+function targetsOf(entries: readonly SnapshotEntry[]) {
+  return entries.map(({ target }) => target);
+}
+
+function targetOf(entries: readonly SnapshotEntry[], index: number) {
+  const entry = entries.find((one) => one.index === index);
+  if (entry === undefined) throw new Error(`the snapshot has no entry for spec.changes[${index}]`);
+  return entry.target;
+}
+
+function isOverdue({ status, transaction, now }: Observation): boolean {
+  return now > (waitingSince(status) ?? now) + transaction.timeout;
+}
+
+// The locks are kept meanwhile: what was decided of the other changes stays true.
+function waitForReads({ now }: Observation, { withLocks }: Requested, { items }: UndoDecision): Step {
+  const first = items.find(({ verdict }) => verdict === 'Undecided');
+  const message = `waiting to undo: ${first?.target}: ${first?.message}`;
+  return setStatus(waitingToUndo(withLocks, now, message), message, patience);
+}
+
+function refusedUndo(observation: Observation, view: Requested, decision: UndoDecision, reason: UndoReason): Step {
+  const undo = answerOf(decision, view.request, reason);
+  return refused(observation, view, { ...answered(observation.status, view.request), undo });
+}
+
+/** Nothing is undone. The locks are released at once: a status that names them would not be one of an end. */
+function refused({ status }: Observation, { locks, leases }: Requested, answer: Status): Step {
+  const held = [...locks.states.values()].flatMap((state): readonly JsonObject[] =>
+    state.kind === 'present' ? [state.object] : [],
+  );
+  const message = answer.undo?.message ?? answer.message;
+  return {
+    kind: 'releaseAndWait',
+    leases: held,
+    status: released(answer, status.unsettledAt),
+    held: withLeases(answer, leases),
+    because: message,
+    wait: 'none',
+  };
+}

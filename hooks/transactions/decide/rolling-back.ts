@@ -1,0 +1,215 @@
+// RollingBack: one change after the other, in the order of an undo (model/item.ts), is taken back or given up with its reason.
+
+import { hasManager } from '../../objects/content/ownership.ts';
+import type { FailureKind } from '../../objects/failure.ts';
+import { textAt } from '../../objects/json.ts';
+import { describe } from '../../objects/reference.ts';
+import { formatTime, parseTime } from '../../objects/time.ts';
+import { uidOf } from '../attribution/attribute.ts';
+import { withDrift } from '../attribution/drift.ts';
+import { allLost } from '../attribution/gone-owners.ts';
+import { goneManagers } from '../attribution/others.ts';
+import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../attribution/undo.ts';
+import { fencedUntil, mayLandUntil } from '../in-flight/in-flight.ts';
+import { lockOf } from '../locks/lease.ts';
+import { isSealed, type SnapshotEntry } from '../model/entry.ts';
+import { filledOf } from '../model/filled.ts';
+import { gateOf } from '../model/gated.ts';
+import { wasApplied } from '../model/item.ts';
+import type { Status } from '../model/status.ts';
+import { managersOfChange, type Transaction } from '../model/transaction.ts';
+import type { ItemView, Observation } from '../observe/observation.ts';
+import { type Clear, firstLease, guard, type ReadTrouble, stepIfBlocked, troubleOf, unreadable } from './guards.ts';
+import { acquirerOf, planAcquisition } from './locks.ts';
+import { unlessNeeded } from './needed.ts';
+import type { Step } from './step.ts';
+import { concluded, notRestored, observed, restored } from './undo-transitions.ts';
+import { unseenAtUndo, unseenOwner, unservedAtUndo } from './unseen.ts';
+import { lockPatience, setStatus, undoLater, undoOut } from './waiting.ts';
+
+export function decideRestore(observation: Observation, view: ItemView): Step {
+  const { status, now } = observation;
+  const guarded = guard(observation, view);
+  if (guarded.kind !== 'clear')
+    return stepIfBlocked(observation, view, guarded, {
+      lost: (cause) => concluded(status, now, cause),
+      lockLost: (entry) => reacquire(observation, view, entry),
+    });
+  const { ownWrites, lateWindow } = observation;
+  const until = mayLandUntil({ status, ownWrites, first: firstLease(status, view.leases) }, lateWindow);
+  if (until === 'unobserved') return setStatus(observed(status, now), 'a write may still be in flight');
+  const due = { ...guarded, until, fencedUntil: fencedUntil({ status, ownWrites }, lateWindow) };
+  return awaitCreate(observation, view, due) ?? decideUndo(observation, view, due);
+}
+
+/** What is to be undone. In ms, 0 for none: the ends of the late windows of changes (W4) and of fences (W6). */
+interface Due extends Clear {
+  readonly until: number;
+  readonly fencedUntil: number;
+}
+
+// A lock that was lost while rolling back is taken again: what we changed must be taken back all the same.
+function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {
+  const { status, now } = observation;
+  const lock = lockOf(entry.target);
+  const acquisition = planAcquisition(
+    { locks: [lock], states: new Map([[lock.name, view.lease]]), acquired: new Set() },
+    acquirerOf(observation),
+    now,
+  );
+  if (acquisition.kind === 'acquire')
+    return { ...acquisition, kind: 'acquire', meanwhile: status, because: `the lock on ${describe(entry.target)} was lost` };
+  return undoLater(
+    status,
+    view.index,
+    `waiting to undo: ${describe(entry.target)} is locked by another Transaction`,
+    lockPatience,
+  );
+}
+
+/**
+ * A Create names no version (W5), so a write of it that may still land is waited for: one whose answer was lost has perhaps been
+ * tried again, and the first try would land once the object is gone.
+ */
+function awaitCreate(
+  observation: Observation,
+  view: ItemView,
+  { entry: { index, type, target, recreates }, until }: Due,
+): Step | undefined {
+  // What recreates its object takes the name itself: a late write of its Create finds the former object there.
+  const isOver = observation.now > until;
+  if (isOver || type !== 'Create' || recreates === true || isLongThere(observation, view)) return undefined;
+  const message = `waiting until ${formatTime(until)}: a write to ${describe(target)} may still be in flight`;
+  return undoLater(observation.status, index, message);
+}
+
+// What was created long ago was recorded long ago, and nobody has sent it since.
+function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): boolean {
+  const created = live.kind === 'present' ? parseTime(textAt(live.object, 'metadata', 'creationTimestamp')) : undefined;
+  return created !== undefined && now > created + 2 * lateWindow;
+}
+
+function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
+  const { entry } = due;
+  const trouble = troubleOf(view, describe(entry.target));
+  if (trouble !== undefined) return unservedAtUndo(observation, view, entry) ?? failedRead(observation, entry, trouble);
+  const judged = judgeUndo(observation, view, due);
+  const { evidence } = judged;
+  const known = evidence.entry;
+  const verdict = unlessNeeded(judged.verdict, observation, view, known);
+  const unseen = unseenFor(verdict, observation, view, evidence);
+  if (unseen !== undefined) return unseen;
+  const safe = isFenced(evidence, due) ? verdict : fenced(verdict, view, known, givesUpOn(observation, due));
+  const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
+  return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
+}
+
+interface Judged {
+  readonly evidence: UndoEvidence;
+  readonly verdict: UndoVerdict;
+}
+
+/** What the undo of one change needs, as it is before a write in flight is made to miss. */
+export function judgeUndo(observation: Observation, view: ItemView, clear: Clear): Judged {
+  const evidence = evidenceOf(observation, view, clear);
+  return { evidence, verdict: evaluateUndo(evidence) };
+}
+
+/** Whether no write of ours can land any more, that of another fence neither (W6). */
+function isFenced({ live, managers, recorded }: UndoEvidence, { fencedUntil }: Due): boolean {
+  // Who fenced it and died has left his mark: that is taken off again.
+  return (fencedUntil === 0 || recorded) && !hasManager(live, [managers.restore]);
+}
+
+/** The failures of a fence with which the change ends as it would have ended with the fence (W6). */
+function givesUpOn({ now, lateWindow }: Observation, { fencedUntil }: Due): readonly FailureKind[] {
+  if (fencedUntil === 0 || now <= fencedUntil) return [];
+  return now > fencedUntil + lateWindow ? ['refused', 'transient'] : ['refused'];
+}
+
+// What must be seen before it is deleted, or given its owners back.
+function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemView, evidence: UndoEvidence): Step | undefined {
+  if (kind === 'delete') return unseenAtUndo(observation, view, evidence);
+  const givesOwners = kind === 'recreate' || kind === 'complete' || kind === 'content';
+  return givesOwners ? unseenOwner(observation, view, evidence.entry) : undefined;
+}
+
+function evidenceOf({ status, transaction, now }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
+  const { item, contents, ownContents, behind, unlisted, goneOwners, tokenOf, others } = view;
+  const around = { contents, ownContents, behind, unlisted, goneOwners, tokenOf, others };
+  return {
+    ...around,
+    entry: withDrift(entry, drift),
+    live: view.live.kind === 'present' ? view.live.object : undefined,
+    managers: managersOfChange(transaction, view.change),
+    drift,
+    recorded: item.progress.kind === 'applied',
+    isSealed: isSealed(entry, transaction),
+    uid: transaction.uid,
+    filled: filledOf(transaction, view.change),
+    createdUid: entry.type === 'Create' ? item.uid : undefined,
+    failing: view.failing.map(({ kind }) => kind),
+    away: view.away,
+    wasCommitted: wasCommitted(transaction, status),
+    ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
+    ...(view.stored === undefined ? {} : { stored: { ...view.stored, now } }),
+    version: item.resourceVersion,
+    isRequested: Object.keys(status.handledAnnotations).length > 0,
+    overwrites: item.overwrite === true,
+  };
+}
+
+/** Whether all had been applied, and no gate was open then: what a gate has undone was never Committed. */
+function wasCommitted(transaction: Transaction, { items }: Status): boolean {
+  const isShut = (index: number): boolean => gateOf(transaction, index) !== undefined && items[index]?.gate?.passed !== true;
+  return items.every((item, index) => wasApplied(item) && !isShut(index));
+}
+
+// W5: where the undo itself writes nothing to an object that is there, a write that may still land is made to miss.
+function fenced(
+  verdict: UndoVerdict,
+  { live }: ItemView,
+  { prior }: SnapshotEntry,
+  givesUpOn: readonly FailureKind[],
+): UndoVerdict {
+  if (verdict.kind !== 'restored' && verdict.kind !== 'conflict') return verdict;
+  const isSame = live.kind === 'present' && prior !== undefined && uidOf(live.object) === uidOf(prior);
+  return isSame ? { kind: 'fence', live: live.object, end: verdict, givesUpOn } : verdict;
+}
+
+interface VerdictContext {
+  readonly observation: Observation;
+  readonly entry: SnapshotEntry;
+  readonly goneOwners: readonly string[];
+  readonly goneManagers: readonly string[];
+}
+
+function stepForVerdict({ observation, entry, ...lost }: VerdictContext, verdict: UndoVerdict, now: number): Step {
+  const { status } = observation;
+  const { index } = entry;
+  switch (verdict.kind) {
+    case 'restored':
+      return setStatus(
+        restored(status, index, now, { note: verdict.note }),
+        verdict.note ?? `${describe(entry.target)} needs no undo`,
+      );
+    case 'wait':
+      return undoLater(status, index, verdict.message);
+    case 'conflict':
+      return setStatus(notRestored(status, index, now, verdict), verdict.message);
+    case 'readMore':
+      return {
+        kind: 'readMore',
+        others: verdict.others,
+        because: `reading other Transactions that changed ${describe(entry.target)}`,
+      };
+    default:
+      return { kind: 'compensate', index, entry, verdict, ...lost, because: `undo ${entry.type} of ${describe(entry.target)}` };
+  }
+}
+
+function failedRead({ status, transaction, now }: Observation, entry: SnapshotEntry, { what, failure }: ReadTrouble): Step {
+  if (failure.kind === 'transient') return undoOut(status, entry.index, what, failure);
+  const cause = unreadable(failure, entry, transaction);
+  return setStatus(notRestored(status, entry.index, now, cause), cause.message);
+}

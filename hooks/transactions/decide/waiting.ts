@@ -1,0 +1,86 @@
+// Waiting is when the next call comes (model/wait.ts), never a counter in the status: an equal observation gives an equal status.
+import type { Passing } from '../../objects/failure.ts';
+import { isToUndo } from '../model/item.ts';
+import { isTerminal } from '../model/phase.ts';
+import type { Status } from '../model/status.ts';
+import type { Wait } from '../model/wait.ts';
+import type { SetStatus } from './step.ts';
+import { passedOver } from './undo-transitions.ts';
+import { count } from './wording.ts';
+
+/** Between two looks at something that others must finish. */
+export const patience: Wait = { seconds: 1 };
+
+/** Between two looks at a lock. */
+export const lockPatience: Wait = { seconds: 0.5 };
+
+/** Until the next try to have a turn. */
+const turnPatience: Wait = { seconds: 0.2 };
+
+/**
+ * It is the same sentence at each try, whatever the API server adds to the reason: a status that changes wakes Metacontroller at once.
+ * Nothing would say again what an end has said: its message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the message says what fails.
+ */
+export function waitOut(status: Status, what: string, failure: Passing, isNews = false): SetStatus {
+  if (failure.isLate === true) return waitFor(status, `waiting: ${failure.message}`, turnPatience, isNews);
+  const message = troubleIn(status.message, `waiting: ${what}`, failure, 'retrying until spec.timeout');
+  return waitFor(status, message, 'backoff', isNews);
+}
+
+function troubleIn(before: string | undefined, what: string, { reason, said }: Passing, next: string): string {
+  const known = `${what} failed (${reason})`;
+  if (said === undefined) return `${known}; ${next}`;
+  return before?.startsWith(`${known}: `) === true ? before : `${known}: ${said}; ${next}`;
+}
+
+/** As `waitOut`, with that sentence and that pause. */
+export function waitFor(status: Status, message: string, wait: Wait, isNews = false): SetStatus {
+  const next = isTerminal(status.phase) && !isNews ? status : { ...status, message };
+  return { kind: 'setStatus', status: next, because: message, wait };
+}
+
+/** The undo of one change waits: it is passed over for the others, then tried again. */
+export function undoLater(status: Status, index: number, message: string, wait: Wait = patience): SetStatus {
+  return passOver(status, index, { message, wait });
+}
+
+/**
+ * As `waitOut`, in an undo: trouble with one target does not keep the others from being undone. Where there is no answer at all
+ * they would meet the same. An answer below 500 may be that of an admission webhook to this write alone, or of an API server that
+ * is busy: the others have their turn, and not at once.
+ */
+export function undoOut(status: Status, index: number, what: string, failure: Passing): SetStatus {
+  return failure.code === 0 ? waitOut(status, what, failure) : setAside(status, index, what, failure);
+}
+
+/** Trouble that the others would not meet, whatever the answer. */
+export function setAside(status: Status, index: number, what: string, failure: Passing): SetStatus {
+  const message = troubleIn(status.items[index]?.waiting ?? status.message, what, failure, 'retrying');
+  return passOver(status, index, {
+    message,
+    wait: 'backoff',
+    ...(failure.code < 500 ? { first: 'backoff' } : {}),
+  });
+}
+
+interface Pause {
+  readonly message: string;
+  readonly wait: Wait;
+  /** Where it is passed over for the first time. */
+  readonly first?: Wait;
+}
+
+function passOver(status: Status, index: number, { message, wait, first = 'now' }: Pause): SetStatus {
+  const others = status.items.filter((item, at) => at !== index && isToUndo(item));
+  if (others.length === 0) return { kind: 'setStatus', status: { ...status, message }, because: message, wait };
+  const next = passedOver(status, index, message);
+  const isNew = status.items[index]?.waiting === undefined;
+  // The same sentence whichever of them has its turn: a status that changes wakes Metacontroller at once.
+  const waiting = next.items.filter((item) => item.waiting !== undefined);
+  const summary = `${count(waiting.length, 'change')} cannot be undone yet: ${waiting.at(-1)?.waiting ?? message}`;
+  return { kind: 'setStatus', status: { ...next, message: summary }, because: message, wait: isNew ? first : wait };
+}
+
+export function setStatus(status: Status, because: string, wait: Wait = 'none'): SetStatus {
+  return { kind: 'setStatus', status, because, wait };
+}

@@ -1,0 +1,44 @@
+// Words of the status: short ones, since the status is written at every step.
+
+import { foreign } from '../../objects/words.ts';
+import { type Item, isNotRestored } from '../model/item.ts';
+import type { Cause, Status } from '../model/status.ts';
+
+/** Longest message of one item in characters: up to 500 of them are written at every step. */
+const longestMessage = 1_000;
+
+/** What is stored of a cause. */
+export function plain({ reason, message }: Cause): Cause {
+  return { reason, message: shortened(message) };
+}
+
+export function shortened(text: string): string {
+  return foreign(text, longestMessage);
+}
+
+export function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}
+
+export function allApplied(total: number): string {
+  return total === 1 ? 'the change is applied' : `all ${total} changes are applied`;
+}
+
+/** What an undo came to, as its end says. */
+export function undoneMessage({ items, cause }: Pick<Status, 'items' | 'cause'>): string {
+  const left = items.filter(isNotRestored);
+  const kept = items.filter(({ progress }) => progress.kind === 'kept').length;
+  const undone = `rolled back ${count(items.filter(wasUndone).length, 'change')}${kept === 0 ? '' : `, ${kept} kept`}`;
+  const why = cause?.message ?? '';
+  if (left.length === 0) return `${undone}: ${why}`;
+  return `${undone}, ${left.length} not restored: ${left[0]?.error?.message ?? ''}; ${keepIt}; the rollback began because ${why}`;
+}
+
+function wasUndone({ progress }: Item): boolean {
+  return progress.kind === 'restored' && progress.applied;
+}
+
+/** Where something is left. It stands before the cause: a long message is cut at its end. */
+const keepIt =
+  'set tx.janus.io/retry-rollback to try again; keep the Transaction until then (spec.ttlSecondsAfterFinished does not delete it): ' +
+  'its snapshot may hold the only copy of what was not restored';

@@ -1,0 +1,123 @@
+// Whether a write of a change may still be in flight: sent by a process whose answer an undo never saw, and not yet landed.
+//
+// A writer is a turn of a process. Before a process sends its first change, it writes its name into the Lease of the first change,
+// and then reads the Transaction once more. A stored answer may name a writer as settled: all requests of that writer are answered,
+// and its process sends nothing more under that name.
+//
+// W1. No process sends a change under a name that one of its answers has called settled; the next turn needs a new name.
+// W2. The writer that the Lease names, once RollingBack is stored, is the last one that can have sent anything: a process that
+//     writes its name there later reads RollingBack afterwards, and sends nothing.
+// W3. An answer names its writer as settled only if it records everything that its process has sent, in earlier calls too (an
+//     earlier answer may have been lost). So if the stored status names that writer, and no earlier writer was replaced unsettled,
+//     every change recorded as applied was applied, and every change that is only announced was never sent, or was refused.
+// W4. Otherwise a write lands at the latest one late window (hooks/transactions/call.ts, Timing) after its process last saw the state that
+//     allowed the write. The window begins when RollingBack was found stored, and when a writer was replaced. The status stores
+//     both times, by the API server's clock, so no other process waits a second time.
+// W5. A writer names only versions of a target that it read before it last read the Transaction. So once the undo has written to
+//     the target, a write in flight has no effect: the undo does not wait for it. A Create names no version: W5 does not cover it.
+// W6. An undo that writes nothing else writes a fence (plan/compensation.ts), and a fence may itself be in flight, of another process
+//     too. It names a version. So once a late window has begun, nothing is taken for never sent unseen, and a change that is only
+//     announced ends with a fence whose answer came, also after the window. Where the fence is refused, it ends after the late
+//     window; where it gets no answer, after another one. A fence of a process that has not seen the end, and dies between its two
+//     writes, leaves its mark: it is taken off when the Transaction is deleted (model/entries.ts), and comes back with no other undo
+//     (content/ownership.ts).
+//
+// A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r, and sends
+// under that look until the look is too old (JANUS_LOOK_AGE) or something has moved. r is after the call's own signature, and not
+// before its beginning.
+// - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends under an earlier look
+//   signed the Lease before that look, so the Lease names that call as its writer, or a successor that replaced it.
+// - W4: a call sends nothing after its deadline, so its writes land within one late window of its beginning, which is not after r.
+//   One wait of one late window covers all changes of the call; more changes do not make it longer.
+// - W5: each write names the version of the prior state, which the snapshot holds, or a version that the call read before its look.
+//   A call that must read a target makes a new look after that read.
+
+import type { JsonObject } from '../../objects/json.ts';
+import { serverTimeResolution } from '../../objects/time.ts';
+import { writerOf } from '../locks/lease.ts';
+import type { Status } from '../model/status.ts';
+import type { OwnWrites } from './own-writes.ts';
+
+interface Traces {
+  readonly status: Status;
+  /** The Lease of the first change, read after the status was stored. */
+  readonly first: JsonObject | undefined;
+  readonly ownWrites: OwnWrites;
+}
+
+/** W1: whether this process may send a change: the Lease names its turn, and no answer has called that turn settled. */
+export function hasTurn({ status, first, ownWrites }: Traces): boolean {
+  const writer = writerOf(first);
+  return ownWrites.isOpen && writer === ownWrites.writer && writer !== status.settledWriter;
+}
+
+/** Whether all requests of the writer that the Lease names are answered. */
+export function isSettled({ status, first, ownWrites }: Traces): boolean {
+  const writer = writerOf(first);
+  return writer !== undefined && (writer === status.settledWriter || writer === ownWrites.writer);
+}
+
+/** W3, W6: no late window has ever begun, and the stored status records everything that was sent. */
+export function isAccountedFor(traces: Traces): boolean {
+  return isSettled(traces) && fencedUntil(traces, 0) === 0 && isRecorded(traces.status, traces.ownWrites);
+}
+
+/**
+ * The status with what this process knows of its own writes. Once it calls its writer settled it sends nothing more under that
+ * name; for a request without an answer it stores the time.
+ */
+export function accountFor(next: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
+  const time = unsettledAt({ status: next, ownWrites });
+  const writer = ownWrites.writer;
+  const isOurs = writer !== undefined && writerOf(first) === writer && isRecorded(next, ownWrites);
+  return { ...next, ...(isOurs ? { settledWriter: writer } : {}), ...(time === undefined ? {} : { unsettledAt: time }) };
+}
+
+// Every change that this process has sent is recorded with its effect, and no longer as only announced; so is every first half.
+function isRecorded({ items }: Status, { sentUpTo = -1, begunAt }: OwnWrites): boolean {
+  return !items.some(({ progress, deleted }, index) => {
+    const isSent = index <= sentUpTo || (index === begunAt && deleted !== true);
+    return isSent && progress.kind === 'announced';
+  });
+}
+
+/** When the last writer that may have left a request unanswered was replaced, or stopped. */
+function unsettledAt({ status, ownWrites }: Omit<Traces, 'first'>): number | undefined {
+  const known = [status.unsettledAt, ownWrites.unsettledAt].filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+/**
+ * W4: until when (ms by the API server's clock) a write may land. `unobserved`: the time at which RollingBack was found is not
+ * stored yet.
+ */
+export function mayLandUntil(traces: Traces, lateWindow: number): number | 'unobserved' {
+  const observed = traces.status.rollbackObservedAt;
+  const settled = isSettled(traces);
+  if (!settled && observed === undefined) return 'unobserved';
+  return endOf(Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0), lateWindow);
+}
+
+/** W6: the end (ms) of the late window in which nothing but a fence ends a change that is only announced; 0 if none has ever begun. */
+export function fencedUntil(traces: Omit<Traces, 'first'>, lateWindow: number): number {
+  return endOf(lastBegun(traces), lateWindow);
+}
+
+/** When the last late window has begun; 0 if none ever has. */
+function lastBegun(traces: Omit<Traces, 'first'>): number {
+  return Math.max(traces.status.rollbackObservedAt ?? 0, unsettledAt(traces) ?? 0);
+}
+
+function endOf(begin: number, lateWindow: number): number {
+  return begin === 0 ? 0 : begin + lateWindow + serverTimeResolution;
+}
+
+/**
+ * What a later undo, and the deletion, must know, since the Leases with the names of the writers are then gone. No process begins a
+ * change after an end.
+ */
+export function unsettledAtEnd(traces: Traces, now: number): number | undefined {
+  if (!isSettled(traces)) return now;
+  const begun = lastBegun(traces);
+  return begun === 0 ? undefined : begun;
+}

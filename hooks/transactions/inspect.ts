@@ -1,0 +1,55 @@
+// The entrance for the command line: what would become of a Transaction, and what has become of one. It only reads: a Reader is all it
+// is given. The stages of the engine are run, none is written again.
+
+import { isObject, type Json, type JsonObject } from '../objects/json.ts';
+import type { Fault } from './checks/fault.ts';
+import { fault } from './checks/fault.ts';
+import { staticFaults } from './checks/validity.ts';
+import { autoscalersOf } from './inspect/autoscalers.ts';
+import { heldLocks, plannedChange } from './inspect/changes.ts';
+import { mayQuoteSecrets, printed } from './inspect/printed.ts';
+import { saidOfUndo } from './inspect/rights.ts';
+import { statesOf } from './inspect/states.ts';
+import { survey } from './inspect/survey.ts';
+import type { ChangeStates, Finding, Plan, PlanParts, StatesParts } from './inspection.ts';
+import { decodeTransaction } from './model/transaction.ts';
+
+export { mayQuoteSecrets, printed };
+
+/** What the Transaction alone shows: no cluster is needed. Pure. */
+export function lint(object: Json): readonly Finding[] {
+  if (!isObject(object)) return [finding(fault('Invalid', 'expected a Transaction, found no object'))];
+  return staticFaults(decodeTransaction(object)).map(finding);
+}
+
+/**
+ * The changes of a Transaction that is there: before, as expected, and now. Without the engine's key: what is sealed is said to be,
+ * and that the rest was not modified is shown by the digest in the status alone.
+ */
+export function states(parts: StatesParts, object: JsonObject): Promise<readonly ChangeStates[]> {
+  return statesOf(parts, object);
+}
+
+/** What the engine would do with the Transaction if it were created now. `object` names its namespace. Writes nothing. */
+export async function plan(parts: PlanParts, object: JsonObject): Promise<Plan> {
+  const found = await survey(parts, object);
+  const { transaction, refusal, also, trouble, gaps, needs, locks, unseen, now, prepared } = found;
+  const scaled = await autoscalersOf(parts, found);
+  const { namespace, name, serviceAccountName } = transaction;
+  const ofUndo = saidOfUndo(gaps, `${namespace}/${serviceAccountName}`);
+  const marked = (one: Fault): Finding => ({ ...finding(one), ...(ofUndo.has(one.message) ? { for: 'undo' } : {}) });
+  return {
+    ...{ namespace, name, serviceAccountName, exact: parts.actAs === 'serviceAccount', gaps, needs },
+    verdict: refusal.length > 0 ? 'refused' : trouble !== undefined ? 'unknown' : 'accepted',
+    refusal: refusal.map(marked),
+    also: also.map(marked),
+    ...(trouble === undefined ? {} : { trouble }),
+    changes: prepared.map((one) => plannedChange(one, transaction, scaled.items)),
+    locks: heldLocks(locks, prepared, transaction, now),
+    unseen: [...unseen, ...scaled.unseen],
+  };
+}
+
+function finding({ reason, message, item }: Fault): Finding {
+  return item === undefined ? { reason, message } : { index: item, reason, message };
+}

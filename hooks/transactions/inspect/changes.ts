@@ -1,0 +1,91 @@
+// The changes of a plan, as they may be shown: what a survey has found, masked.
+
+import { listKindsOf } from '../../objects/content/lists.ts';
+import { lostFields } from '../../objects/content/losers.ts';
+import { pathOf } from '../../objects/content/path.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { formatTime } from '../../objects/time.ts';
+import { foreign } from '../../objects/words.ts';
+import type { Resolved } from '../checks/targets.ts';
+import type { FieldChange, HeldLock, Operation, PlannedChange } from '../inspection.ts';
+import { lockOf } from '../locks/lease.ts';
+import { leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
+import { gateOf } from '../model/gated.ts';
+import { sourceOf } from '../model/source.ts';
+import { holderOf, managersOfChange, type Transaction } from '../model/transaction.ts';
+import type { LockView, Prepared } from '../observe/observation.ts';
+import { fieldChanges, type Hiding, hidingOf, shownPath } from './masks.ts';
+import { ownersOf, scalersOf } from './owners.ts';
+
+/** `autoscalers`: all that may scale a target. */
+export function plannedChange(prepared: Prepared, transaction: Transaction, autoscalers: readonly JsonObject[]): PlannedChange {
+  const { resolved, prior, expected, approximate, recreates, after, note } = prepared;
+  const { index, target, change, resource } = resolved;
+  const hiding = hidingOf(target, change);
+  const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding, withNow: false });
+  const operation = operationOf(prepared, fields);
+  const scalers = scalesReplicas(fields, operation) ? scalersOf(target, autoscalers) : [];
+  return {
+    ...{ index, target, type: change.type, operation, recreates: recreates === true, fields },
+    deferred: approximate && recreates !== true,
+    ...(after === undefined ? {} : { dependsOn: after }),
+    losers: operation === 'delete' ? [] : losersOf(prepared, transaction, hiding),
+    owners: prior === undefined || operation === 'none' ? [] : ownersOf(prior, scalers),
+    ...saidOf(resolved, transaction),
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+/** What the spec says of it beside its content. */
+function saidOf({ index, change }: Resolved, transaction: Transaction): Pick<PlannedChange, 'gate' | 'contentFrom'> {
+  const source = sourceOf(change);
+  const gate = gateOf(transaction, index)?.at;
+  return {
+    ...(gate === undefined || gate === 'Never' ? {} : { gate }),
+    ...(source === undefined ? {} : { contentFrom: `${source.kind} ${source.name} key ${source.key}` }),
+  };
+}
+
+function operationOf({ way, recreates }: Prepared, fields: readonly FieldChange[]): Operation {
+  if (way === 'Create') return 'create';
+  if (way === 'Delete') return 'delete';
+  return fields.length === 0 && recreates !== true ? 'none' : 'update';
+}
+
+/** Whether an autoscaler has something to say about it. */
+export function scalesReplicas(fields: readonly FieldChange[], operation: Operation): boolean {
+  return operation === 'update' && fields.some(({ path }) => path === 'spec.replicas');
+}
+
+// An Apply under a shared manager drops fields of that manager by what it no longer names: nobody loses them to another. Where no dry run
+// was possible it is not known who loses what.
+function losersOf({ resolved, prior, expected, approximate }: Prepared, transaction: Transaction, hiding: Hiding) {
+  if (approximate) return [];
+  const { forward } = managersOfChange(transaction, resolved.change);
+  const kinds = listKindsOf(prior, expected);
+  return [...lostFields(prior, expected)]
+    .filter(([manager]) => manager !== forward)
+    .map(([manager, lost]) => ({
+      manager: foreign(manager, longestName),
+      paths: [...new Set([...lost].map((text) => shownPath(pathOf(text), { hiding, before: prior, kinds })))].sort(),
+    }));
+}
+
+const longestName = 128;
+
+/** The locks that other Transactions hold. */
+export function heldLocks(
+  { states }: LockView,
+  prepared: readonly Pick<Prepared, 'resolved'>[],
+  transaction: Transaction,
+  now: number,
+): readonly HeldLock[] {
+  return prepared.flatMap(({ resolved: { index, target } }) => {
+    const state = states.get(lockOf(target).name);
+    if (state?.kind !== 'present' || leaseState(state.object, holderOf(transaction), now) !== 'heldByOther') return [];
+    const holder = readableHolder(textAt(state.object, 'spec', 'holderIdentity') ?? '');
+    return [{ index, target, holder: foreign(holder, longestHolder), expires: formatTime(now + lifeLeft(state.object, now)) }];
+  });
+}
+
+const longestHolder = 317;

@@ -1,0 +1,101 @@
+// What of an object may be shown. Values of Secrets never are, nor is what comes from one: not to those either who may read them, since
+// what a program prints is kept in places that nobody guards.
+import { contentOf } from '../../objects/content/content.ts';
+import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
+import { differences } from '../../objects/content/merge.ts';
+import { describePath, describeSealedPath, field, type Path, pathText } from '../../objects/content/path.ts';
+import type { Json, JsonObject } from '../../objects/json.ts';
+import { groupOf, type Reference } from '../../objects/reference.ts';
+import type { FieldChange, Shown } from '../inspection.ts';
+import type { Change } from '../model/change.ts';
+import type { StoredResource } from '../model/entry.ts';
+import { isFromSecret } from '../model/source.ts';
+import { annotations, type Transaction } from '../model/transaction.ts';
+
+export type Hiding = 'nothing' | 'values' | 'new fields too';
+
+/** What must not be shown of a target. A Transaction may hold Secrets in its spec. */
+export function hidingOf(target: Pick<Reference, 'apiVersion' | 'kind'>, change: Change | undefined): Hiding {
+  if (isFromSecret(change)) return 'new fields too';
+  const kind = `${groupOf(target.apiVersion)}/${target.kind}`;
+  return kind === '/Secret' || kind === 'tx.janus.io/Transaction' ? 'values' : 'nothing';
+}
+
+/** Whether messages about the Transaction as a whole may quote a value of a Secret. */
+export function holdsSecrets({ changes }: Pick<Transaction, 'changes'>): boolean {
+  return changes.some((change) => hidingOf(change.target, change) !== 'nothing');
+}
+
+/** What is compared of one object. */
+interface Versions {
+  readonly before: JsonObject | undefined;
+  readonly after: JsonObject | undefined;
+  readonly now?: JsonObject | undefined;
+}
+
+interface Compared {
+  readonly resource: Pick<StoredResource, 'statusSubresource'>;
+  readonly hiding: Hiding;
+  /** Whether `now` is a version of its own, or there are only two. */
+  readonly withNow: boolean;
+}
+
+/** The fields in which the versions differ, but for those that name the object and our own marks. */
+export function fieldChanges(versions: Versions, { resource, hiding, withNow }: Compared): readonly FieldChange[] {
+  const kinds = listKindsOf(versions.before, versions.after, versions.now);
+  const content = (object: JsonObject | undefined): JsonObject | undefined =>
+    object === undefined ? undefined : contentOf(object, resource);
+  const [before, after, now] = [versions.before, versions.after, versions.now].map(content);
+  const paths = withNow
+    ? [...differences(before, after, kinds), ...differences(after, now, kinds), ...differences(before, now, kinds)]
+    : differences(before, after, kinds);
+  const told = outermost(paths).filter((path) => !isOwn(path));
+  const described = told.map((path): FieldChange => {
+    const side = (name: 'before' | 'after' | 'now', object: JsonObject | undefined) =>
+      sideOf(name, valueAt(object, path, kinds), hiding);
+    const last = withNow ? side('now', now) : {};
+    return { path: shownPath(path, { hiding, before, kinds }), ...side('before', before), ...side('after', after), ...last };
+  });
+  return [...new Map(described.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+// Where one pair of versions differs in a list item as a whole, another may differ inside it.
+function outermost(paths: readonly Path[]): readonly Path[] {
+  const all = [...new Map(paths.map((path) => [pathText(path), path])).values()];
+  const known = new Set(all.map(pathText));
+  return all.filter((path) => !path.some((_, length) => known.has(pathText(path.slice(0, length)))));
+}
+
+function sideOf(name: 'before' | 'after' | 'now', value: Json | undefined, hiding: Hiding): Partial<Record<typeof name, Shown>> {
+  if (value === undefined) return {};
+  return { [name]: hiding === 'nothing' ? { kind: 'value', value } : { kind: 'hidden' } };
+}
+
+interface Seen {
+  readonly hiding: Hiding;
+  readonly before: JsonObject | undefined;
+  readonly kinds: ListKinds;
+}
+
+/** Names of fields that come from a Secret are a part of its value, unless the object had them before. */
+export function shownPath(path: Path, { hiding, before, kinds }: Seen): string {
+  if (hiding === 'nothing') return describePath(path);
+  if (hiding === 'values') return describeSealedPath(path);
+  const known = path.filter((_, index) => valueAt(before, path.slice(0, index + 1), kinds) !== undefined);
+  const shown = describeSealedPath(known);
+  return known.length === path.length ? shown : `${shown}[…]`;
+}
+
+const metadata = field('metadata');
+const own: readonly string[] = [
+  [field('apiVersion')],
+  [field('kind')],
+  [metadata, field('name')],
+  [metadata, field('namespace')],
+  [metadata, field('annotations'), field(annotations.createdBy)],
+  [metadata, field('annotations'), field(annotations.appliedBy)],
+].map(pathText);
+
+function isOwn(path: Path): boolean {
+  return own.includes(pathText(path));
+}

@@ -1,0 +1,132 @@
+// The seam to the command line: what may be asked of a Transaction before it is created, and of one that is there. Nothing here holds a
+// value of a Secret: values are masked before they come here.
+import type { AccessQuestion, Clock, Expressions, Manifests, Reader, Sealer } from '../objects/cluster.ts';
+import type { Json } from '../objects/json.ts';
+import type { Reference } from '../objects/reference.ts';
+
+/** What is wrong, as the engine would report it. `reason`: one of docs/reasons.md. */
+export interface Finding {
+  /** 0-based index of the change; absent if it concerns the whole Transaction. */
+  readonly index?: number;
+  readonly reason: string;
+  readonly message: string;
+  /** A permission is missing that only the undo needs. */
+  readonly for?: 'undo';
+}
+
+/** `hidden`: of a Secret, or sealed by the engine. */
+export type Shown = { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'hidden' };
+
+/** A field that differs; a side is absent where the field is not there. */
+export interface FieldChange {
+  /** `spec.template.spec.containers[name=web].image` */
+  readonly path: string;
+  readonly before?: Shown;
+  readonly after?: Shown;
+  readonly now?: Shown;
+}
+
+export type Operation = 'create' | 'update' | 'delete' | 'none';
+
+export type OwnerCode = 'ArgoCD' | 'Flux' | 'Helm' | 'HPA' | 'Controller';
+
+/** Who will act against the change, once it is made. `sentence`: what it would do, and what to do about it. */
+export interface Owner {
+  readonly code: OwnerCode;
+  readonly name: string;
+  readonly sentence: string;
+}
+
+export interface PlannedChange {
+  readonly index: number;
+  readonly target: Reference;
+  /** As the spec says: Create, Update, Patch, Delete, Apply. */
+  readonly type: string;
+  readonly operation: Operation;
+  /** No dry run was possible: it needs an earlier change. */
+  readonly deferred: boolean;
+  /** The earlier change that it needs. */
+  readonly dependsOn?: number;
+  /** It is deleted and created again. */
+  readonly recreates: boolean;
+  readonly fields: readonly FieldChange[];
+  /** Managers that lose fields to it. */
+  readonly losers: readonly { readonly manager: string; readonly paths: readonly string[] }[];
+  readonly owners: readonly Owner[];
+  /** When the engine waits for it. */
+  readonly gate?: 'AfterChange' | 'AtEnd';
+  /** Where its content lies, such as `Secret db key manifest`. */
+  readonly contentFrom?: string;
+  readonly note?: string;
+}
+
+/** A permission that is missing, and what it is needed for. */
+export interface Gap {
+  readonly question: AccessQuestion;
+  readonly for: 'change' | 'undo';
+}
+
+/** A lock that another Transaction holds. `expires`: RFC 3339. */
+export interface HeldLock {
+  readonly index: number;
+  readonly target: Reference;
+  /** namespace/name */
+  readonly holder: string;
+  readonly expires: string;
+}
+
+export interface Plan {
+  readonly namespace: string;
+  readonly name: string;
+  readonly serviceAccountName: string;
+  /** `unknown`: the API server, or the rights of the caller, gave no answer. */
+  readonly verdict: 'accepted' | 'refused' | 'unknown';
+  /** Whether the ServiceAccount was impersonated; otherwise the caller's own rights have answered. */
+  readonly exact: boolean;
+  /** What the engine would report: its first stage that finds something. */
+  readonly refusal: readonly Finding[];
+  /** What later stages would find. */
+  readonly also: readonly Finding[];
+  /** Why the verdict is unknown; of one that is refused, why not all that is wrong is known. */
+  readonly trouble?: string;
+  readonly gaps: readonly Gap[];
+  /** All that the ServiceAccount must be allowed. */
+  readonly needs: readonly AccessQuestion[];
+  readonly changes: readonly PlannedChange[];
+  readonly locks: readonly HeldLock[];
+  /** What the caller's rights hid. */
+  readonly unseen: readonly string[];
+}
+
+export interface PlanParts {
+  /** As the caller; its identity `engine` is the caller's own. */
+  readonly reader: Reader;
+  readonly engineNamespace: string;
+  /** `serviceAccount`: by impersonation. */
+  readonly actAs: 'serviceAccount' | 'caller';
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly manifests: Manifests;
+  /** With any key: only how long a snapshot becomes counts. */
+  readonly sealer: Sealer;
+  /** Absent: expressions of gates are not checked, and are named as unseen. */
+  readonly expressions?: Expressions;
+}
+
+/** A change of a Transaction that is there, against the object as it is now. */
+export interface ChangeStates {
+  readonly index: number;
+  readonly target: Reference;
+  /** `sealed`: only the engine can read what it stored; `unreadable`: gone, or modified; `hidden`: the caller may not read the object. */
+  readonly kind: 'shown' | 'sealed' | 'unreadable' | 'hidden';
+  /** Whether the object is as the change left it; undefined where that cannot be known. */
+  readonly isAsLeft?: boolean;
+  /** before: prior; after: expected; now: live. Paths at which any two of them differ. */
+  readonly fields: readonly FieldChange[];
+  readonly why?: string;
+}
+
+export interface StatesParts {
+  readonly reader: Reader;
+  /** Expands a compressed entry; undefined if it is none. */
+  readonly expand: (text: string) => string | undefined;
+}

@@ -1,0 +1,117 @@
+// One change of a spec, as written, and as it is made once it is known what is there.
+import { at, isList, type Json, textAt } from '../../objects/json.ts';
+import { withEncodedStrings } from '../../objects/secret-data.ts';
+
+/** A target as written: whether an absent namespace means the Transaction's own depends on the kind. */
+export interface Target {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+export const changeTypes = ['Create', 'Update', 'Patch', 'Delete', 'Apply'] as const;
+
+export type ChangeType = (typeof changeTypes)[number];
+
+/** How a change is made: an Apply creates or patches, which is decided once, in Preparing. */
+export type Way = Exclude<ChangeType, 'Apply'>;
+
+export interface Change {
+  readonly type: ChangeType;
+  readonly target: Target;
+  /** Whether the target is what content names, since the spec has none. */
+  readonly isInferred?: true;
+  /** An object for all but Delete, unless it comes from a source; checked before anything is done. */
+  readonly content: Json | undefined;
+  /** As written, like the two below. */
+  readonly contentFrom?: Json;
+  readonly fieldConflicts?: Json;
+  readonly whenImmutable?: Json;
+  /** As written (gateOf of gated.ts reads it). */
+  readonly gate?: Json;
+  /** As written (filledOf of filled.ts reads it). */
+  readonly undo?: Json;
+}
+
+/** A change as it is made. */
+export interface Made extends Change {
+  readonly way: Way;
+}
+
+/** What an entry of a snapshot says of its change. */
+interface Decided {
+  readonly type: Way;
+  readonly content?: Json;
+}
+
+/** The change as all later stages see it: what was decided in Preparing stands. */
+export function madeOf(change: Change, { type, content }: Decided): Made {
+  return { ...change, way: type, ...(content === undefined ? {} : { content }) };
+}
+
+const ways: Readonly<Record<ChangeType, readonly Way[]>> = {
+  Create: ['Create'],
+  Update: ['Update'],
+  Patch: ['Patch'],
+  Delete: ['Delete'],
+  Apply: ['Create', 'Patch'],
+};
+
+/** How the change is made where the object is there, or is not. */
+export function wayOf(type: ChangeType, isThere: boolean): Way {
+  if (type !== 'Apply') return type;
+  return isThere ? 'Patch' : 'Create';
+}
+
+/** The stored way of a change of that type; undefined if it is none that such a change has. */
+export function wayIn(type: ChangeType, stored: Json | undefined): Way | undefined {
+  return ways[type].find((way) => way === stored);
+}
+
+/** Whether the type may make an object that is not there. */
+export function mayMake(type: ChangeType): boolean {
+  return ways[type].includes('Create');
+}
+
+export function decodeChanges(changes: Json | undefined): readonly Change[] {
+  return isList(changes) ? changes.map(decodeChange) : [];
+}
+
+function decodeChange(change: Json): Change {
+  const type = (textAt(change, 'type') ?? '') as ChangeType;
+  const [written, content] = [at(change, 'target'), at(change, 'content')];
+  const isInferred = type === 'Apply' && isAbsent(written);
+  const target = isInferred ? targetIn(content, at(content, 'metadata')) : targetIn(written, written);
+  return {
+    type,
+    target,
+    ...(isInferred ? { isInferred } : {}),
+    content: withEncodedStrings(content, target),
+    ...memberOf(change, 'contentFrom'),
+    ...memberOf(change, 'fieldConflicts'),
+    ...memberOf(change, 'whenImmutable'),
+    ...memberOf(change, 'gate'),
+    ...memberOf(change, 'undo'),
+  };
+}
+
+function targetIn(kind: Json | undefined, names: Json | undefined): Target {
+  const namespace = textAt(names, 'namespace');
+  return {
+    apiVersion: textAt(kind, 'apiVersion') ?? '',
+    kind: textAt(kind, 'kind') ?? '',
+    name: textAt(names, 'name') ?? '',
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+/** A member as written; null counts as left out. */
+export function memberOf<Key extends string>(wire: Json, key: Key): { readonly [key in Key]?: Json } {
+  const value = at(wire, key);
+  return (isAbsent(value) ? {} : { [key]: value }) as { readonly [key in Key]?: Json };
+}
+
+function isAbsent(value: Json | undefined): boolean {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,48 @@
+// What a snapshot holds of one target: its state before the change, and the state expected after it.
+
+import type { JsonObject } from '../../objects/json.ts';
+import { isSecret, type Reference } from '../../objects/reference.ts';
+import type { Way } from './change.ts';
+import { isFromSecret } from './source.ts';
+import type { Transaction } from './transaction.ts';
+
+/** How a target is served; the part of a resource that its undo needs when discovery has forgotten the kind. */
+export interface StoredResource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly statusSubresource: boolean;
+}
+
+export interface SnapshotEntry {
+  readonly index: number;
+  /** How the change is made. */
+  readonly type: Way;
+  readonly target: Reference;
+  readonly resource: StoredResource;
+  /** Absent when the object did not exist. */
+  readonly prior?: JsonObject;
+  /** Absent when the object will not exist. */
+  readonly expected?: JsonObject;
+  /** True where no dry run was possible: expected lacks defaults. */
+  readonly approximate: boolean;
+  /** Its dry run was refused for a reason that an earlier change may take away: it is made in its turn. */
+  readonly deferred?: true;
+  /** What is sent, where the spec does not hold it (contentFrom). */
+  readonly content?: JsonObject;
+  /** The API server does not change the object in place: the change deletes it and creates it again (halves.ts). */
+  readonly recreates?: true;
+}
+
+/**
+ * Whether readers of the Transaction's namespace must not learn the content of a target: it is a Secret, or in another namespace, or its
+ * content comes from a Secret.
+ */
+export function isSealed({ index, target }: Pick<SnapshotEntry, 'index' | 'target'>, { namespace, changes }: Spec): boolean {
+  if (isSecret(target) || target.namespace !== namespace) return true;
+  return isFromSecret(changes[index]);
+}
+
+type Spec = Pick<Transaction, 'namespace' | 'changes'>;

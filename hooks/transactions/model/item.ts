@@ -1,0 +1,160 @@
+// Progress of one change. On the wire three booleans and more, as users know them from the status; inside, a union that has
+// only the states which make sense. What cannot be read strictly is corrupt and nothing is done on its word.
+
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { decodeGateState, encodeGateState, type GateState } from './gate.ts';
+import type { Reason } from './reason.ts';
+
+/** Why an item stands where it stands. `reason` is for programs, `message` is for people. */
+export interface ItemError {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/**
+ * - `waiting`: nothing is stored of its prior state.
+ * - `prepared`: prior and expected state are stored.
+ * - `announced`: its write may be sent, or may have been.
+ * - `applied`: its write is known to have taken effect.
+ * - `restored`: the undo has ended: no change of this Transaction is left in it; `applied` says whether there was anything to take back.
+ * - `notRestored`: the undo could not take it back; the error says why.
+ * - `kept`: the undo left it, because the user asked to keep it, or what is kept needs it.
+ */
+export type Progress =
+  | { readonly kind: 'waiting' | 'prepared' | 'announced' | 'applied' }
+  | { readonly kind: 'restored' | 'notRestored' | 'kept'; readonly applied: boolean };
+
+export interface Item {
+  readonly progress: Progress;
+  readonly error?: ItemError;
+  readonly lockLease?: string;
+  /** Of the object that a Create made, or that the undo of a Delete has created again. */
+  readonly uid?: string;
+  /** Of the object as the change left it, or as it was when it was deleted: shows which change of an object came after which. */
+  readonly resourceVersion?: string;
+  readonly tookFieldsFrom?: readonly string[];
+  /** Sealed where the target is. */
+  readonly drift?: string;
+  /** What its undo waits for; earlier changes are undone meanwhile. */
+  readonly waiting?: string;
+  readonly disowned?: true;
+  /** The undo overwrites what others wrote in the object (tx.janus.io/undo-overwrite). */
+  readonly overwrite?: true;
+  /** The change recreates its object, and has deleted the former one (halves.ts). */
+  readonly deleted?: true;
+  /** What a person should know of it, although it is no error. */
+  readonly note?: string;
+  /** How far its gate is. */
+  readonly gate?: GateState;
+}
+
+/** What an item keeps of a change that has taken effect. */
+export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note'>;
+
+/** Whether an undo has not come to an end with it. */
+export function isToUndo({ progress }: Item): boolean {
+  return progress.kind === 'announced' || progress.kind === 'applied';
+}
+
+/** Whether its write is known to have taken effect, taken back since or not. */
+export function wasApplied({ progress }: Item): boolean {
+  return progress.kind === 'applied' || ('applied' in progress && progress.applied);
+}
+
+/** Which changes are undone before one of them: those whose objects need its object. */
+interface Dependents {
+  readonly indexes: ReadonlySet<number>;
+  /** Whether its undo takes the object away: then a dependent that waits holds it up, too. */
+  readonly isAwaited: boolean;
+}
+
+/** By the index of a change. No circles. */
+export type UndoOrder = ReadonlyMap<number, Dependents>;
+
+/**
+ * Index of the change that an undo takes back next: the last one whose dependents are undone, unless it waits while others do not; -1
+ * when none is left. `waits`: how many calls in a row have only waited; where all wait, each has its turn.
+ */
+export function nextToUndo(items: readonly Item[], waits: number, order: UndoOrder = new Map()): number {
+  const isBefore = (other: number, { isAwaited }: Dependents): boolean => {
+    const item = items[other];
+    return item !== undefined && isToUndo(item) && (isAwaited || item.waiting === undefined);
+  };
+  const isHeldUp = (dependents: Dependents | undefined): boolean =>
+    dependents !== undefined && [...dependents.indexes].some((other) => isBefore(other, dependents));
+  const due = items.flatMap((item, index) => (isToUndo(item) && !isHeldUp(order.get(index)) ? [index] : []));
+  const next = due.findLast((index) => items[index]?.waiting === undefined);
+  return next ?? due.at(-1 - (waits % Math.max(1, due.length))) ?? -1;
+}
+
+/** Whether an undo has ended without having taken it back. */
+export function isNotRestored({ progress }: Item): boolean {
+  return progress.kind === 'notRestored';
+}
+
+const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left', 'kept'] as const;
+
+const ends: readonly Progress['kind'][] = ['restored', 'notRestored', 'kept'];
+
+const wireFlags: Readonly<Record<Progress['kind'], readonly (typeof flags)[number][]>> = {
+  waiting: [],
+  prepared: ['prepared'],
+  announced: ['prepared', 'announced'],
+  applied: ['prepared', 'announced', 'committed'],
+  restored: ['prepared', 'announced', 'rolledBack'],
+  notRestored: ['prepared', 'announced', 'left'],
+  kept: ['prepared', 'announced', 'kept'],
+};
+
+/** As it is stored. */
+export function encodeItem({ progress, error, gate, ...rest }: Item): JsonObject {
+  const applied = 'applied' in progress && progress.applied ? ['committed'] : [];
+  const set = [...wireFlags[progress.kind], ...applied].map((flag) => [flag, true] as const);
+  return {
+    ...Object.fromEntries(set),
+    ...(error === undefined ? {} : { error: { reason: error.reason, message: error.message } }),
+    ...(rest as JsonObject),
+    ...(gate === undefined ? {} : { gate: encodeGateState(gate) }),
+  };
+}
+
+/** Undefined when the wire form is none that `encodeItem` makes. */
+export function decodeItem(wire: Json | undefined): Item | undefined {
+  if (!isObject(wire)) return undefined;
+  const progress = decodeProgress(wire);
+  if (progress === undefined) return undefined;
+  const [managers, gate] = [at(wire, 'tookFieldsFrom'), decodeGateState(at(wire, 'gate'))];
+  return {
+    progress,
+    ...decodeError(at(wire, 'error')),
+    ...texts(wire, ['lockLease', 'uid', 'resourceVersion', 'drift', 'note', 'waiting']),
+    ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
+    ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
+    ...(at(wire, 'overwrite') === true ? { overwrite: true as const } : {}),
+    ...(at(wire, 'deleted') === true ? { deleted: true as const } : {}),
+    ...(gate === undefined ? {} : { gate }),
+  };
+}
+
+function decodeProgress(wire: JsonObject): Progress | undefined {
+  const set = flags.filter((flag) => at(wire, flag) === true);
+  const applied = set.includes('committed');
+  const kind = (Object.keys(wireFlags) as Progress['kind'][]).find((candidate) => {
+    const wanted = wireFlags[candidate];
+    const rest = ends.includes(candidate) ? set.filter((flag) => flag !== 'committed') : set;
+    return rest.length === wanted.length && rest.every((flag) => wanted.includes(flag));
+  });
+  if (kind === undefined) return undefined;
+  return kind === 'restored' || kind === 'notRestored' || kind === 'kept' ? { kind, applied } : { kind };
+}
+
+// As it was stored, perhaps by another version: what did not change must not seem to.
+function decodeError(error: Json | undefined): { readonly error?: ItemError } {
+  if (!isObject(error)) return {};
+  return { error: { reason: (textAt(error, 'reason') ?? 'Unknown') as Reason, message: textAt(error, 'message') ?? '' } };
+}
+
+function texts<Key extends string>(wire: JsonObject, keys: readonly Key[]): Partial<Record<Key, string>> {
+  const found = keys.map((key) => [key, textAt(wire, key)] as const).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(found) as Partial<Record<Key, string>>;
+}

@@ -1,0 +1,30 @@
+// How an object shows that a write of ours is in it: by an entry in managedFields whose name is only ours; where others write under
+// the same name, by the annotation `applied-by`, owned by that name. Whoever may write the object can write both: content is compared
+// all the same, and what was there before our write shows nothing.
+
+import { hasManager, ownedBy } from '../../objects/content/ownership.ts';
+import { type Path, pathText } from '../../objects/content/path.ts';
+import { type Json, textAt } from '../../objects/json.ts';
+import { annotations, type Managers } from './transaction.ts';
+
+const ownAnnotations = [annotations.appliedBy, annotations.createdBy].map((name) =>
+  pathText(['f:metadata', 'f:annotations', `f:${name}`]),
+);
+
+/** Whether the path is that of an annotation by which the engine marks its work: no content of the user. */
+export function isOwnMark(path: Path): boolean {
+  return ownAnnotations.includes(pathText(path));
+}
+
+const mark = pathText(['f:metadata', 'f:annotations', `f:${annotations.appliedBy}`]);
+
+/** Whether the object shows a write of this change. */
+export function bearsOurWrite(object: Json | undefined, { forward, holder }: Managers): boolean {
+  if (holder === undefined) return hasManager(object, [forward]);
+  return appliedBy(object) === holder && ownedBy(object, [forward]).some((path) => pathText(path) === mark);
+}
+
+/** The holder that the annotation names. */
+export function appliedBy(object: Json | undefined): string | undefined {
+  return textAt(object, 'metadata', 'annotations', annotations.appliedBy);
+}

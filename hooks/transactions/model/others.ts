@@ -1,0 +1,79 @@
+// What the engine knows of other Transactions that change the same object: as they are stored, read while its lock is held, so
+// that none of them is under way.
+
+import { groupOf, type Reference } from '../../objects/reference.ts';
+import type { ChangeType, Target } from './change.ts';
+import { holderOf, managersOfChange, type Transaction } from './transaction.ts';
+
+/** A change of another Transaction to the object. */
+export interface OtherChange {
+  /** `namespace/name` of the Transaction. */
+  readonly transaction: string;
+  /** The same with its uid (holderOf). */
+  readonly holder: string;
+  readonly managers: { readonly forward: string; readonly restore: string };
+  readonly type: ChangeType;
+  /** Whether it has deleted the object and created it again (halves.ts). */
+  readonly recreates: boolean;
+  /** It is applied and not undone, and can be undone. */
+  readonly stands: boolean;
+  /** As its item has them. */
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly tookFieldsFrom: readonly string[];
+}
+
+export interface Others {
+  readonly changes: readonly OtherChange[];
+  /** Whether every Transaction was looked at; else only those whose field managers were named. */
+  readonly areAll: boolean;
+  /** The namespaces in which Transactions were looked for; absent for all. */
+  readonly namespaces?: readonly string[];
+}
+
+export const nobodyElse: Others = { changes: [], areAll: true };
+
+/** Field managers that a name may belong to, or every Transaction. */
+export type Wanted = 'all' | readonly string[];
+
+/** The changes that a Transaction makes to the object: one at most. */
+export function changesTo(target: Reference, other: Transaction): readonly OtherChange[] {
+  return other.changes.flatMap((change, index) => {
+    const item = other.status?.items[index];
+    if (item === undefined || !isSame(change.target, other.namespace, target)) return [];
+    const { uid, resourceVersion, tookFieldsFrom = [], progress } = item;
+    const isApplied = !['waiting', 'prepared', 'restored'].includes(progress.kind);
+    return {
+      transaction: `${other.namespace}/${other.name}`,
+      holder: holderOf(other),
+      managers: managersOfChange(other, change),
+      type: change.type,
+      recreates: item.deleted === true,
+      stands: isApplied && !other.isBeingDeleted,
+      uid,
+      resourceVersion,
+      tookFieldsFrom,
+    };
+  });
+}
+
+/**
+ * Whether a change was made after ours. Versions of objects of one kind grow from write to write (Kubernetes documents it since
+ * 1.35); a deletion has the version that it found. If a version is unknown, the order is unknown.
+ */
+export function isAfter(other: Pick<OtherChange, 'type' | 'resourceVersion'>, ours: string | undefined): boolean {
+  const [theirs, own] = [numberOf(other.resourceVersion), numberOf(ours)];
+  if (theirs === undefined || own === undefined) return false;
+  return other.type === 'Delete' ? theirs >= own : theirs > own;
+}
+
+function numberOf(version: string | undefined): bigint | undefined {
+  return version !== undefined && /^\d{1,40}$/.test(version) ? BigInt(version) : undefined;
+}
+
+// An absent namespace means the Transaction's own, or none where the kind has none.
+function isSame(written: Target, ownNamespace: string, target: Reference): boolean {
+  const isSameKind = written.kind === target.kind && groupOf(written.apiVersion) === groupOf(target.apiVersion);
+  const isSamePlace = target.namespace === undefined || (written.namespace ?? ownNamespace) === target.namespace;
+  return isSameKind && isSamePlace && written.name === target.name;
+}

@@ -1,0 +1,141 @@
+// Every word that may stand as a reason in a status, in an Event or in a label: closed lists, so that no word of others can pass for
+// one of ours. docs/reasons.md says what each means.
+//
+// The API server and this engine use some words for different things (`Conflict`, `Gone`, `NotFound`, `Timeout`, ...), and an admission
+// webhook answers with whichever word it likes. So the reason of an answer is shown in messages and logs only; what an answer comes
+// to in a status follows from its HTTP code (`reasonOfFailure`), never from its words.
+import { type FailureReason, isOwnReason } from '../../objects/failure.ts';
+import { type Phase, phases } from './phase.ts';
+
+/** What the engine has found out by itself. */
+const ownReasons = [
+  'AlreadyExists',
+  'Conflict',
+  'ContentMismatch',
+  'ContentUnavailable',
+  'Deleted',
+  'DuplicateTarget',
+  'EngineFault',
+  'FieldConflict',
+  'ForeignContent',
+  'Forbidden',
+  'GateFailed',
+  'GateTimeout',
+  'Gone',
+  'Inconsistent',
+  'Invalid',
+  'Irreversible',
+  'LaterTransaction',
+  'LockHeld',
+  'LockLost',
+  'LockRefused',
+  'NotEmpty',
+  'StoredVersions',
+  'NeededByKept',
+  'NotFound',
+  'Recreated',
+  'Refused',
+  'Replaced',
+  'ResourceVersion',
+  'RollbackConflict',
+  'RollbackRequested',
+  'RollbackTimeout',
+  'ServiceAccountMissing',
+  'SnapshotBroken',
+  'SnapshotRefused',
+  'SnapshotTooLarge',
+  'SpecChanged',
+  'Terminating',
+  'Timeout',
+  'TransactionTooLarge',
+  'UnknownKind',
+] as const;
+
+/** What a refusal by the API server, or by admission, comes to: neither somebody else's work, nor a finding of the engine. */
+const refusals = [
+  'BadRequest',
+  'Denied',
+  'Forbidden',
+  'Invalid',
+  'InvalidContent',
+  'InvalidIdentity',
+  'InvalidName',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'RequestEntityTooLarge',
+  'UnsupportedMediaType',
+] as const;
+
+/** Trouble that passes. */
+const troubles = [
+  'AnswerTooLarge',
+  'AnswerUnreadable',
+  'Busy',
+  'ConnectionFailed',
+  'CredentialsUnavailable',
+  'DeadlineExceeded',
+  'InternalError',
+  'ServerTimeout',
+  'ServiceUnavailable',
+  'TooManyRequests',
+  'Unauthorized',
+  'Unknown',
+  'UnusableKey',
+] as const;
+
+/** Of conditions, where nothing has failed. */
+const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLocks', 'WaitingForGate'] as const;
+
+/** A reason that this version of the engine does not know. */
+const other = 'Other';
+
+/** Why a change, or a Transaction, stands where it stands. */
+export type Reason = (typeof ownReasons)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;
+
+/** The reason of a condition. */
+export type ConditionReason = Reason | Phase | (typeof stages)[number];
+
+const byCode: Readonly<Record<number, Reason>> = {
+  // No answer in time.
+  0: 'ServerTimeout',
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  408: 'ServerTimeout',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'ServerTimeout',
+};
+
+interface Refusal {
+  readonly code: number;
+  readonly reason: FailureReason;
+  readonly conflicts?: readonly unknown[];
+}
+
+/** What a failed request comes to in a status. Not found, in conflict, gone: these follow from what is read, not from a refusal. */
+export function reasonOfFailure({ code, reason, conflicts }: Refusal): Reason {
+  if (conflicts !== undefined) return 'FieldConflict';
+  if (isOwnReason(reason)) return reason;
+  return byCode[code] ?? (code >= 500 ? 'InternalError' : 'Denied');
+}
+
+const known: ReadonlySet<string> = new Set<string>([...ownReasons, ...refusals, ...troubles, ...stages, ...phases]);
+
+/** The reason as a label of a figure. */
+export function labelOf(reason: string): string {
+  return known.has(reason) ? reason : other;
+}
+
+const storable = /^[A-Za-z]([A-Za-z0-9_,:]{0,254}[A-Za-z0-9_])?$/;
+
+/** The reason if the CRD takes it: that of a status which another version has stored may be any word. */
+export function storableReason(reason: Reason): Reason {
+  return storable.test(reason) ? reason : other;
+}

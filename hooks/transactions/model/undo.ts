@@ -1,0 +1,107 @@
+// What a user asks of an undo, and what the engine answers in `status.undo`: a plan, or why it refused the request. An undo that begins
+// takes the answer away.
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import type { Reason } from './reason.ts';
+import type { Request } from './request.ts';
+
+/** What the undo does with one change. `Nothing`: the change is not in the object, or the object is gone. */
+export const undoVerdicts = ['Delete', 'Recreate', 'Restore', 'Nothing', 'Keep', 'Blocked', 'Undecided'] as const;
+
+export type UndoItemVerdict = (typeof undoVerdicts)[number];
+
+/** A field of a conflict or of a change back: its path, and JSON text of its values, bounded and masked. */
+export interface UndoField {
+  readonly path: string;
+  /** The field managers that own it. */
+  readonly manager?: string;
+  readonly before?: string;
+  readonly released?: string;
+  readonly now?: string;
+}
+
+/** What is found out about the undo of one change, before the choices of the user count. */
+export interface UndoFinding {
+  readonly index: number;
+  readonly verdict: Exclude<UndoItemVerdict, 'Keep'>;
+  /** Of a Blocked one, of an Undecided one if the API server gave one. */
+  readonly reason?: Reason;
+  readonly message?: string;
+  readonly fields?: readonly UndoField[];
+  readonly moreFields?: number;
+  /** Equal if the undo writes the same: keyed with the key of the engine, so that it shows no value. */
+  readonly state: string;
+  /** The object as it is, else as it was: what it needs is kept with it. */
+  readonly object: JsonObject | undefined;
+}
+
+/** The decision about one change. */
+export interface UndoItem {
+  readonly index: number;
+  readonly verdict: UndoItemVerdict;
+  readonly target: string;
+  readonly reason?: Reason;
+  readonly message?: string;
+  readonly fields?: readonly UndoField[];
+  /** How many more fields there are. */
+  readonly moreFields?: number;
+}
+
+export type UndoCounts = Readonly<Partial<Record<Lowercase<UndoItemVerdict>, number>>>;
+
+export const undoReasons = ['Planned', 'UndoRefused', 'PlanChanged'] as const;
+
+export type UndoReason = (typeof undoReasons)[number];
+
+/** The answer to a request. */
+export interface UndoAnswer {
+  readonly request: Request;
+  readonly reason: UndoReason;
+  readonly message: string;
+  /** Of all decisions: sha256 in hex. */
+  readonly digest: string;
+  readonly counts: UndoCounts;
+  readonly items: readonly UndoItem[];
+  /** How many changes are not among the items. */
+  readonly moreItems?: number;
+}
+
+/** What an answer may hold, so that every answer fits into a status (checks/room.ts). */
+export const undoLimits = { items: 20, fields: 5, value: 64, path: 256, message: 1_000, bytes: 16_000 } as const;
+
+export function encodeUndo({ items, counts, request, ...rest }: UndoAnswer): JsonObject {
+  const encoded = items.map(({ fields, ...item }): JsonObject => {
+    const listed = fields?.map((field) => ({ ...field }) as JsonObject);
+    return { ...(item as unknown as JsonObject), ...(listed === undefined ? {} : { fields: listed }) };
+  });
+  const named = { annotation: request.annotation, value: request.value };
+  return { ...(rest as unknown as JsonObject), request: named, counts: counts as JsonObject, items: encoded };
+}
+
+/** Undefined if the stored answer is none that `encodeUndo` makes: nothing is decided on it. */
+export function decodeUndo(wire: Json | undefined): { readonly undo?: UndoAnswer } {
+  const [annotation, value] = [textAt(wire, 'request', 'annotation'), textAt(wire, 'request', 'value')];
+  const [reason, digest] = [textAt(wire, 'reason'), textAt(wire, 'digest')];
+  const known = undoReasons.find((one) => one === reason);
+  if (annotation === undefined || value === undefined || known === undefined || digest === undefined) return {};
+  const more = at(wire, 'moreItems');
+  const undo: UndoAnswer = {
+    request: { annotation, value },
+    reason: known,
+    message: textAt(wire, 'message') ?? '',
+    digest,
+    counts: countsIn(at(wire, 'counts')),
+    items: itemsIn(at(wire, 'items')),
+    ...(typeof more === 'number' ? { moreItems: more } : {}),
+  };
+  return { undo };
+}
+
+function countsIn(wire: Json | undefined): UndoCounts {
+  const names = undoVerdicts.map((verdict) => verdict.toLowerCase() as Lowercase<UndoItemVerdict>);
+  return Object.fromEntries(names.map((name) => [name, at(wire, name)]).filter(([, value]) => typeof value === 'number'));
+}
+
+// As it was stored: what did not change must not seem to.
+function itemsIn(wire: Json | undefined): readonly UndoItem[] {
+  return isList(wire) ? wire.filter(isObject).map((item) => item as unknown as UndoItem) : [];
+}

@@ -1,0 +1,40 @@
+// What was seen of open gates, and the snapshot that they are compared with.
+
+import type { Failure } from '../../objects/failure.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import type { Finding, Look } from '../gates/finding.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import type { RollbackRef } from '../model/status.ts';
+
+export type StoredSnapshot =
+  | { readonly kind: 'stored'; readonly ref: RollbackRef; readonly entries: readonly SnapshotEntry[] }
+  /** Missing, or not what the status says was stored. */
+  | { readonly kind: 'broken'; readonly message: string }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** One open gate, and what was found of its object. The object itself is dropped: gates may have more objects than memory holds. */
+export interface GateView {
+  readonly index: number;
+  readonly entry: SnapshotEntry;
+  readonly look: Pick<Look, 'gate' | 'sealed'>;
+  /** `trouble`: the object could not be read. */
+  readonly finding: Finding | { readonly kind: 'trouble'; readonly failure: Failure };
+}
+
+interface Diagnosis {
+  readonly index: number;
+  /** Empty where nothing was found. */
+  readonly words: string;
+}
+
+/** The open gates, in the order of the changes, and the locks. */
+export interface AwaitView {
+  readonly views: readonly GateView[];
+  readonly leases: readonly JsonObject[];
+  readonly trouble?: Failure;
+  readonly snapshot: StoredSnapshot;
+  /** Ms for which this call may go on to look at them. */
+  readonly awaitLeft: number;
+  /** Why the object of a gate that has ended badly is not ready, in words; absent until it was asked for. */
+  readonly diagnosis?: Diagnosis;
+}

@@ -1,0 +1,106 @@
+// Deferred dry runs: what the snapshot stores for such a change, and the dry run when the change is next.
+
+import { contentOf } from '../../objects/content/content.ts';
+import { listKindsOf, namedPaths, valueAt, withValuesAt } from '../../objects/content/lists.ts';
+import type { Failure } from '../../objects/failure.ts';
+import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
+import { deferredNote, type Earlier, removerOf, unservedNote } from '../checks/deferred.ts';
+import type { Resolved } from '../checks/targets.ts';
+import { madeOf, mayMake, wayOf } from '../model/change.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import { mayBreak, type Transaction } from '../model/transaction.ts';
+import { changeContextOf, changeWrite } from '../writes/change.ts';
+import { preconditionOf } from '../writes/resources.ts';
+import { trialOf } from '../writes/union.ts';
+import type { Standing } from './contents.ts';
+import { whatOthersLose } from './losses.ts';
+import type { ItemView, Prepared, Presence } from './observation.ts';
+
+/** The change with an expected state that no dry run confirmed: what the engine will send. */
+function untried(resolved: Resolved, prior: JsonObject | undefined, transaction: Transaction): Prepared {
+  const { target, resource } = resolved;
+  const way = wayOf(resolved.change.type, prior !== undefined);
+  const change = madeOf(resolved.change, { type: way });
+  const write = changeWrite({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
+  const expected = write.verb === 'delete' ? undefined : foreseen(write, prior, resolved);
+  return { resolved, way, prior, expected, approximate: true };
+}
+
+// An apply sends only the fields that it sets. Without a dry run nobody knows who will lose fields to it. So the expected state has
+// no managedFields: an undo gives each manager its former fields back where the former value is restored.
+function foreseen(
+  { verb, object }: { readonly verb: string; readonly object: JsonObject },
+  prior: JsonObject | undefined,
+  { resource }: Resolved,
+): JsonObject {
+  if (verb !== 'apply' || prior === undefined) return object;
+  const kinds = listKindsOf(prior);
+  const content = contentOf(object, resource);
+  const set = namedPaths(content, [], kinds).map((path) => ({ path, value: valueAt(content, path, kinds) }));
+  const whole = withValuesAt(prior, set, kinds);
+  return withPath(isObject(whole) ? whole : prior, ['metadata', 'managedFields'], undefined);
+}
+
+/** A change whose dry run was refused, with the object as it was read. */
+interface Tried extends Resolved {
+  readonly prior: JsonObject | undefined;
+}
+
+/** The change with a deferred dry run; undefined if no earlier change can remove the reason of the refusal. */
+export function deferred(
+  failure: Failure,
+  later: Tried,
+  { all, transaction }: { readonly all: readonly Resolved[]; readonly transaction: Transaction },
+): Prepared | undefined {
+  const remover = earlierRemover(failure, later, all);
+  if (remover === undefined) return undefined;
+  const plain = untried(later, later.prior, transaction);
+  return { ...plain, deferred: true, after: remover.index, note: deferredNote(failure, remover) };
+}
+
+/** The earlier change that may remove the reason of the refusal; undefined if there is none. */
+export function earlierRemover(failure: Failure, later: Tried, all: readonly Resolved[]): Earlier | undefined {
+  const before = all.filter(({ index }) => index < later.index);
+  const refused = { ...writeOf(later), content: later.change.content, prior: later.prior };
+  return removerOf(failure, refused, before.map(writeOf));
+}
+
+function writeOf({ index, change: { type }, target, resource }: Resolved): Earlier {
+  return { index, type, target, resource };
+}
+
+/** A change whose Namespace, kind or version the change `by` creates. */
+export function dependent(
+  resolved: Resolved,
+  by: number,
+  { prior, transaction }: { readonly prior: JsonObject | undefined; readonly transaction: Transaction },
+): Prepared {
+  const plain = { ...untried(resolved, prior, transaction), after: by };
+  const maker = transaction.changes[by];
+  if (maker === undefined || mayMake(maker.type)) return plain;
+  return { ...plain, deferred: true, note: unservedNote(by, resolved) };
+}
+
+interface Turn {
+  readonly source: Standing['source'];
+  readonly transaction: Transaction;
+  readonly entry: SnapshotEntry;
+  readonly live: Presence;
+}
+
+type InTurn = Partial<Pick<ItemView, 'tried' | 'contentsTrouble'>>;
+
+/** The dry run of a deferred change, and what others would lose by it, just before the change is sent. */
+export async function tryInTurn({ source, transaction, entry, live }: Turn): Promise<InTurn> {
+  const change = transaction.changes[entry.index];
+  if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};
+  const object = live.kind === 'present' ? live.object : undefined;
+  const { write, expected } = trialOf(changeContextOf(entry, change, transaction, object), preconditionOf(object));
+  const answer = await source.reader.dryRun(write);
+  const tried = answer.kind === 'failed' ? answer : { ...answer, object: expected(answer.object) };
+  if (tried.kind === 'failed' || mayBreak(transaction)) return { tried };
+  // What earlier changes delete is gone by now.
+  const lost = await whatOthersLose({ ...source, transaction, all: [] }, entry, { prior: object, expected: tried.object });
+  if (lost.kind === 'failed') return { contentsTrouble: lost.failure };
+  return { tried: lost.why === undefined ? tried : { ...tried, othersLose: lost.why } };
+}

@@ -1,0 +1,44 @@
+// The entries of a snapshot as texts, before they are stored: one target after the other, as these may be large.
+
+import { isObject } from '../../objects/json.ts';
+import type { Packer } from '../../objects/packer.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import { type Encoded, encodeEntry } from '../snapshots/codec.ts';
+import { turnFor } from './loop-turns.ts';
+import type { Observation, Prepared } from './observation.ts';
+
+/** What is stored under which name; another step stores nothing. */
+type Storing =
+  | { readonly kind: 'store'; readonly targets: readonly Prepared[]; readonly name: string }
+  | { readonly kind: string };
+
+export async function encodedFor(
+  step: Storing,
+  { transaction }: Pick<Observation, 'transaction'>,
+  packer: Packer,
+): Promise<readonly Encoded[]> {
+  if (!('targets' in step)) return [];
+  const encoded: Encoded[] = [];
+  for (const target of step.targets) {
+    await turnFor(target.prior, target.expected);
+    encoded.push(encodeEntry(entryOf(target), { transaction, base: step.name }, packer));
+  }
+  return encoded;
+}
+
+function entryOf({ resolved, way, prior, expected, approximate, deferred, recreates }: Prepared): SnapshotEntry {
+  const { change } = resolved;
+  const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
+  return {
+    index: resolved.index,
+    type: way,
+    target: resolved.target,
+    resource: { group, version, plural, kind, namespaced, statusSubresource },
+    ...(prior === undefined ? {} : { prior }),
+    ...(expected === undefined ? {} : { expected }),
+    approximate,
+    ...(deferred === true ? { deferred } : {}),
+    ...(recreates === true ? { recreates } : {}),
+    ...(change.contentFrom !== undefined && isObject(change.content) ? { content: change.content } : {}),
+  };
+}

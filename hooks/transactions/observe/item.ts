@@ -1,0 +1,211 @@
+// What must be known to evaluate one item: its lock, its snapshot, the ServiceAccount, the live object.
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { textAt } from '../../objects/json.ts';
+import { leaseLocation, lockOf } from '../locks/lease.ts';
+import type { ChangeType } from '../model/change.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import type { Status } from '../model/status.ts';
+import { mayBreak, type Transaction } from '../model/transaction.ts';
+import { driftOf } from '../snapshots/drift.ts';
+import { engine } from '../writes/resources.ts';
+import { type Ahead, readInTurn } from './ahead.ts';
+import type { StoredSnapshot } from './awaited.ts';
+import type { Carry } from './carry.ts';
+import { readComingBack } from './coming-back.ts';
+import { lookAlong, lookInto, type Standing, type Staying } from './contents.ts';
+import { tryInTurn } from './deferred.ts';
+import { dueHalf } from './halves.ts';
+import type { ItemView, Presence } from './observation.ts';
+import { findOthers } from './others.ts';
+import { type Listed, lookForAccount, read, readLive } from './read.ts';
+import { readSnapshot, type SnapshotSource } from './snapshot.ts';
+import { readStored } from './stored.ts';
+
+export interface ItemContext {
+  readonly source: SnapshotSource;
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly now: number;
+  readonly engineNamespace: string;
+  readonly ownLeases: () => Promise<Listed>;
+  readonly index: number;
+  readonly direction: 'forward' | 'backward';
+  readonly carry: Pick<Carry, 'others'>;
+  /** Where Transactions are looked for; none for everywhere. */
+  readonly namespaces: readonly string[];
+  /**
+   * Whether the state before the change may stand for the live object: its version goes with the write, which the API server
+   * refuses where anything has moved; then, and where no write follows, it is read.
+   */
+  readonly mayAssume: boolean;
+  /** The target as it was read before this look. */
+  readonly earlier: Presence | undefined;
+  /** Where the targets of an undo are read before their turn. */
+  readonly ahead: Ahead | undefined;
+  /** What all changes share, if it was read before. */
+  readonly shared?: Pick<ItemView, 'snapshot' | 'serviceAccount'>;
+  /** Identities of objects that are taken for gone: nobody loses them. */
+  readonly assumedGone?: ReadonlySet<string>;
+  /** By identity: targets of the same undo that stay after it. */
+  readonly staying?: ReadonlyMap<string, Staying>;
+  /** The snapshot, where this look has read it already. */
+  readonly snapshot: StoredSnapshot | undefined;
+}
+
+export async function observeItem(context: ItemContext): Promise<ItemView> {
+  const { source, transaction, status, index } = context;
+  const work = workAt(context);
+  const known = knownEntry(context);
+  const unread = context.earlier ?? assumedLive(context, known);
+  const [snapshot, serviceAccount, locks, early] = await Promise.all([
+    ...readShared(context),
+    lookAtLocks(context, work.item.lockLease),
+    unread ?? (known && readInTurn(context, known)),
+  ]);
+  const base = { ...work, snapshot, serviceAccount, ...locks, ...nothing } as const;
+  const entry = entryOf(snapshot, index);
+  if (entry === undefined || serviceAccount.kind !== 'present') return { ...base, live: absent, liveFrom: 'now' };
+  const lease = isLockOf(entry, status) ? base.lease : absent;
+  const live = earlyOf(context, entry === known, early) ?? (await readLive(source.reader, transaction, entry));
+  const drift = driftOf(status, entry, { transaction, packer: source.packer });
+  const found = { live, liveFrom: originOf(live, context.earlier, unread) };
+  const due = { ...base, lease, drift, ...found, ...dueHalf(context, { ...base, ...found }, entry) };
+  return { ...due, ...(await readMore(context, due)) };
+}
+
+function readShared({ shared, snapshot, source, transaction, status }: ItemContext) {
+  return [
+    shared?.snapshot ?? snapshot ?? readSnapshot(source, transaction, status.rollbackRef),
+    shared?.serviceAccount ?? lookForAccount(source, transaction),
+  ] as const;
+}
+
+/** The change that is due, with what the status has of it: there is one for each (decodeStatus). */
+function workAt({ transaction, status, index }: ItemContext): Pick<ItemView, 'index' | 'change' | 'item'> {
+  const [change, item] = [transaction.changes[index], status.items[index]];
+  if (change === undefined || item === undefined) throw new Error(`there is no change ${index} of ${transaction.changes.length}`);
+  return { index, change, item };
+}
+
+// What was read before the snapshot was known to be the stored one counts for that entry only.
+function earlyOf({ earlier }: ItemContext, isKnown: boolean, early: Presence | undefined): Presence | undefined {
+  return earlier !== undefined || isKnown ? early : undefined;
+}
+
+// The status may name a Lease that is not that of the target.
+function isLockOf({ index, target }: SnapshotEntry, { items }: Status): boolean {
+  return lockOf(target).name === items[index]?.lockLease;
+}
+
+function originOf(live: Presence, earlier: Presence | undefined, unread: Presence | undefined): ItemView['liveFrom'] {
+  if (live === earlier) return 'earlier';
+  return live === unread ? 'assumed' : 'now';
+}
+
+/** A Lease that is not among ours is read by itself: it may be gone, or another's. */
+async function lookAtLocks(
+  { source, engineNamespace, ownLeases }: ItemContext,
+  name: string | undefined,
+): Promise<Pick<ItemView, 'lease' | 'leases'>> {
+  const own = await ownLeases();
+  if (own.kind === 'trouble') return { lease: own, leases: [] };
+  const found = own.objects.find((lease) => textAt(lease, 'metadata', 'name') === name);
+  if (found !== undefined) return { lease: { kind: 'present', object: found }, leases: own.objects };
+  const lease = name === undefined ? absent : await read(source.reader, leaseLocation(name, engineNamespace), engine);
+  return { lease, leases: own.objects };
+}
+
+// Not where something is known to have moved since the snapshot, or was not known when it was taken.
+function assumedLive({ mayAssume, status, index }: ItemContext, known: SnapshotEntry | undefined): Presence | undefined {
+  const item = status.items[index];
+  const isUncertain = known?.approximate === true && (known.recreates !== true || item?.deleted === true);
+  if (!mayAssume || known === undefined || isUncertain || item?.drift !== undefined) return undefined;
+  return known.prior === undefined ? { kind: 'absent' } : { kind: 'present', object: known.prior };
+}
+
+const absent: Presence = { kind: 'absent' };
+
+/** The entry as this process has it, so that the target is read at once. It counts only if it is that of the stored snapshot. */
+function knownEntry({ source, transaction, status, index }: ItemContext): SnapshotEntry | undefined {
+  const cached = source.cache.get(transaction.uid);
+  return cached?.digest === status.rollbackRef?.digest ? cached?.entries[index] : undefined;
+}
+
+function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undefined {
+  return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
+}
+
+type More = Partial<
+  Pick<
+    ItemView,
+    | 'contents'
+    | 'ownContents'
+    | 'behind'
+    | 'unlisted'
+    | 'failing'
+    | 'away'
+    | 'unseenInside'
+    | 'goneOwners'
+    | 'hiddenOwners'
+    | 'unseenOwner'
+    | 'tokenOf'
+    | 'stored'
+    | 'contentsTrouble'
+    | 'tried'
+    | 'others'
+    | 'othersTrouble'
+  >
+>;
+
+type Held = Pick<ItemView, 'snapshot' | 'lease' | 'live' | 'liveFrom'>;
+
+const nothing = { drift: [], contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
+
+async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom }: Held): Promise<More> {
+  const entry = entryOf(snapshot, context.index);
+  if (snapshot.kind !== 'stored' || entry === undefined) return {};
+  const standing = { ...context, entries: snapshot.entries, entry };
+  if (context.direction === 'forward') {
+    if (!context.mayAssume) return {};
+    // Another look follows where what is there was read now (W5).
+    const isDue = liveFrom !== 'now' || live.kind === 'absent';
+    const [contents, tried] = await Promise.all([
+      readContents(standing, live, lookAlong, 'Delete'),
+      isDue ? tryInTurn({ ...context, entry, live }) : {},
+    ]);
+    return { ...contents, ...tried };
+  }
+  const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry, lease)]);
+  return { ...own, ...others };
+}
+
+async function readOthers(
+  { source, transaction, namespaces, carry }: ItemContext,
+  { target }: SnapshotEntry,
+  lease: Presence,
+): Promise<More> {
+  if (carry.others === undefined) return {};
+  const held = lease.kind === 'present' ? lease.object : undefined;
+  const others = await findOthers({ source, transaction, namespaces, lease: held }, target, carry.others);
+  return others.kind === 'trouble' ? { othersTrouble: others.failure } : { others: others.found };
+}
+
+async function readBackward({ now, ...standing }: Standing & Pick<ItemContext, 'now'>, live: Presence): Promise<More> {
+  if (standing.entry.type === 'Create') return readContents(standing, live, lookInto, 'Create');
+  const [own, stored] = await Promise.all([readComingBack(standing, live), readStored(standing, live, now)]);
+  return { ...own, ...stored };
+}
+
+/** What others would lose, where the change, or its undo, deletes what is there. */
+async function readContents(
+  standing: Standing,
+  live: Presence,
+  look: typeof lookAlong,
+  type: ChangeType,
+): Promise<Partial<More>> {
+  const { transaction, entry } = standing;
+  if (entry.type !== type || live.kind !== 'present' || isTerminating(live.object)) return {};
+  if (type === 'Delete' && mayBreak(transaction)) return {};
+  const found = await look(standing, live.object);
+  return 'trouble' in found ? { contentsTrouble: found.trouble } : found;
+}

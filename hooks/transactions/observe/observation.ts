@@ -1,0 +1,211 @@
+// All that a decision may know: a frozen value, the API server's time included.
+
+import type { Answer } from '../../objects/cluster.ts';
+import type { Failure, Passing, Refusal, Unseen } from '../../objects/failure.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import type { Reference } from '../../objects/reference.ts';
+import type { Fault } from '../checks/fault.ts';
+import type { Resolved } from '../checks/targets.ts';
+import type { Due } from '../due.ts';
+import type { OwnWrites } from '../in-flight/own-writes.ts';
+import type { Lock } from '../locks/lease.ts';
+import type { Change, Way } from '../model/change.ts';
+import type { StoredObjects } from '../model/crds.ts';
+import type { Item } from '../model/item.ts';
+import type { Others } from '../model/others.ts';
+import type { Pace, Status } from '../model/status.ts';
+import type { Stored } from '../model/stored.ts';
+import type { Transaction } from '../model/transaction.ts';
+import type { UndoFinding } from '../model/undo.ts';
+import type { KnownDrift } from '../snapshots/drift.ts';
+import type { AwaitView, StoredSnapshot } from './awaited.ts';
+
+export type Presence =
+  | { readonly kind: 'present'; readonly object: JsonObject }
+  | { readonly kind: 'absent' }
+  /** `isUnserved`: the kind is not served in that version; whether the object is there is unknown. */
+  | { readonly kind: 'trouble'; readonly failure: Passing; readonly isUnserved: true }
+  | { readonly kind: 'trouble'; readonly failure: Failure; readonly isUnserved?: never };
+
+/** What is known of a wanted lock; `unknown` ones are tried first and read only when they turn out to be taken. */
+export type LockState = Presence | { readonly kind: 'unknown' };
+
+/** Locks to take, in the order of their names. */
+export interface LockView {
+  readonly locks: readonly Lock[];
+  readonly states: ReadonlyMap<string, LockState>;
+  /** Those that this very call has acquired. */
+  readonly acquired: ReadonlySet<string>;
+}
+
+/** A target before its change: what is there, and what a dry run says would be. */
+export interface Prepared {
+  readonly resolved: Resolved;
+  /** How the change will be made. */
+  readonly way: Way;
+  readonly prior: JsonObject | undefined;
+  readonly expected: JsonObject | undefined;
+  readonly approximate: boolean;
+  /** What should be known of it although it is no fault. */
+  readonly note?: string;
+  /** Kinds that cannot be listed for now: what would go with it is not known. */
+  readonly failing?: readonly Unseen<Passing>[];
+  /** A CRD whose storage version moves, and can be moved back. */
+  readonly movesBack?: boolean;
+  /** What others lose by it, as the reason why it cannot be undone. */
+  readonly othersLose?: string | undefined;
+  /** Its dry run waits for its turn. */
+  readonly deferred?: true;
+  /** The earlier change that it cannot be tried before. */
+  readonly after?: number;
+  /** The API server does not change it in place: it is deleted and created again. */
+  readonly recreates?: true;
+}
+
+/** The checks before anything is touched, and the locks. */
+export interface BeginView {
+  readonly faults: readonly Fault[];
+  readonly trouble?: Failure;
+  /** Leases of ours that an earlier call has taken, where there are faults. */
+  readonly orphanedLeases?: readonly JsonObject[];
+  /** In the order of the changes. */
+  readonly targets: readonly Reference[];
+  readonly locks: LockView;
+}
+
+export interface RelockView {
+  readonly snapshot: StoredSnapshot;
+  readonly locks: LockView;
+  /** The changes, by index, whose drift is not authentic. */
+  readonly brokenDrift: readonly number[];
+  /** What the undo would do with each change that is to be undone, once that was evaluated. */
+  readonly survey?: readonly UndoFinding[];
+}
+
+export interface PrepareView {
+  readonly faults: readonly Fault[];
+  readonly trouble?: Failure;
+  readonly targets: readonly Prepared[];
+  /** A snapshot of ours that an earlier call has stored. */
+  readonly adopted?: Extract<StoredSnapshot, { kind: 'stored' }>;
+  /** What lies under its name and is no complete snapshot of ours. */
+  readonly incompleteParts: readonly JsonObject[];
+  readonly snapshotName: string;
+}
+
+/** One change, with all that is known of its target. */
+export interface ItemView {
+  readonly index: number;
+  readonly change: Change;
+  readonly item: Item;
+  readonly serviceAccount: Presence;
+  readonly snapshot: StoredSnapshot;
+  readonly lease: Presence;
+  /** All our Leases. */
+  readonly leases: readonly JsonObject[];
+  readonly live: Presence;
+  /** Where it had moved from its snapshot, as the item remembers it. */
+  readonly drift: KnownDrift;
+  /**
+   * Where `live` comes from. `assumed`: it is the state before the change; only a write that is bound to its version may follow.
+   * `earlier`: it was read before this look at the Transaction began, `now`: after that (W5, in-flight/in-flight.ts).
+   */
+  readonly liveFrom: 'assumed' | 'earlier' | 'now';
+  /** What others would lose with the object that is about to be deleted, in words. */
+  readonly contents: readonly string[];
+  /** What goes with it and is itself to be taken back before. */
+  readonly ownContents: readonly string[];
+  readonly behind?: Stored;
+  /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
+  readonly unlisted: readonly string[];
+  /** Kinds that cannot be listed for now. */
+  readonly failing: readonly Unseen<Passing>[];
+  /** APIServices that are not Available: of their kinds nothing is known. */
+  readonly away?: readonly string[];
+  /** A kind that could not be listed although what it holds is inside. */
+  readonly unseenInside?: Unseen;
+  readonly contentsTrouble?: Failure;
+  /** uids of owners of what comes back that are no more. */
+  readonly goneOwners: readonly string[];
+  /** uids of those that may not be read. */
+  readonly hiddenOwners?: readonly string[];
+  /** An owner of what comes back that cannot be read for now. */
+  readonly unseenOwner?: Unseen<Passing>;
+  /** Of a ServiceAccount's token that comes back: whose it will be, the same one's as before or another's of its name. */
+  readonly tokenOf?: 'same' | 'other' | 'nobody';
+  /** Of a CRD whose storage version moved: its objects that were written since. */
+  readonly stored?: Omit<StoredObjects, 'now'>;
+  /** Other Transactions over the same object, once they were looked for. */
+  readonly others?: Others;
+  readonly othersTrouble?: Failure;
+  /** What the deferred dry run of the change has come to, in its turn. */
+  readonly tried?: Answer & { readonly othersLose?: string };
+}
+
+export interface ReleaseView {
+  readonly leases: readonly JsonObject[];
+  readonly trouble?: Failure;
+}
+
+export interface CleanUpView extends ReleaseView {
+  readonly configMaps: readonly JsonObject[];
+  /** Why the ConfigMaps are not known; `trouble` is about the Leases. */
+  readonly unread?: Failure;
+  /** There may be more ConfigMaps than these. */
+  readonly hasMore: boolean;
+}
+
+type DueTo<Kind extends Due['kind']> = Extract<Due, { kind: Kind }>;
+
+/** What is due, and what was read for it. */
+export type Observed =
+  | (DueTo<'begin'> & BeginView)
+  | (DueTo<'prepare'> & PrepareView)
+  | (DueTo<'apply'> & ItemView)
+  | (DueTo<'await'> & AwaitView)
+  | (DueTo<'restore'> & ItemView)
+  | (DueTo<'releaseFields'> & ItemView)
+  | (DueTo<'reacquire'> & RelockView)
+  | (DueTo<'planUndo'> & RelockView)
+  | (DueTo<'fail'> & ReleaseView)
+  | (DueTo<'release'> & ReleaseView)
+  | (DueTo<'cleanUp'> & CleanUpView)
+  | (DueTo<'rollBack'> & { readonly awaited?: AwaitView })
+  | DueTo<'ignore' | 'conclude' | 'expire' | 'rest'>;
+
+export type ObservedTo<Kind extends Due['kind']> = Extract<Observed, { kind: Kind }>;
+
+/** What was read of one change, where it is one that is due. */
+export function itemOf(due: Observed): ItemView | undefined {
+  return due.kind === 'apply' || due.kind === 'restore' || due.kind === 'releaseFields' ? due : undefined;
+}
+
+export interface Observation {
+  /** ms since the epoch by the API server's clock, of one second's resolution. */
+  readonly now: number;
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly due: Observed;
+  /** The change whose target this call has written to. */
+  readonly touched?: number;
+  /** The kind of the last completed step of this call. */
+  readonly after?: Due['kind'];
+  /** Another engine has stored a status while this call was writing. */
+  readonly isOvertaken: boolean;
+  readonly engineNamespace: string;
+  /** Names this process among all that serve. */
+  readonly server: string;
+  /** Names this call of it. */
+  readonly writer: string;
+  readonly ownWrites: OwnWrites;
+  /** How many calls in a row have only waited. */
+  readonly waits: number;
+  /** The refusal of what the engine cannot do without: to read the ServiceAccount, or to impersonate it. */
+  readonly barred?: Refusal | undefined;
+  /** Ms since the first refusal in a row; none if no refusal held up the call before. */
+  readonly refusedFor?: number;
+  /** How long a write of an unknown fate may still land, in ms. */
+  readonly lateWindow: number;
+  /** How much is announced at once. */
+  readonly pace: Pace;
+}

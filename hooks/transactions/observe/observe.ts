@@ -1,0 +1,120 @@
+// The reads that what is due needs. Reader only: nothing here changes anything.
+
+import type { Clock, Expressions, Reader } from '../../objects/cluster.ts';
+import type { Due } from '../due.ts';
+import { lockOf } from '../locks/lease.ts';
+import type { Status } from '../model/status.ts';
+import type { Transaction } from '../model/transaction.ts';
+import { driftOf } from '../snapshots/drift.ts';
+import type { Ahead } from './ahead.ts';
+import type { StoredSnapshot } from './awaited.ts';
+import { observeBegin, observeLocks } from './begin.ts';
+import type { Carry } from './carry.ts';
+import { observeGates, observeOverdue } from './gates.ts';
+import { observeItem } from './item.ts';
+import type { BeginView, CleanUpView, Observed, Presence, ReleaseView, RelockView } from './observation.ts';
+import { readOwnConfigMaps } from './own-snapshots.ts';
+import { observePrepare } from './prepare.ts';
+import type { Listed } from './read.ts';
+import { readSnapshot, type SnapshotSource } from './snapshot.ts';
+import type { Sources } from './sources.ts';
+
+export interface ObserveContext {
+  readonly source: SnapshotSource;
+  readonly transaction: Transaction;
+  readonly status: Status;
+  readonly now: number;
+  readonly clock: Clock;
+  readonly expressions: Expressions | undefined;
+  readonly sources: Sources;
+  /** Reads for what nothing waits for: a wish of the API server to stay away is no wish to the call. */
+  readonly aside: Reader;
+  readonly engineNamespace: string;
+  readonly namespaces: readonly string[];
+  readonly carry: Carry;
+  readonly ownLeases: () => Promise<Listed>;
+  /** The target of what is due, read before this look. */
+  readonly earlier: Presence | undefined;
+  /** Where targets of an undo are read before their turn. */
+  readonly ahead: Ahead | undefined;
+  /** Read before what is due was known. */
+  readonly snapshot: StoredSnapshot | undefined;
+}
+
+export async function observe(context: ObserveContext, due: Due): Promise<Observed> {
+  const { status, carry, transaction, source, sources, engineNamespace, expressions, clock } = context;
+  const lock = { ...shared(source), transaction, engineNamespace, carry, expressions, clock, sources };
+  switch (due.kind) {
+    case 'begin':
+      return {
+        ...due,
+        ...(await withOrphanedLeases(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }))),
+      };
+    case 'prepare':
+      return { ...due, ...(await observePrepare({ ...lock, isWaiting: false }, source)) };
+    case 'apply':
+      return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'forward', mayAssume: true })) };
+    case 'await':
+      return { ...due, ...(await observeGates(context, due)) };
+    case 'rollBack':
+      return { ...due, ...(await observeOverdue(context, due.gates)) };
+    case 'restore':
+      return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'backward', mayAssume: false })) };
+    case 'releaseFields':
+      return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'forward', mayAssume: false })) };
+    case 'reacquire':
+      return { ...due, ...(await observeRelock(context)) };
+    case 'planUndo':
+      return { ...due, ...(await observeUndo(context)) };
+    case 'fail':
+    case 'release':
+      return { ...due, ...(await observeRelease(context)) };
+    case 'cleanUp':
+      return { ...due, ...(await observeCleanUp(context)) };
+    default:
+      return due;
+  }
+}
+
+function shared({ reader, looks }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'looks'> {
+  return { reader, looks };
+}
+
+// A Transaction that is refused may hold locks all the same: of a call whose answer was lost.
+async function withOrphanedLeases(context: ObserveContext, view: BeginView): Promise<BeginView> {
+  if (view.faults.length === 0) return view;
+  const own = await context.ownLeases();
+  return own.kind === 'trouble' ? { ...view, trouble: own.failure } : { ...view, orphanedLeases: own.objects };
+}
+
+async function observeRelock(context: ObserveContext): Promise<RelockView> {
+  const { source, transaction, status, carry } = context;
+  const { snapshot, brokenDrift } = await observeUndo(context);
+  const wanted = snapshot.kind === 'stored' ? snapshot.entries.map(({ target }) => lockOf(target)) : [];
+  const isWaiting = status.rollbackStartedAt !== undefined;
+  const locks = await observeLocks({ ...context, ...shared(source), transaction, carry, isWaiting }, wanted);
+  return { snapshot, locks, brokenDrift };
+}
+
+/** What an undo rests on. A plan takes no locks. */
+async function observeUndo({ source, transaction, status }: ObserveContext): Promise<RelockView> {
+  const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
+  const entries = snapshot.kind === 'stored' ? snapshot.entries : [];
+  const broken = entries.filter((entry) => driftOf(status, entry, { transaction, packer: source.packer }) === 'broken');
+  const locks = { locks: [], states: new Map(), acquired: new Set<string>() };
+  return { snapshot, locks, brokenDrift: broken.map(({ index }) => index) };
+}
+
+async function observeRelease({ ownLeases }: ObserveContext): Promise<ReleaseView> {
+  const own = await ownLeases();
+  return own.kind === 'ok' ? { leases: own.objects } : { leases: [], trouble: own.failure };
+}
+
+async function observeCleanUp({ source, transaction, status, ownLeases }: ObserveContext): Promise<CleanUpView> {
+  const [own, stored] = await Promise.all([ownLeases(), readOwnConfigMaps(source, transaction, status)]);
+  const base = { leases: [], configMaps: [], hasMore: false } as const;
+  if (own.kind === 'trouble') return { ...base, trouble: own.failure };
+  return stored.kind === 'trouble'
+    ? { ...base, leases: own.objects, unread: stored.failure }
+    : { leases: own.objects, configMaps: stored.objects, hasMore: stored.hasMore };
+}

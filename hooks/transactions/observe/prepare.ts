@@ -1,0 +1,130 @@
+// Reads every target before anything is changed, and makes a dry run of every change as the ServiceAccount.
+
+import { generatedNote } from '../../objects/content/manifest.ts';
+import { stayingKeysNote } from '../../objects/content/string-data.ts';
+import { fault } from '../checks/fault.ts';
+import { gapFaults, needsOfWays } from '../checks/permissions.ts';
+import { type Resolved, targetFaults } from '../checks/targets.ts';
+import { managersOfChange, mayBreak, type Transaction } from '../model/transaction.ts';
+import { snapshotNames } from '../snapshots/names.ts';
+import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
+import { reviewAccess } from './access.ts';
+import type { Around } from './along.ts';
+import { type Checks, type LockContext, resolveTargets } from './begin.ts';
+import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
+import { inTurn } from './listing.ts';
+import { deletedOwnerFaults } from './new-owners.ts';
+import type { Prepared, PrepareView } from './observation.ts';
+import { type Found, findSnapshot } from './own-snapshots.ts';
+import type { SnapshotSource } from './snapshot.ts';
+import { type Evaluated, prepareOne, readOnce, type TrialContext } from './trial.ts';
+
+/** Targets that are read and tried at once. */
+const atOnce = 8;
+
+export async function observePrepare(context: LockContext, source: SnapshotSource): Promise<PrepareView> {
+  const names = snapshotNames(context.transaction, source.packer);
+  const { snapshotNameInUse } = context.carry;
+  // With one key there is one name: creating the snapshot shows whether it is in use. An earlier try may have used another key.
+  const looked = snapshotNameInUse !== undefined || names.length > 1 ? names : [];
+  const found = await Promise.all(looked.map((name) => findSnapshot(source, context.transaction, name, snapshotNameInUse)));
+  return lookedAt(found, names[0]) ?? { ...(await prepareTargets(context)), snapshotName: names[0] };
+}
+
+function lookedAt(found: readonly Found[], name: string): PrepareView | undefined {
+  const base = { faults: [], targets: [], incompleteParts: [], snapshotName: name } as const;
+  const trouble = found.find((one) => one.kind === 'trouble');
+  if (trouble !== undefined) return { ...base, trouble: trouble.failure };
+  const adopted = found.find((one) => one.kind === 'stored');
+  if (adopted !== undefined) return { ...base, adopted };
+  // Incomplete parts under other names block nothing; the engine deletes them with the Transaction.
+  const [incompleteParts = []] = found.map((one) => (one.kind === 'none' ? one.incompleteParts : []));
+  return incompleteParts.length === 0 ? undefined : { ...base, incompleteParts };
+}
+
+const base = { targets: [], incompleteParts: [], snapshotName: '' } as const;
+
+function ended({ faults, trouble }: Checks): PrepareView {
+  return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
+}
+
+// What is tried here is stored, and no source is read again. In a later call than that of the checks a source may hold something else:
+// then all that was checked of it is checked again.
+async function prepareTargets(context: LockContext): Promise<PrepareView> {
+  const { reader, sources, engineNamespace } = context;
+  const filled = await sources.fill(reader, context.transaction);
+  sources.drop();
+  if (filled.trouble !== undefined || filled.faults.length > 0) return ended(filled);
+  const { transaction } = filled;
+  const targets = await resolveTargets(reader, transaction);
+  if (targets.trouble !== undefined || targets.faults.length > 0) return ended(targets);
+  const wrong = transaction === context.transaction ? [] : targetFaults(targets.resolved, transaction, engineNamespace);
+  return wrong.length > 0 ? ended({ faults: wrong }) : tryTargets({ ...context, transaction }, targets.resolved);
+}
+
+/** The targets with their dry runs, and what is wrong with them; each on its own, whatever is wrong with others. */
+export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
+  const { reader, transaction } = context;
+  const trial = { reader, looks: context.looks, transaction, all: resolved, firstRead: readOnce(context) };
+  const [looked, arounds] = await Promise.all([prepareEach(trial, resolved), lookAroundDeleted(context, resolved)]);
+  if (looked.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', looked.why)] });
+  const { verdict } = looked;
+  const troubled = [...verdict, ...arounds.values()].find((one) => one.kind === 'trouble');
+  if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
+  const prepared = verdict.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
+  const recreated = prepared.flatMap(({ resolved: one, recreates }) => (recreates === true ? [one] : []));
+  const [access, more] = await Promise.all([
+    reviewAccess(context, needsOfWays(prepared)),
+    lookAroundDeleted(context, recreated, () => true),
+  ]);
+  const untold = [...more.values()].find((one) => one.kind === 'trouble');
+  if (untold?.kind === 'trouble') return { ...base, faults: [], trouble: untold.failure };
+  if (access.kind === 'trouble') return { ...base, faults: [], trouble: access.failure };
+  const denied = gapFaults(access.gaps, `${transaction.namespace}/${transaction.serviceAccountName}`);
+  const refused = verdict.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
+  const aroundOf = ({ resolved: { index } }: Prepared): Around | undefined => {
+    const looked = arounds.get(index) ?? more.get(index);
+    return looked?.kind === 'known' ? looked.around : undefined;
+  };
+  const irreversible = mayBreak(transaction) ? [] : irreversibleFaults(prepared, aroundOf);
+  const targets = prepared.map((one) => withNotesOfContent(withNote(one, aroundOf(one)), transaction));
+  return { ...base, faults: [...refused, ...denied, ...irreversible, ...deletedOwnerFaults(prepared, transaction)], targets };
+}
+
+type PreparedEach =
+  | { readonly kind: 'prepared'; readonly verdict: readonly Evaluated[] }
+  | { readonly kind: 'tooLarge'; readonly why: string };
+
+// Targets that would be too large together are not all read; nor tried, if that shows before.
+async function prepareEach(trial: TrialContext, resolved: readonly Resolved[]): Promise<PreparedEach> {
+  const sizes = new Map<number, StateSize>();
+  const whyFull = (): string | undefined => whyTooLarge([...sizes.values()], resolved.length);
+  const found = await inTurn(
+    resolved,
+    async (one) => {
+      if (whyFull() !== undefined) return undefined;
+      const { index, target } = one;
+      const before = await trial.firstRead(one);
+      if (before.kind === 'present') sizes.set(index, stateSize(target, [before.object]));
+      if (whyFull() !== undefined) return undefined;
+      const verdict = await prepareOne(trial, one);
+      if (verdict.kind === 'prepared') sizes.set(index, stateSize(target, [verdict.prepared.prior, verdict.prepared.expected]));
+      return verdict;
+    },
+    atOnce,
+  );
+  const why = whyFull();
+  return why === undefined ? { kind: 'prepared', verdict: found.filter((one) => one !== undefined) } : { kind: 'tooLarge', why };
+}
+
+function withNotesOfContent(prepared: Prepared, transaction: Transaction): Prepared {
+  const { change, resource } = prepared.resolved;
+  if (change.type !== 'Apply') return prepared;
+  const { forward } = managersOfChange(transaction, change);
+  const notes = [
+    prepared.note,
+    generatedNote(change.content, resource),
+    stayingKeysNote(change.content, prepared.prior, forward),
+  ].filter((note) => note !== undefined);
+  return notes.length === 0 ? prepared : { ...prepared, note: notes.join('; ') };
+}

@@ -1,0 +1,170 @@
+// A bound for the memory of objects. Whoever may write an object decides how much it takes: 1.5 MB in etcd can become 35 MB.
+//
+// R1. What a call has read, and not yet dropped, is counted: by call, by namespace, and for the process. A read beyond any of the three
+//     fails, and its object is dropped. No read waits for room while its call holds any, so calls never wait for each other.
+// R2. A call that has read little always has room, whatever others hold.
+// R3. The bound of a call lies above a snapshot and two of the largest objects that etcd can store: no growth makes an undo impossible.
+import type { Answer, Reader } from '../../objects/cluster.ts';
+import { type Failure, tooLarge } from '../../objects/failure.ts';
+import { weightOf } from '../../objects/measure.ts';
+import { inTurn } from './listing.ts';
+
+const mega = 1024 * 1024;
+
+/** Bytes of V8's heap. `little`: what a call may read whatever others hold. */
+interface RoomLimits {
+  readonly little: number;
+  readonly call: number;
+  readonly process: number;
+}
+
+/** The heap has 320 MB (package.json); the rest is for snapshots that are kept, the program, and what is collected later. */
+const shippedRoom: RoomLimits = { little: 2 * mega, call: 120 * mega, process: 152 * mega };
+
+/** The part of a call. */
+export interface Room {
+  /** Counts so many bytes, or says why there is no room for them. */
+  take(bytes: number): Failure | undefined;
+  /** A room inside of this room, which can be given back alone. */
+  inner(): Room;
+  /** Gives back all that was taken here. */
+  drop(): void;
+  /** Whether it has refused anything. */
+  readonly isCrowded: boolean;
+}
+
+interface Rooms {
+  /**
+   * For a call about a Transaction of that namespace. `close` ends it: a read that outlives its call, because a step threw beside it, must not
+   * hold memory for ever.
+   */
+  open(namespace: string): { readonly room: Room; close(): void };
+}
+
+/** Shared by all calls of a process. */
+export function createRooms(limits: RoomLimits = shippedRoom): Rooms {
+  const tenants = new Map<string, number>();
+  let all = 0;
+  return {
+    open(namespace) {
+      let [call, isOpen] = [0, true];
+      const tenant = (): number => tenants.get(namespace) ?? 0;
+      const take = (bytes: number): Failure | undefined => {
+        if (call + bytes > limits.call) return tooLarge(`with it, ${what} would take more than ${limits.call} bytes of memory`);
+        const isLittle = call + bytes <= limits.little;
+        if (!isLittle && (tenant() + bytes > limits.call || all + bytes > limits.process)) return busy;
+        add(bytes);
+        return undefined;
+      };
+      const add = (bytes: number): void => {
+        if (!isOpen) return;
+        call += bytes;
+        all += bytes;
+        if (tenant() + bytes > 0) tenants.set(namespace, tenant() + bytes);
+        else tenants.delete(namespace);
+      };
+      return {
+        room: roomOf(take, add),
+        close() {
+          add(-call);
+          isOpen = false;
+        },
+      };
+    },
+  };
+}
+
+function roomOf(take: Room['take'], add: (bytes: number) => void): Room {
+  let [own, isCrowded] = [0, false];
+  return {
+    take(bytes) {
+      const refusal = take(bytes);
+      if (refusal === undefined) own += bytes;
+      else isCrowded = true;
+      return refusal;
+    },
+    inner: () => roomOf(take, add),
+    drop() {
+      add(-own);
+      own = 0;
+    },
+    get isCrowded() {
+      return isCrowded;
+    },
+  };
+}
+
+const what = 'the objects that are read for this Transaction';
+
+const busy: Failure = {
+  kind: 'transient',
+  code: 0,
+  reason: 'Busy',
+  message: 'the objects of other Transactions take all memory that the engine has for objects',
+  fields: [],
+  definitive: true,
+};
+
+const rooms = new WeakMap<Reader, { readonly reader: Reader; readonly room: Room }>();
+
+function taken(room: Room, answer: Answer): Answer {
+  if (answer.kind === 'failed') return answer;
+  const failure = room.take(weightOf(answer.object).memory);
+  return failure === undefined ? answer : { kind: 'failed', failure };
+}
+
+/** The reader, whose objects are counted in `room`. */
+export function readingInto(room: Room, reader: Reader): Reader {
+  const counted = <Arguments extends readonly unknown[]>(read: (...args: Arguments) => Promise<Answer>) => {
+    return async (...args: Arguments): Promise<Answer> => taken(room, await read(...args));
+  };
+  const wrapped: Reader = {
+    get: counted(reader.get.bind(reader)),
+    dryRun: counted(reader.dryRun.bind(reader)),
+    getMetadata: reader.getMetadata.bind(reader),
+    listMetadata: reader.listMetadata.bind(reader),
+    resource: reader.resource.bind(reader),
+    resources: reader.resources.bind(reader),
+    allowed: reader.allowed.bind(reader),
+  };
+  rooms.set(wrapped, { reader, room });
+  return wrapped;
+}
+
+/** Counts bytes that are kept of what was read and dropped, or says why there is no room for them. */
+export function keeping(reader: Reader, bytes: number): Failure | undefined {
+  return rooms.get(reader)?.room.take(bytes);
+}
+
+/** What `work` reads through the reader that it is given is dropped after it: its result must hold none of it. */
+export async function dropping<Result>(reader: Reader, work: (reader: Reader) => Promise<Result>): Promise<Result> {
+  return (await droppedAfter(reader, work)).result;
+}
+
+/** The results for all items, of which `atOnce` are worked on at once; what finds no room beside the others is tried again alone. */
+export async function droppingEach<Item, Result>(
+  { reader, atOnce }: { readonly reader: Reader; readonly atOnce: number },
+  items: readonly Item[],
+  work: (item: Item, reader: Reader) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const first = await inTurn(items, (item) => droppedAfter(reader, (own) => work(item, own)), atOnce);
+  return inTurn(
+    [...first.entries()],
+    ([index, { result, isCrowded }]) => {
+      const item = items[index];
+      return isCrowded && item !== undefined ? dropping(reader, (own) => work(item, own)) : Promise.resolve(result);
+    },
+    1,
+  );
+}
+
+async function droppedAfter<Result>(reader: Reader, work: (reader: Reader) => Promise<Result>) {
+  const known = rooms.get(reader);
+  if (known === undefined) return { result: await work(reader), isCrowded: false };
+  const room = known.room.inner();
+  try {
+    return { result: await work(readingInto(room, known.reader)), isCrowded: room.isCrowded };
+  } finally {
+    room.drop();
+  }
+}

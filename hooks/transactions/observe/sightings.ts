@@ -1,0 +1,65 @@
+// A Reader for which what the engine has just seen counts for a moment: that a ServiceAccount exists, what version a ConfigMap of a snapshot
+// has, a permission that a ServiceAccount has. A Transaction with many changes, and many that begin at the same time, would read the
+// same for each change. Only what is there counts: absence and denials are read again each time. Targets, Leases and the Transaction
+// itself are always read.
+import type { AccessAnswer, Answer, Clock, Location, Reader } from '../../objects/cluster.ts';
+import { at, type JsonObject } from '../../objects/json.ts';
+import { serviceAccounts } from '../writes/resources.ts';
+import { bounded } from './bounded.ts';
+
+/** Puts what was seen before the reader; of an object only uid and version are remembered. */
+export type Sightings = (reader: Reader) => Reader;
+
+interface Bounds {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** ms for which a sighting counts. */
+  readonly span: number;
+  /** How many are remembered. */
+  readonly most: number;
+}
+
+export function createSightings(bounds: Bounds): Sightings {
+  const objects = remembering(bounds, identityAlone);
+  const rights = remembering<AccessAnswer>(bounds, (found) => (found.kind === 'ok' && found.allowed ? found : undefined));
+  return (reader) => ({
+    ...reader,
+    get: (location, identity) => {
+      const ask = (): Promise<Answer> => reader.get(location, identity);
+      const isRemembered = identity.kind === 'engine' && location.resource.plural === serviceAccounts.plural;
+      return isRemembered ? objects(keyOf(location), ask) : ask();
+    },
+    getMetadata: (location, identity) => {
+      const ask = (): Promise<Answer> => reader.getMetadata(location, identity);
+      return identity.kind === 'engine' ? objects(keyOf(location), ask) : ask();
+    },
+    allowed: (question, identity) => rights(JSON.stringify([identity, question]), () => reader.allowed(question, identity)),
+  });
+}
+
+function remembering<Found>({ clock, span, most }: Bounds, sightingOf: (found: Found) => Found | undefined) {
+  const seen = bounded<{ readonly at: number; readonly sighting: Found }>(most);
+  return async (key: string, ask: () => Promise<Found>): Promise<Found> => {
+    const now = clock.monotonic();
+    const last = seen.get(key);
+    if (last !== undefined && now < last.at + span) return last.sighting;
+    const found = await ask();
+    const sighting = sightingOf(found);
+    if (sighting === undefined) seen.delete(key);
+    else seen.set(key, { at: now, sighting });
+    return found;
+  };
+}
+
+function identityAlone(answer: Answer): Answer | undefined {
+  if (answer.kind !== 'ok') return undefined;
+  const kept = ['uid', 'resourceVersion'].flatMap((key) => {
+    const value = at(answer.object, 'metadata', key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const object: JsonObject = { metadata: Object.fromEntries(kept) };
+  return { ...answer, object };
+}
+
+function keyOf({ resource: { group, plural }, namespace = '', name }: Location): string {
+  return [group, plural, namespace, name].join('/');
+}

@@ -1,0 +1,214 @@
+// One target before its change: what is there, and what a dry run as the ServiceAccount says would be.
+
+import type { Reader } from '../../objects/cluster.ts';
+import { whyIncomparable } from '../../objects/content/bulk.ts';
+import { asNew } from '../../objects/content/content.ts';
+import type { Failure } from '../../objects/failure.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { describe } from '../../objects/reference.ts';
+import { incomparable, stateFault, unservedFault } from '../checks/existence.ts';
+import type { Fault } from '../checks/fault.ts';
+import { keptDespiteNull, keptFault } from '../checks/nulls.ts';
+import { refusalFault, withWords } from '../checks/refusal.ts';
+import type { Resolved } from '../checks/targets.ts';
+import { madeOf, type Way, wayOf } from '../model/change.ts';
+import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
+import { locationOf } from '../writes/change.ts';
+import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import { trialOf } from '../writes/union.ts';
+import type { LockContext } from './begin.ts';
+import { deferred, dependent, earlierRemover } from './deferred.ts';
+import { whatOthersLose } from './losses.ts';
+import { mayCreate } from './may-create.ts';
+import { wrongOwner } from './new-owners.ts';
+import type { Prepared, Presence } from './observation.ts';
+import { read } from './read.ts';
+import { howToRecreate, tryToRecreate } from './recreate.ts';
+import { canMoveBack } from './stored.ts';
+
+export type Evaluated =
+  | { readonly kind: 'prepared'; readonly prepared: Prepared }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** The dry run met another version of the object than the read before it, which found `prior`. */
+interface Moved {
+  readonly kind: 'moved';
+  readonly failure: Failure;
+  readonly prior: JsonObject | undefined;
+}
+
+type Refused = Resolved & { readonly prior?: JsonObject | undefined };
+
+export interface TrialContext extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+  readonly all: readonly Resolved[];
+  /** The target as it was read first; several may ask for it. */
+  readonly firstRead: (resolved: Resolved) => Promise<Presence>;
+}
+
+export function readOnce({ reader, transaction }: LockContext): TrialContext['firstRead'] {
+  const reads = new Map<number, Promise<Presence>>();
+  return (resolved) => {
+    const found = reads.get(resolved.index) ?? readTarget(reader, transaction, resolved);
+    reads.set(resolved.index, found);
+    return found;
+  };
+}
+
+function readTarget(reader: Reader, transaction: Transaction, { target, resource }: Resolved): Promise<Presence> {
+  return read(reader, locationOf(target, resource), serviceAccountOf(transaction));
+}
+
+/** Reads of one target in a row, if somebody writes it between each read and its dry run. */
+const mostReads = 20;
+
+/** Dry runs of one version: a further refusal is not about that version. (Quotas answer 409 if two writers collide.) */
+const mostTries = 3;
+
+/** The API server finds fields of others before it finds that the object has moved: the same once more shows that it has not. */
+const mostConflictTries = 2;
+
+/** One target with its dry run. */
+export async function prepareOne(context: TrialContext, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
+  const { reader, transaction } = context;
+  const found = await (before.length === 0 ? context.firstRead(resolved) : readTarget(reader, transaction, resolved));
+  const verdict = await tryFound(context, resolved, found);
+  if (verdict.kind === 'prepared') return checked(context, verdict.prepared);
+  if (verdict.kind !== 'moved') return verdict;
+  const { failure, prior } = verdict;
+  const version = textAt(prior, 'metadata', 'resourceVersion') ?? '';
+  const versions = [...before, version];
+  const tries = failure.conflicts === undefined ? mostTries : mostConflictTries;
+  if (versions.filter((one) => one === version).length === tries)
+    return failed(failure, { ...resolved, prior }, tried, context.transaction);
+  return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
+}
+
+// Whatever it is expected to become, shown by a dry run or not.
+async function checked(context: TrialContext, prepared: Prepared): Promise<Evaluated> {
+  const why = whyIncomparable(prepared.expected);
+  if (why !== undefined) return { kind: 'fault', fault: incomparable(prepared.resolved, why) };
+  return (await wrongOwner(context, prepared)) ?? { kind: 'prepared', prepared };
+}
+
+const tried = 'was refused by a dry run';
+
+async function tryFound(context: TrialContext, resolved: Resolved, found: Presence): Promise<Evaluated | Moved> {
+  const { transaction } = context;
+  if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
+  const prior = found.kind === 'present' ? found.object : undefined;
+  const why = whyIncomparable(prior);
+  if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
+  const wrong =
+    unservedFault(resolved, transaction) ?? stateFault(resolved, prior, managersOfChange(transaction, resolved.change));
+  if (wrong !== undefined) return { kind: 'fault', fault: wrong };
+  // No dry run is possible if an earlier change creates the Namespace or the kind.
+  const by = await makerOf(context, resolved);
+  if (by !== undefined) return { kind: 'prepared', prepared: dependent(resolved, by, { prior, transaction }) };
+  return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
+}
+
+// Whether an Apply will make the Namespace depends on whether it is there.
+async function makerOf({ all, firstRead }: TrialContext, { dependsOn }: Resolved): Promise<number | undefined> {
+  const maker = all.find(({ index }) => index === dependsOn);
+  if (maker?.change.type !== 'Apply' || maker.target.kind !== 'Namespace') return dependsOn;
+  return (await firstRead(maker)).kind === 'present' ? undefined : dependsOn;
+}
+
+async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonObject | undefined): Promise<Evaluated | Moved> {
+  const { reader, transaction } = context;
+  const { target, resource } = resolved;
+  const way = wayOf(resolved.change.type, prior !== undefined);
+  const change = madeOf(resolved.change, { type: way });
+  const { write, expected } = trialOf({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
+  const answer = await reader.dryRun(write);
+  if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
+  return prepareTried(context, resolved, { way, prior, expected: write.verb === 'delete' ? undefined : expected(answer.object) });
+}
+
+type Tryout = Pick<Prepared, 'way' | 'prior' | 'expected'>;
+
+async function prepareTried(context: TrialContext, resolved: Resolved, tryout: Tryout): Promise<Evaluated> {
+  const { prior, expected } = tryout;
+  const why = whyIncomparable(expected);
+  if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
+  const { change, index, target } = resolved;
+  const kept = change.type === 'Patch' ? keptDespiteNull(change.content, prior, expected) : undefined;
+  if (kept !== undefined) return { kind: 'fault', fault: keptFault({ index, target }, kept) };
+  const [movesBack, lost] = await Promise.all([canMoveBack(context, prior, expected), whatOthersLose(context, resolved, tryout)]);
+  if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
+  return { kind: 'prepared', prepared: { resolved, ...tryout, approximate: false, movesBack, othersLose: lost.why } };
+}
+
+type Tried = Resolved & { readonly prior: JsonObject | undefined };
+
+async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, refusal: Failure): Promise<Evaluated | Moved> {
+  const { prior, ...plain } = resolved;
+  const recreation = prior === undefined ? undefined : await tryToRecreate(context, { ...plain, prior }, refusal);
+  if (recreation?.kind === 'possible') {
+    const { expected, note } = recreation;
+    // The former object is gone by then.
+    const lost = await whatOthersLose(context, plain, { prior: undefined, expected });
+    if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
+    const recreated = { expected, note, approximate: true, recreates: true, othersLose: lost.why } as const;
+    return { kind: 'prepared', prepared: { resolved: plain, way, prior, ...recreated } };
+  }
+  const later = deferred(refusal, resolved, context);
+  if (later !== undefined) return { kind: 'prepared', prepared: later };
+  const { failure, what } = recreation ?? { failure: refusal, what: tried };
+  if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
+  return withAdvice(context, resolved, failure, failed(failure, resolved, what, context.transaction));
+}
+
+async function withAdvice(
+  context: TrialContext,
+  { prior, ...plain }: Tried,
+  failure: Failure,
+  refused: Evaluated,
+): Promise<Evaluated> {
+  if (prior === undefined || refused.kind !== 'fault') return refused;
+  const advice = await howToRecreate(context, { ...plain, prior }, failure);
+  return advice === undefined
+    ? refused
+    : { kind: 'fault', fault: { ...refused.fault, message: `${refused.fault.message}; ${advice}` } };
+}
+
+// Escalation checks may refuse what RBAC rules allow. So a dry run tries to create the role or binding again. The API server makes
+// these checks before it finds that the object exists: AlreadyExists means that the undo would pass. The probe uses the object's
+// own name, so that policies on names do not stop it.
+async function probeUndo(
+  { reader, transaction, all }: TrialContext,
+  resolved: Resolved,
+  prior: JsonObject | undefined,
+): Promise<Evaluated | undefined> {
+  const { resource, target } = resolved;
+  if (resource.group !== 'rbac.authorization.k8s.io' || prior === undefined) return undefined;
+  const creating = await mayCreate({ reader, transaction }, resolved);
+  if (creating.kind === 'failed') return failed(creating.failure, resolved, 'could not be checked for its rollback', transaction);
+  // Without the right to create, a refusal of the probe would say nothing about an update.
+  if (!creating.allowed) return undefined;
+  const answer = await reader.dryRun({
+    verb: 'create',
+    identity: serviceAccountOf(transaction),
+    location: locationOf(target, resource),
+    object: asNew(prior),
+    fieldManager: fieldManagers(transaction).restore,
+  });
+  // The undo restores this object while the earlier changes are still applied.
+  if (answer.kind !== 'failed' || answer.failure.kind === 'exists') return undefined;
+  if (earlierRemover(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
+  return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);
+}
+
+function withTarget(failure: Failure, resolved: Refused, transaction: Transaction): Failure {
+  const { said } = withWords(failure, resolved, transaction);
+  return said === undefined ? failure : { ...failure, said: `${describe(resolved.target)}: ${said}` };
+}
+
+function failed(failure: Failure, resolved: Refused, what: string, transaction: Transaction): Evaluated {
+  if (failure.kind === 'transient') return { kind: 'trouble', failure: withTarget(failure, resolved, transaction) };
+  return {
+    kind: 'fault',
+    fault: refusalFault(failure, resolved, what, transaction),
+  };
+}

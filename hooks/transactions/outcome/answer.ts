@@ -1,0 +1,81 @@
+// How a step can come out, and what the ways have in common.
+
+import type { Failed } from '../../objects/cluster.ts';
+import type { Failure, Passing } from '../../objects/failure.ts';
+import type { Packer } from '../../objects/packer.ts';
+import { driftRoom } from '../checks/room.ts';
+import type { SetStatus } from '../decide/step.ts';
+import { stopped } from '../decide/transitions.ts';
+import { waitOut } from '../decide/waiting.ts';
+import type { Due } from '../due.ts';
+import type { Reason } from '../model/reason.ts';
+import type { Status } from '../model/status.ts';
+import type { Wait } from '../model/wait.ts';
+import type { Carry } from '../observe/carry.ts';
+import type { Observation } from '../observe/observation.ts';
+import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
+import type { DriftContext } from '../snapshots/drift.ts';
+
+export type Result =
+  /** `pause`: ms before. */
+  | { readonly kind: 'again'; readonly carry: Carry; readonly pause?: number }
+  | { readonly kind: 'answer'; readonly status: Status; readonly wait: Wait; readonly finalized: boolean };
+
+export interface Done {
+  readonly observation: Observation;
+  readonly plan: Plan;
+  readonly outcome: Outcome;
+  readonly carry: Carry;
+  readonly packer: Packer;
+}
+
+export function answer(status: Status, wait: Wait = 'none', finalized = false): Result {
+  return { kind: 'answer', status, wait, finalized };
+}
+
+export function again({ carry }: Done): Result {
+  return { kind: 'again', carry };
+}
+
+function isFailed(attempt: Attempt): attempt is Attempt & { readonly answer: Failed } {
+  return attempt.answer.kind === 'failed';
+}
+
+export function failuresOf(outcome: Outcome): readonly Failure[] {
+  return outcome.filter(isFailed).map((attempt) => attempt.answer.failure);
+}
+
+export function transientOf(outcome: Outcome): Passing | undefined {
+  return failuresOf(outcome).find((failure): failure is Passing => failure.kind === 'transient');
+}
+
+/** Transient trouble: phase and items stay, the next call tries again. */
+export function waitForRecovery({ observation, outcome }: Done, what: string, failure = transientOf(outcome)): Result {
+  return failure === undefined
+    ? answer(observation.status, { seconds: 1 })
+    : answerWith(waitOut(observation.status, what, failure, observation.transaction.isBeingDeleted));
+}
+
+/** What a step that only changes the status comes to. */
+export function answerWith({ status, wait }: SetStatus): Result {
+  return answer(status, wait);
+}
+
+export function stoppedBy({ status, now }: Observation, message: string, reason: Reason = 'Refused'): Status {
+  return stopped(status, { reason, message }, now, new Map());
+}
+
+/** What the next look must know of the writes of this one: the change whose target was written to. */
+export function touchedBy(
+  { due, outcome }: { readonly due: Due; readonly outcome: Outcome },
+  { touched }: Carry,
+): Pick<Carry, 'touched'> {
+  const isTouched = outcome.some(({ write, answer }) => write.identity.kind === 'serviceAccount' && answer.kind === 'ok');
+  const index = isTouched && 'index' in due ? due.index : touched;
+  return index === undefined ? {} : { touched: index };
+}
+
+/** Where a drift belongs, and how much room there is for it. */
+export function driftContext({ observation: { status, transaction }, packer }: Done): DriftContext {
+  return { transaction, packer, driftRoom: driftRoom(status, transaction.size) };
+}

@@ -1,0 +1,70 @@
+// What applying one change comes to: it took effect, it is looked at or tried again, or all is undone.
+
+import type { Failure } from '../../objects/failure.ts';
+import { describe } from '../../objects/reference.ts';
+import { describeRefusal, withWords } from '../checks/refusal.ts';
+import type { Step } from '../decide/step.ts';
+import { applied, withRecordedDrift } from '../decide/transitions.ts';
+import { undoing } from '../decide/undo-transitions.ts';
+import { windowEnd } from '../decide/window.ts';
+import { shortened } from '../decide/wording.ts';
+import { isDeletingHalf } from '../model/halves.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import { driftOf, storedDrift } from '../snapshots/drift.ts';
+import { again, answer, type Done, driftContext, type Result, waitForRecovery } from './answer.ts';
+import { factsOf } from './facts.ts';
+import { triedAgain } from './lagging.ts';
+import { placesTaken } from './places.ts';
+import { isFinal, refusedOnce } from './refused.ts';
+
+export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result {
+  const { observation, outcome } = done;
+  const last = outcome.at(-1)?.answer;
+  if (last === undefined) return again(done);
+  if (last.kind === 'ok') {
+    const context = driftContext(done);
+    const earlier = driftOf(observation.status, step.entry, context);
+    const facts = factsOf(step.entry, step.live, last.object, { ...context, earlier: earlier === 'broken' ? [] : earlier });
+    const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
+    const { status, transaction, pace, now } = observation;
+    const { index } = step;
+    const end = windowEnd(transaction, index + 1, pace, status.items);
+    const effect = { index, facts: noted, gating: transaction, end, isFirstHalf: isDeletingHalf(step.entry) };
+    // A gate opens once the write is made, which may have taken long.
+    return answer(applied(status, effect, Math.max(now, last.serverTime)));
+  }
+  return afterFailure(step, done, last.failure);
+}
+
+export function afterRecordDrift(step: Extract<Step, { kind: 'recordDrift' }>, done: Done): Result {
+  const { observation } = done;
+  const drift = storedDrift(step.drift, step.entry, driftContext(done));
+  return answer(drift === undefined ? observation.status : withRecordedDrift(observation.status, step.index, drift));
+}
+
+// The same as for the change itself, but that nobody has counted how often.
+export function afterTrial(step: Extract<Step, { kind: 'refused' }>, done: Done): Result {
+  const { failure, index } = step;
+  return afterFailure(step, done, isFinal(done.carry.refused, index) ? { ...failure, kind: 'refused' } : failure);
+}
+
+// An absent object is evaluated again; a Create can only miss its Namespace or its kind.
+function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: Done, failure: Failure): Result {
+  const { observation } = done;
+  const isToEvaluateAgain =
+    failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
+  if (isToEvaluateAgain) return { kind: 'again', carry: { ...refusedOnce(done, step.index, failure), reads: step.entry } };
+  const { entry } = step;
+  if (failure.kind === 'transient')
+    return waitForRecovery(
+      done,
+      `${entry.type} of ${describe(entry.target)}`,
+      withWords(failure, entry, observation.transaction),
+    );
+  const later = triedAgain(done, step.index, failure);
+  if (later !== undefined) return later;
+  const detail = describeRefusal(failure, step.entry, observation.transaction);
+  const name = `${step.entry.type} of ${describe(step.entry.target)}`;
+  const message = `${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
+  return answer(undoing(observation.status, { reason: reasonOfFailure(failure), message }, observation.now, step.index));
+}

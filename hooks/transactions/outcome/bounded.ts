@@ -1,0 +1,108 @@
+// The last guard: no status leaves the hook that the CRD refuses, since the same one would be refused at every try, or that is too
+// large to be stored beside its spec. Whatever is cut is cut in the same way each time, and what was cut is left as it is.
+
+import { equalJson, type Json } from '../../objects/json.ts';
+import { storableTime } from '../../objects/time.ts';
+import { foreign, storedSize } from '../../objects/words.ts';
+import { bareItem, itemRoom } from '../checks/room.ts';
+import { type GateState, longestFound } from '../model/gate.ts';
+import type { Item } from '../model/item.ts';
+import { storableReason } from '../model/reason.ts';
+import { notedValue, removed } from '../model/request.ts';
+import type { BoundedStatus, Cause, Status } from '../model/status.ts';
+
+/** In UTF-16 units: the status is written at every step. */
+const longest = { message: 2_000, itemText: 1_000, fieldManager: 128, uid: 128 } as const;
+const mostManagers = 20;
+
+/** The status as it may be stored. `specSize` where it is known: else no more is taken than each change is promised. */
+export function bounded(status: Status, specSize = Number.POSITIVE_INFINITY): BoundedStatus {
+  const { cause } = status;
+  return {
+    ...status,
+    ...boundedTimes(status),
+    items: fitted(status.items.map(boundedItem), itemRoom(status.items.length, specSize)),
+    message: foreign(status.message, longest.message),
+    handledAnnotations: Object.fromEntries(
+      Object.entries(status.handledAnnotations).map(([name, value]) => [name, value === removed ? value : notedValue(value)]),
+    ),
+    ...(cause === undefined ? {} : { cause: boundedCause(cause) }),
+  } as BoundedStatus;
+}
+
+function boundedCause({ reason, message }: Cause): Cause {
+  return { reason: storableReason(reason), message: foreign(message, longest.itemText) };
+}
+
+function boundedTimes(status: Status): Partial<Status> {
+  const names = ['startTime', 'completionTime', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const time = status[name];
+      return time === undefined ? [] : [[name, storableTime(time)]];
+    }),
+  );
+}
+
+function boundedItem(item: Item): Item {
+  return withTexts(withoutOddUid(item), longest.itemText);
+}
+
+// It is compared, so there is nothing to be made of a part of it; without one the marks on the object show whose it is.
+function withoutOddUid(item: Item): Item {
+  if (item.uid === undefined || /^[\x20-\x7e]{1,128}$/.test(item.uid)) return item;
+  const { uid: _odd, ...rest } = item;
+  return rest;
+}
+
+/** The item with no text longer than that; itself where none is. */
+function withTexts(item: Item, most: number): Item {
+  if (!hasTexts(item)) return item;
+  const { error, note, waiting, tookFieldsFrom, gate } = item;
+  const next: Item = {
+    ...item,
+    ...(error === undefined ? {} : { error: { reason: storableReason(error.reason), message: foreign(error.message, most) } }),
+    ...(note === undefined ? {} : { note: foreign(note, most) }),
+    ...(waiting === undefined ? {} : { waiting: foreign(waiting, most) }),
+    ...(tookFieldsFrom === undefined ? {} : { tookFieldsFrom: managersWithin(tookFieldsFrom, most) }),
+    ...(gate === undefined ? {} : { gate: boundedGate(gate, most) }),
+  };
+  return equalJson(next as unknown as Json, item as unknown as Json) ? item : next;
+}
+
+function boundedGate({ found, ...gate }: GateState, most: number): GateState {
+  return found === undefined ? gate : { ...gate, found: foreign(found, Math.min(most, longestFound)) };
+}
+
+function managersWithin(managers: readonly string[], most: number): readonly string[] {
+  const names = [...new Set(managers.map((name) => foreign(name, longest.fieldManager)))].slice(0, mostManagers);
+  const room = most === longest.itemText ? Number.POSITIVE_INFINITY : most;
+  let length = 0;
+  return names.filter((name) => {
+    length += name.length;
+    return length <= room;
+  });
+}
+
+/** All texts of the items shortened alike, as far as it takes for all of them to fit. */
+function fitted(items: readonly Item[], room: number): readonly Item[] {
+  let [fitting, most] = [items, longest.itemText as number];
+  while (most > 1 && sizeOf(fitting) > room) {
+    most = Math.floor(most / 2);
+    fitting = items.map((item) => withTexts(item, most));
+  }
+  return fitting;
+}
+
+// Most items have nothing that could be long, and sizes are wanted of all of them in every call.
+function sizeOf(items: readonly Item[]): number {
+  return items.reduce((sum, item) => sum + (hasTexts(item) ? bareItem + textSize(item) : bareItem), 0);
+}
+
+function hasTexts({ error, note, waiting, tookFieldsFrom, drift, gate }: Item): boolean {
+  return [error, note, waiting, tookFieldsFrom, drift, gate].some((text) => text !== undefined);
+}
+
+function textSize({ error, note, waiting, tookFieldsFrom, drift, gate }: Item): number {
+  return storedSize({ error, note, waiting, tookFieldsFrom, drift, gate });
+}

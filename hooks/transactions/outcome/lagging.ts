@@ -1,0 +1,42 @@
+// Refusals that may pass. Between two changes lie milliseconds, and what an API server knows by a cache (PriorityClasses, quotas,
+// LimitRanges, policies, webhooks, Namespaces) it may not have heard of yet. Such a write is tried again for a moment before the refusal
+// is final. And what an undo creates again may need what it creates later: it is passed over until then.
+
+import type { Failure } from '../../objects/failure.ts';
+import { describe } from '../../objects/reference.ts';
+import { removerOf, undoWriteOf } from '../checks/deferred.ts';
+import { undoLater } from '../decide/waiting.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import { isToUndo } from '../model/item.ts';
+import { answerWith, type Done, type Result } from './answer.ts';
+
+/** ms before each further try. */
+const pauses: readonly number[] = [50, 150, 300, 500];
+
+/** The next try, where an earlier write of the same Transaction may be what the API server has not heard of; else undefined. */
+export function triedAgain({ observation, carry }: Done, index: number, failure: Failure): Result | undefined {
+  const { items, phase } = observation.status;
+  const earlier = phase === 'RollingBack' ? items : items.slice(Math.max(0, index - 1), index);
+  const tries = carry.lagging ?? 0;
+  const pause = pauses[tries];
+  const done = phase === 'RollingBack' ? 'restored' : 'applied';
+  const isMoved = earlier.some(({ progress }) => progress.kind === done) || items[index]?.waiting !== undefined;
+  const mayPass = ['refused', 'absent'].includes(failure.kind) && carry.refused === undefined;
+  if (!mayPass || pause === undefined || !isMoved) return undefined;
+  return { kind: 'again', carry: { ...carry, lagging: tries + 1 }, pause };
+}
+
+/** The undo of that change once more after another one, where that may take the reason of the refusal away; else undefined. */
+export function undoneAfter({ observation }: Done, entry: SnapshotEntry, failure: Failure): Result | undefined {
+  const { status, due } = observation;
+  if (due.kind !== 'restore' || due.snapshot.kind !== 'stored') return undefined;
+  const isNext = ({ index }: SnapshotEntry): boolean => {
+    const item = status.items[index];
+    return index !== entry.index && item !== undefined && isToUndo(item);
+  };
+  const remover = removerOf(failure, undoWriteOf(entry), due.snapshot.entries.filter(isNext).map(undoWriteOf));
+  if (remover === undefined) return undefined;
+  const refused = `undoing ${entry.type} of ${describe(entry.target)} was refused (${failure.code} ${failure.reason})`;
+  const message = `${refused}; it is tried again after spec.changes[${remover.index}] (${describe(remover.target)})`;
+  return answerWith(undoLater(status, entry.index, message));
+}

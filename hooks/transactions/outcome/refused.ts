@@ -1,0 +1,39 @@
+// Refusals with 404 and 409. They say that the object has moved, and so it is read again; where it has not, somebody on the way
+// to it (an admission webhook) has denied the write in these words. Quotas answer 409 where two writers meet, so it takes three.
+import type { Write } from '../../objects/cluster.ts';
+import type { Failure } from '../../objects/failure.ts';
+import type { Step } from '../decide/step.ts';
+import type { Carry, Refused } from '../observe/carry.ts';
+import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
+import type { Done } from './answer.ts';
+
+// Fields that others own are no matter of the moment: once the object is read again and has not moved, they are in the way for good.
+const enough = ({ conflicts }: Failure): number => (conflicts === undefined ? 3 : 1);
+
+/** The carry after a write of that change was refused so: how often in a row at the version that it named. */
+export function refusedOnce({ carry, outcome }: Pick<Done, 'carry' | 'outcome'>, index: number, failure: Failure): Carry {
+  const version = versionOf(outcome.at(-1)?.write);
+  const { refused } = carry;
+  const times = refused?.index === index && refused.version === version ? refused.times + 1 : 1;
+  return { ...carry, refused: { index, version, times, failure } };
+}
+
+/** Whether what was refused so of that change is refused for good. */
+export function isFinal(refused: Refused | undefined, index: number): boolean {
+  return refused?.index === index && refused.times >= enough(refused.failure);
+}
+
+/** The answer to a plan that begins with a write which was refused often enough: the same once more, and for good. */
+export function denied(plan: Plan, step: Step, refused: Refused | undefined): Outcome | undefined {
+  if (refused === undefined || plan.kind !== 'chain' || refused.times < enough(refused.failure)) return undefined;
+  if (!('index' in step) || step.index !== refused.index) return undefined;
+  const { write } = plan.mutation;
+  if (versionOf(write) !== refused.version) return undefined;
+  const attempt: Attempt = { write, answer: { kind: 'failed', failure: { ...refused.failure, kind: 'refused' } } };
+  return [attempt];
+}
+
+function versionOf(write: Write | undefined): string | undefined {
+  if (write === undefined || write.verb === 'create' || write.precondition === 'absent') return undefined;
+  return write.precondition.resourceVersion;
+}

@@ -1,0 +1,137 @@
+// What taking one change back comes to: it is restored, not restored, looked at again, or waits.
+
+import type { Answer } from '../../objects/cluster.ts';
+import type { Failure } from '../../objects/failure.ts';
+import { textAt } from '../../objects/json.ts';
+import { describe } from '../../objects/reference.ts';
+import { uidOf } from '../attribution/attribute.ts';
+import { goingSentence } from '../attribution/former.ts';
+import { rewrittenNote } from '../attribution/rewritten.ts';
+import type { Ended } from '../attribution/undo.ts';
+import { describeRefusal, withWords } from '../checks/refusal.ts';
+import type { Step } from '../decide/step.ts';
+import { withItem } from '../decide/transitions.ts';
+import { notRestored, restored } from '../decide/undo-transitions.ts';
+import { undoLater, undoOut } from '../decide/waiting.ts';
+import { shortened } from '../decide/wording.ts';
+import { isSealed } from '../model/entry.ts';
+import { isCreatingHalf } from '../model/halves.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import type { Transaction } from '../model/transaction.ts';
+import type { Wait } from '../model/wait.ts';
+import { answer, answerWith, type Done, type Result } from './answer.ts';
+import { triedAgain, undoneAfter } from './lagging.ts';
+import { placesTaken } from './places.ts';
+import { refusedOnce } from './refused.ts';
+
+export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, done: Done): Result {
+  const { observation, outcome } = done;
+  const last = outcome.at(-1)?.answer;
+  if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
+  if (step.verdict.kind === 'fence') return afterFence(step, step.verdict.end, done);
+  const unfinished = unfinishedAfter(step, last, observation.transaction);
+  if (unfinished !== undefined) return answerWith(undoLater(observation.status, step.index, ...unfinished));
+  const notes = ['note' in step.verdict ? step.verdict.note : undefined, rewritten(step, done)].filter(
+    (one) => one !== undefined,
+  );
+  const note = notes.length === 0 ? undefined : notes.join('; ');
+  if (isCreatingHalf(step.entry)) return formerNext(step, done, note);
+  return afterLast(step, done, { last, note });
+}
+
+// The first write restores the content; what follows it restores owners and status.
+function rewritten(
+  { entry, verdict }: Extract<Step, { kind: 'compensate' }>,
+  { observation, outcome }: Done,
+): string | undefined {
+  const [first] = outcome;
+  if (first?.answer.kind !== 'ok' || !['content', 'recreate'].includes(verdict.kind)) return undefined;
+  const { write, answer } = first;
+  if (write.verb !== 'update' && write.verb !== 'create') return undefined;
+  const isNew = write.verb === 'create';
+  return rewrittenNote({
+    entry,
+    sent: write.object,
+    stored: answer.object,
+    isNew,
+    isSealed: isSealed(entry, observation.transaction),
+  });
+}
+
+// The object that was created is gone: the one that was deleted comes back next.
+function formerNext({ index }: Extract<Step, { kind: 'compensate' }>, done: Done, note: string | undefined): Result {
+  if (note === undefined) return { kind: 'again', carry: done.carry };
+  return answer(
+    withItem(done.observation.status, index, (item) => ({ ...item, note: shortened(note) })),
+    'now',
+  );
+}
+
+interface Last {
+  readonly last: Answer | undefined;
+  readonly note: string | undefined;
+}
+
+function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }: Done, { last, note }: Last): Result {
+  const isNew = step.verdict.kind === 'recreate' || step.verdict.kind === 'complete';
+  const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
+  return answer(restored(observation.status, step.index, observation.now, { note, uid }));
+}
+
+/** What is still waited for, and how long until the next look. */
+function unfinishedAfter(
+  { verdict, entry }: Extract<Step, { kind: 'compensate' }>,
+  last: Answer | undefined,
+  transaction: Transaction,
+): readonly [message: string, wait?: Wait] | undefined {
+  if (verdict.kind === 'bridge') return [verdict.message];
+  if (verdict.kind !== 'delete' || last?.kind !== 'ok' || isGone(last)) return undefined;
+  return [goingSentence(entry.target, last.object, isSealed(entry, transaction)), { seconds: 0.2 }];
+}
+
+function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: Done): Result {
+  const { status, now } = observation;
+  return answer(
+    end.kind === 'restored' ? restored(status, index, now, { note: end.note }) : notRestored(status, index, now, end),
+  );
+}
+
+// The answer to a DELETE is a Status when the object is gone, the object itself while something keeps it.
+function isGone(last: Answer): boolean {
+  return last.kind === 'ok' && textAt(last.object, 'kind') === 'Status' && textAt(last.object, 'apiVersion') === 'v1';
+}
+
+// Who may not write the object waits until nothing can land any more.
+function afterRefusedFence(step: Extract<Step, { kind: 'compensate' }>, done: Done, { kind }: Failure): Result | undefined {
+  const { verdict, index, entry } = step;
+  if (verdict.kind !== 'fence') return undefined;
+  if (verdict.givesUpOn.includes(kind)) return afterFence(step, verdict.end, done);
+  if (kind !== 'refused') return undefined;
+  const message = `waiting: a write to ${describe(entry.target)} may still be in flight`;
+  return answerWith(undoLater(done.observation.status, index, message));
+}
+
+function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Done, failure: Failure): Result {
+  const { observation } = done;
+  const { index } = step;
+  const fenced = afterRefusedFence(step, done, failure);
+  if (fenced !== undefined) return fenced;
+  if (failure.kind === 'transient')
+    return answerWith(
+      undoOut(
+        observation.status,
+        index,
+        `undoing ${step.entry.type} of ${describe(step.entry.target)}`,
+        withWords(failure, step.entry, observation.transaction),
+      ),
+    );
+  const mayVanish = failure.kind === 'absent' && step.verdict.kind !== 'recreate';
+  if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish)
+    return { kind: 'again', carry: refusedOnce(done, index, failure) };
+  const later = undoneAfter(done, step.entry, failure) ?? triedAgain(done, index, failure);
+  if (later !== undefined) return later;
+  const detail = describeRefusal(failure, step.entry, observation.transaction);
+  const name = `${step.entry.type} of ${describe(step.entry.target)}`;
+  const message = `undoing ${name} was refused: ${detail}${placesTaken(step, failure, observation)}`;
+  return answer(notRestored(observation.status, step.index, observation.now, { reason: reasonOfFailure(failure), message }));
+}

@@ -1,0 +1,182 @@
+// The write that undoes a change; no other file computes one. The first write restores the content, under a field manager of its
+// own that marks the object as half restored. The second write restores the field ownership and changes nothing else. After a crash
+// the next process sees which of the two is missing.
+//
+// I15. After an undo the object bears no trace of the Transaction: neither its values nor its entries in managedFields.
+
+import { asNew, contentOf, withContent, withManagedFields } from '../../objects/content/content.ts';
+import { entryOf, type Manager, managersOf } from '../../objects/content/fields.ts';
+import { withoutGenerated, withoutToken } from '../../objects/content/generated.ts';
+import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
+import { fenceOf, hasManager, hasRestored, isOfApply, restoredManagers, restoredOf } from '../../objects/content/ownership.ts';
+import { type Path, pathOf } from '../../objects/content/path.ts';
+import { isHalfApplied } from '../../objects/content/unions.ts';
+import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../objects/json.ts';
+import { kindOf } from '../../objects/reference.ts';
+import type { UndoVerdict } from '../attribution/undo.ts';
+import { fieldManagers, managersOfChange, ownManager } from '../model/transaction.ts';
+import type { Mutation } from '../writes/mutation.ts';
+import { base, nobodysManagers, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
+
+/** The compensation that a verdict requires; undefined when it requires no write. */
+export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation | undefined {
+  switch (verdict.kind) {
+    case 'delete':
+      return withPrecondition(verdict.live, (precondition) => ({ write: { ...base(undo), verb: 'delete', precondition } }));
+    case 'recreate':
+      return recreate(undo, verdict);
+    case 'complete':
+      return completeStatus(undo, verdict.live);
+    case 'content':
+      return verdict.storedVersions === undefined ? restoreContent(undo, verdict) : trimStorage(undo, verdict);
+    case 'bridge':
+      return bridge(undo, verdict);
+    case 'fence':
+      return fence(undo, verdict.live);
+    case 'restored':
+    case 'wait':
+    case 'readMore':
+    case 'conflict':
+      return undefined;
+  }
+}
+
+// The two writes before the content of a CRD (attribution/stored-versions.ts). Our manager of the change makes them: our other one says
+// that the content is restored.
+function bridge(undo: UndoContext, { live, content }: Extract<UndoVerdict, { kind: 'bridge' }>): Mutation | undefined {
+  const object = withContent(live, content, undo.entry.resource);
+  const fieldManager = fieldManagers(undo.transaction).forward;
+  return withPrecondition(live, (precondition) => ({
+    write: { ...base(undo), verb: 'update', object, precondition, fieldManager },
+  }));
+}
+
+function trimStorage(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {
+  const { live, storedVersions = [] } = verdict;
+  const object = withPath(live, ['status', 'storedVersions'], storedVersions);
+  const fieldManager = fieldManagers(undo.transaction).forward;
+  return withPrecondition(live, (precondition) => ({
+    write: { ...base(undo), verb: 'update', subresource: 'status', object, precondition, fieldManager },
+    next: (answer) => restoreContent(undo, { ...verdict, live: answer }),
+  }));
+}
+
+function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {
+  const { live, attributed } = verdict;
+  const restored = withLiveOwners(verdict.restored, undo.goneOwners);
+  const managers = managersOfChange(undo.transaction, undo.transaction.changes[undo.entry.index]);
+  const { forward, restore, holder } = managers;
+  const isBegun = hasRestored(live, restore) || hasManager(live, [ownManager(managers)]);
+  const halfRestored = holder !== undefined && isBegun ? forward : undefined;
+  const owned = { prior: undo.entry.prior, expected: withSharedEntry(undo, live), halfRestored };
+  // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
+  const owners = (object: JsonObject): readonly JsonObject[] =>
+    restoredManagers({ ...owned, live: keepOwners(live, object, attributed.kinds) }, attributed.kinds, nobodysManagers(undo));
+  const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));
+  if (equalJson(contentOf(live, undo.entry.resource), restored)) return next(live);
+  const object = withMark(undo, withContent(live, restored, undo.entry.resource));
+  return withPrecondition(live, (precondition) => ({
+    write: { ...base(undo), verb: 'update', object, precondition, fieldManager: restore },
+    next,
+  }));
+}
+
+// The entry of a manager that is ours alone shows a process after us that the ownership is still to be restored. That of a shared one
+// does not.
+function withMark({ transaction, entry }: UndoContext, object: JsonObject): JsonObject {
+  const { restore, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
+  const entries = at(object, 'metadata', 'managedFields');
+  if (holder === undefined || !isList(entries)) return object;
+  const mark = restoredOf(restore, entry.target.apiVersion);
+  return withPath(object, ['metadata', 'managedFields'], [...entries, mark]);
+}
+
+// Without a dry run the expected state has no managedFields. What a shared manager owns is then what our write gave it: it has written
+// nothing since (attribution/applied-by.ts). The same holds if only the first of two writes is made.
+function withSharedEntry({ transaction, entry }: UndoContext, live: JsonObject): JsonObject | undefined {
+  const { expected, resource } = entry;
+  const { forward, holder } = managersOfChange(transaction, transaction.changes[entry.index]);
+  if (holder === undefined || expected === undefined) return expected;
+  const isTried = managersOf(expected).length > 0;
+  if (isTried && !isHalfApplied(expected, live, kindOf(resource), forward)) return expected;
+  const isShared = (manager: Manager): boolean => manager.name === forward && isOfApply(manager);
+  const all = [...managersOf(expected).filter((manager) => !isShared(manager)), ...managersOf(live).filter(isShared)];
+  return withManagedFields(expected, all.map(entryOf));
+}
+
+// A write that changes nothing does not change the resourceVersion. So this one adds an entry to managedFields, and a second one
+// removes it again. The object is then as it was, and a write that names its old version has no effect.
+function fence(undo: UndoContext, live: JsonObject): Mutation | undefined {
+  const { restore } = fieldManagers(undo.transaction);
+  const others = managersOf(live)
+    .filter(({ name }) => name !== restore)
+    .map(entryOf);
+  const owners = others.length === 0 ? [{}] : others;
+  const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners);
+  if (hasManager(live, [restore])) return next(live);
+  const object = withManagedFields(live, [...others, fenceOf(restore, undo.entry.target.apiVersion)]);
+  return withPrecondition(live, (precondition) => ({
+    write: { ...base(undo), verb: 'update', object, precondition, fieldManager: restore },
+    next,
+  }));
+}
+
+// The restored values, with the managedFields from before the restoring write. What went with our values (a bundle in a webhook that we
+// added) has no owner any more.
+function keepOwners(before: JsonObject, restored: JsonObject, kinds: ListKinds): JsonObject {
+  if (!isList(at(before, 'metadata', 'managedFields'))) return restored;
+  const isGone = (path: Path): boolean =>
+    valueAt(before, path, kinds) !== undefined && valueAt(restored, path, kinds) === undefined;
+  const entries = managersOf(before).map((manager) => {
+    const gone = [...manager.fields].filter((text) => isGone(pathOf(text)));
+    return gone.length === 0 ? manager : { ...manager, fields: manager.fields.difference(new Set(gone)) };
+  });
+  return withManagedFields(restored, entries.filter(({ fields }) => fields.size > 0).map(entryOf));
+}
+
+function recreate(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'recreate' }>): Mutation | undefined {
+  const { prior } = undo.entry;
+  if (prior === undefined) return undefined;
+  const plain = withoutGenerated(withLiveOwners(asNew(prior), undo.goneOwners));
+  const object = verdict.withoutToken === true ? withoutToken(plain) : plain;
+  const fieldManager = fieldManagers(undo.transaction).restore;
+  return { write: { ...base(undo), verb: 'create', object, fieldManager }, next: (answer) => completeStatus(undo, answer) };
+}
+
+// The garbage collector would delete a restored object that names an owner which is gone.
+function withLiveOwners(object: JsonObject, goneOwners: readonly string[]): JsonObject {
+  const references = at(object, 'metadata', 'ownerReferences');
+  if (!isList(references) || goneOwners.length === 0) return object;
+  const kept = references.filter((reference) => !goneOwners.includes(textAt(reference, 'uid') ?? ''));
+  return withPath(object, ['metadata', 'ownerReferences'], kept.length === 0 ? undefined : kept);
+}
+
+function completeStatus(undo: UndoContext, live: JsonObject): Mutation | undefined {
+  const status = at(undo.entry.prior, 'status');
+  const isDone = !undo.entry.resource.statusSubresource || isAbsentOrEmpty(status) || equalJson(status, at(live, 'status'));
+  if (isDone || status === undefined) return completeOwners(undo, live);
+  return withPrecondition(live, (precondition) => ({
+    write: {
+      ...base(undo),
+      verb: 'update',
+      subresource: 'status',
+      object: withKey(live, 'status', status),
+      precondition,
+      fieldManager: fieldManagers(undo.transaction).restore,
+    },
+    next: (answer) => completeOwners(undo, answer),
+    // A ServiceAccount that may restore the object may lack the right to write its status: then its controllers write the status
+    // again.
+    otherwise: () => completeOwners(undo, live),
+  }));
+}
+
+function isAbsentOrEmpty(value: Json | undefined): boolean {
+  return value === undefined || equalJson(value, {});
+}
+
+function completeOwners(undo: UndoContext, live: JsonObject): Mutation | undefined {
+  const { prior } = undo.entry;
+  const kinds: ListKinds = listKindsOf(prior, live);
+  return restoreOwners(undo, live, restoredManagers({ prior, expected: undefined, live }, kinds, nobodysManagers(undo)));
+}

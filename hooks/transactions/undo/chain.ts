@@ -1,0 +1,80 @@
+// The plan of an undo that follows the undos of later Transactions (tx.janus.io/undo-after): each is evaluated on the states that the
+// undos before it would leave. Nothing is written, so the plan holds for the states as they are read.
+
+import { describe, identityOf } from '../../objects/reference.ts';
+import { foreign } from '../../objects/words.ts';
+import { undoingAgain } from '../decide/undo-transitions.ts';
+import type { Request } from '../model/request.ts';
+import { annotationOf, annotations, decodeTransaction, holderOf, type Transaction } from '../model/transaction.ts';
+import type { UndoFinding } from '../model/undo.ts';
+import { read } from '../observe/read.ts';
+import { readSnapshot } from '../observe/snapshot.ts';
+import { engine, transactions } from '../writes/resources.ts';
+import { surveyUndo } from './survey.ts';
+import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
+
+type Base = Omit<SurveyContext, 'assumed'>;
+
+const nothingAssumed: Assumed = { objects: new Map(), undone: new Set() };
+const longestName = 253;
+
+/** What the undo does with each change, after the undos that the annotation names. */
+export async function surveyAfter(base: Base, request: Request): Promise<readonly UndoFinding[]> {
+  const names = laterNames(base.observation.transaction);
+  let assumed = nothingAssumed;
+  for (const name of request.annotation === annotations.planUndo ? names : []) {
+    const later = await surveyLater(base, name, assumed, request);
+    if (typeof later === 'string') return blockedAll(base, later);
+    assumed = later;
+  }
+  return (await surveyUndo({ ...base, assumed })).map(({ finding }) => finding);
+}
+
+function laterNames(transaction: Transaction): readonly string[] {
+  const text = annotationOf(transaction, annotations.undoAfter) ?? '';
+  return [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== '');
+}
+
+/** What is assumed after the undo of that Transaction too; in words why nothing can be. */
+async function surveyLater(base: Base, name: string, assumed: Assumed, request: Request): Promise<Assumed | string> {
+  const { looking, observation } = base;
+  const { source } = looking;
+  const { namespace } = observation.transaction;
+  const shown = `Transaction ${namespace}/${foreign(name, longestName)}`;
+  const found = await read(source.reader, { resource: transactions, namespace, name }, engine);
+  if (found.kind !== 'present')
+    return `${annotations.undoAfter} names ${shown}, which ${found.kind === 'absent' ? 'does not exist' : 'cannot be read'}`;
+  const transaction = decodeTransaction(found.object);
+  const { status } = transaction;
+  if (status?.phase !== 'Committed') return `${shown} is not Committed, so its undo cannot be planned`;
+  const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
+  if (snapshot.kind !== 'stored') return `the snapshot of ${shown} cannot be read`;
+  const begun = undoingAgain(status, request, observation.now, { leases: [], writer: undefined });
+  const surveyed = await surveyUndo({
+    ...base,
+    looking: { ...looking, transaction, status: begun },
+    observation: { ...observation, transaction, status: begun },
+    snapshot,
+    assumed,
+  });
+  const first = surveyed.find(({ finding }) => finding.verdict === 'Blocked' || finding.verdict === 'Undecided');
+  return first === undefined
+    ? after(assumed, transaction, surveyed)
+    : `the undo of ${shown} is blocked at ${describe(first.entry.target)}`;
+}
+
+function after({ objects, undone }: Assumed, transaction: Transaction, surveyed: readonly Surveyed[]): Assumed {
+  const left = surveyed.map(({ entry, after: state }) => [identityOf(entry.target), state] as const);
+  return { objects: new Map([...objects, ...left]), undone: new Set([...undone, holderOf(transaction)]) };
+}
+
+function blockedAll({ snapshot: { entries } }: Base, message: string): readonly UndoFinding[] {
+  return entries.map(({ index }) => ({
+    index,
+    verdict: 'Blocked',
+    reason: 'LaterTransaction',
+    message,
+    state: message,
+    object: undefined,
+  }));
+}

@@ -1,0 +1,271 @@
+// A requested undo is evaluated as a whole before its first write: each change by the rules by which it is undone, and each restore and
+// each recreation by a dry run. Nothing here writes.
+
+import { withContent, withManagedFields } from '../../objects/content/content.ts';
+import { restoredManagers } from '../../objects/content/ownership.ts';
+import type { Failure } from '../../objects/failure.ts';
+import { describe, groupOf, identityOf } from '../../objects/reference.ts';
+import { allLost } from '../attribution/gone-owners.ts';
+import { goneManagers } from '../attribution/others.ts';
+import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
+import { removerOf, undoWriteOf } from '../checks/deferred.ts';
+import { describeRefusal } from '../checks/refusal.ts';
+import { undoChoicesOf } from '../checks/undo-choices.ts';
+import { acting } from '../decide/barred.ts';
+import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
+import { causeOf } from '../decide/refusals.ts';
+import { judgeUndo } from '../decide/rolling-back.ts';
+import { nextFor, whyUnseen } from '../decide/unseen.ts';
+import { isCrd } from '../model/crds.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import { isToUndo } from '../model/item.ts';
+import type { Wanted } from '../model/others.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import type { UndoFinding } from '../model/undo.ts';
+import type { Staying } from '../observe/contents.ts';
+import { observeItem } from '../observe/item.ts';
+import { turnFor } from '../observe/loop-turns.ts';
+import type { ItemView, Observation, Presence } from '../observe/observation.ts';
+import { lookForAccount } from '../observe/read.ts';
+import { droppingEach } from '../observe/room.ts';
+import { compensation } from '../plan/compensation.ts';
+import { nobodysManagers } from '../plan/owners.ts';
+import { blocked, findingOf, type Subject, undecided } from './finding.ts';
+import { packed } from './packed.ts';
+import { withRights } from './rights.ts';
+import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
+
+type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
+
+/** Objects that are evaluated at once. */
+const atOnce = 8;
+
+/** What the undo does with each change that is to be undone, in the order of the changes. */
+export async function surveyUndo(context: SurveyContext): Promise<readonly Surveyed[]> {
+  const { observation, snapshot, looking } = context;
+  const { status, transaction } = observation;
+  const toUndo = snapshot.entries.filter(({ index }) => {
+    const item = status.items[index];
+    return item !== undefined && isToUndo(item);
+  });
+  const shared = { snapshot, serviceAccount: await lookForAccount(looking.source, transaction) };
+  const first = await evaluateEach({ ...context, shared }, toUndo);
+  const staying = stayingOf(first);
+  const again = first.filter((one) => isAgain(one, staying)).map(({ entry }) => entry);
+  const second = await evaluateEach({ ...context, shared, staying }, again);
+  return withRights(
+    context,
+    first.map((one) => second.find(({ entry }) => entry === one.entry) ?? one),
+  );
+}
+
+/** Objects are read a few at a time, and dropped. */
+async function evaluateEach(context: Evaluating, entries: readonly SnapshotEntry[]): Promise<readonly Surveyed[]> {
+  const { source } = context.looking;
+  return droppingEach({ reader: source.reader, atOnce }, entries, async (entry, reader) => {
+    const looking = { ...context.looking, source: { ...source, reader } };
+    const found = await evaluate({ ...context, looking }, entry);
+    const kept = await packed({ reader: source.reader, packer: context.packer }, found);
+    return 'finding' in kept ? kept : withoutRoom(found, kept.failure);
+  });
+}
+
+function withoutRoom({ finding: { index, state }, ...found }: Surveyed, failure: Failure): Surveyed {
+  const message = `${describe(found.entry.target)} cannot be kept in memory with the others: ${failure.message}`;
+  const finding = { index, state, verdict: 'Undecided', reason: reasonOfFailure(failure), message, object: undefined } as const;
+  return { ...found, finding, after: { kind: 'trouble', failure } };
+}
+
+type Evaluating = SurveyContext & { readonly shared: Shared; readonly staying?: ReadonlyMap<string, Staying> };
+
+/** The targets that are there after the undo. */
+function stayingOf(found: readonly Surveyed[]): ReadonlyMap<string, Staying> {
+  const left = found.flatMap(({ entry, after, finding: { verdict } }) =>
+    after.kind === 'present' && verdict !== 'Blocked'
+      ? [[identityOf(entry.target), { after, isWritten: verdict !== 'Nothing' }] as const]
+      : [],
+  );
+  return new Map(left);
+}
+
+// Whether a target that stays may be in the way of its undo: its own undo comes first, and does not take it out of the way.
+function isAgain({ awaitsOwn, entry, finding }: Surveyed, staying: ReadonlyMap<string, Staying>): boolean {
+  const mayHang = [...staying.values()].some(({ isWritten }) => !isWritten || entry.type !== 'Create');
+  return awaitsOwn && mayHang && finding.verdict !== 'Blocked';
+}
+
+async function evaluate(context: Evaluating, entry: SnapshotEntry, others?: Wanted): Promise<Surveyed> {
+  const { view, evidence, verdict, awaitsOwn } = await judge(context, entry, others);
+  const subject = { evidence, packer: context.packer };
+  const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject);
+  if (hidden !== undefined) return { finding: hidden, entry, after: view.live, awaitsOwn, verbs: [] };
+  await turnFor(evidence.live, entry.prior);
+  const seen = { entry, after: afterUndo(context, evidence, verdict), awaitsOwn, verbs: untriedVerbs(evidence, verdict) };
+  await turnFor(evidence.live, entry.prior);
+  if (verdict.kind !== 'readMore') return { finding: await tried(context, subject, verdict, view), ...seen };
+  if (others === 'all') return { finding: findingOf(subject, verdict), ...seen };
+  return evaluate(context, entry, others === undefined ? verdict.others : 'all');
+}
+
+/** The object as the undo would leave it. */
+function afterUndo(
+  { observation: { transaction } }: SurveyContext,
+  { entry, live }: UndoEvidence,
+  verdict: UndoVerdict,
+): Presence {
+  const kept: Presence = live === undefined ? { kind: 'absent' } : { kind: 'present', object: live };
+  switch (verdict.kind) {
+    case 'delete':
+      return entry.recreates === true && entry.prior !== undefined
+        ? { kind: 'present', object: entry.prior }
+        : { kind: 'absent' };
+    case 'recreate':
+    case 'complete':
+      return entry.prior === undefined ? kept : { kind: 'present', object: entry.prior };
+    case 'content': {
+      const object = withContent(verdict.live, verdict.restored, entry.resource);
+      const owned = { prior: entry.prior, expected: entry.expected, live: object };
+      const undo = { transaction, entry, goneOwners: [], goneManagers: [] };
+      const owners = restoredManagers(owned, verdict.attributed.kinds, nobodysManagers(undo));
+      return { kind: 'present', object: withManagedFields(object, owners) };
+    }
+    default:
+      return kept;
+  }
+}
+
+interface Judged extends Pick<Surveyed, 'awaitsOwn'> {
+  readonly view: ItemView;
+  readonly evidence: UndoEvidence;
+  readonly verdict: UndoVerdict;
+}
+
+async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted | undefined): Promise<Judged> {
+  const { looking, observation } = context;
+  const found = await observeItem({
+    ...looking,
+    status: observation.status,
+    index: entry.index,
+    direction: 'backward',
+    carry: others === undefined ? {} : { others },
+    mayAssume: false,
+    earlier: context.assumed.objects.get(identityOf(entry.target)),
+    ahead: undefined,
+    shared: context.shared,
+    assumedGone: new Set([...goneIn(context.assumed), ...ownServers(context)]),
+    ...(context.staying && { staying: context.staying }),
+  });
+  await turnFor(found.live.kind === 'present' ? found.live.object : undefined, entry.prior);
+  const view = withoutUndone(withoutOwn(found), context.assumed);
+  const drift = view.drift === 'broken' ? [] : view.drift;
+  // Of a change that recreates its object, the half that is to be undone next.
+  const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
+  const awaitsOwn = found.ownContents.length > 0 || (found.stored?.awaited.length ?? 0) > 0;
+  return { view, awaitsOwn, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
+}
+
+// What the same undo takes away before is not in the way.
+function withoutOwn({ stored, ...view }: ItemView): ItemView {
+  return { ...view, ownContents: [], ...(stored === undefined ? {} : { stored: { ...stored, awaited: [] } }) };
+}
+
+function goneIn({ objects }: Assumed): ReadonlySet<string> {
+  return new Set([...objects].flatMap(([identity, { kind }]) => (kind === 'absent' ? [identity] : [])));
+}
+
+// APIServices that this undo deletes before what their server may have objects in: that one is not waited for.
+function ownServers({ snapshot: { entries }, observation: { status, transaction } }: SurveyContext): readonly string[] {
+  const targets = entries.map(({ target }) => target);
+  const { keep } = undoChoicesOf(transaction, targets);
+  const isDeleted = ({ type, index, recreates }: SnapshotEntry): boolean => {
+    const item = status.items[index];
+    return type === 'Create' && recreates !== true && !keep.has(index) && item !== undefined && isToUndo(item);
+  };
+  return entries.filter((entry) => isApiService(entry) && isDeleted(entry)).map(({ target }) => identityOf(target));
+}
+
+function isApiService({ resource: { group, kind } }: SnapshotEntry): boolean {
+  return group === 'apiregistration.k8s.io' && kind === 'APIService';
+}
+
+function withoutUndone(view: ItemView, { undone }: Assumed): ItemView {
+  if (view.others === undefined) return view;
+  const changes = view.others.changes.map((change) => (undone.has(change.holder) ? { ...change, stands: false } : change));
+  return { ...view, others: { ...view.others, changes } };
+}
+
+/** What must be read before anything is known of the change. */
+function unreadFor(view: ItemView, { observation }: SurveyContext, subject: Subject): UndoFinding | undefined {
+  const { transaction } = observation;
+  if (view.serviceAccount.kind === 'absent') {
+    const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
+    return blocked(subject, { reason: 'ServiceAccountMissing', message: `ServiceAccount ${account} does not exist` });
+  }
+  const account = view.serviceAccount.kind === 'trouble' ? view.serviceAccount.failure : undefined;
+  const name = describe(subject.evidence.entry.target);
+  const trouble = account === undefined ? troubleOf(view, name) : { what: acting, failure: account };
+  return trouble === undefined ? undefined : notRead(trouble, subject, observation);
+}
+
+/** What must be seen before the object is deleted, or gets its owners back. */
+function unseenFor(view: ItemView, { kind }: UndoVerdict, subject: Subject): UndoFinding | undefined {
+  const isBack = kind === 'recreate' || kind === 'complete' || kind === 'content';
+  const ofDelete = kind === 'delete' ? (view.unseenInside ?? view.failing[0]) : undefined;
+  const unseen = isBack ? view.unseenOwner : ofDelete;
+  if (unseen === undefined) return undefined;
+  const why = isBack
+    ? `it has an owner, ${unseen.kind}, that cannot be read (${unseen.failure.reason})`
+    : `what would be deleted with it is unknown: ${whyUnseen(unseen)}`;
+  const message = `${describe(subject.evidence.entry.target)}: ${why}`;
+  if (unseen.failure.kind === 'transient' && unseen.isAway !== true)
+    return undecided(subject, message, reasonOfFailure(unseen.failure));
+  return blocked(subject, { reason: reasonOfFailure(unseen.failure), message: `${message}; ${nextFor(unseen)}` });
+}
+
+function notRead({ what, failure }: ReadTrouble, subject: Subject, { transaction }: Observation): UndoFinding {
+  if (failure.kind !== 'refused') return undecided(subject, `${what} failed (${failure.reason})`, reasonOfFailure(failure));
+  if (failure.toEngine !== undefined) return blocked(subject, causeOf(acting, failure));
+  return blocked(subject, unreadable(failure, subject.evidence.entry, transaction));
+}
+
+/** The finding, with what the API server says of the write. Deletions are not tried. */
+async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerdict, view: ItemView): Promise<UndoFinding> {
+  const { evidence } = subject;
+  const { entry } = evidence;
+  const found = findingOf(subject, verdict);
+  const { transaction } = context.observation;
+  await turnFor(evidence.live, entry.prior);
+  const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
+  const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
+  const isAssumed = context.assumed.objects.has(identityOf(entry.target));
+  if (write === undefined || write.verb === 'delete' || isAssumed || lacksItsPlace(context, entry)) return found;
+  const answer = await context.looking.source.reader.dryRun(write);
+  return answer.kind === 'ok' ? found : refusedTry(context, subject, found, answer.failure);
+}
+
+function refusedTry(context: SurveyContext, subject: Subject, found: UndoFinding, failure: Failure): UndoFinding {
+  const { entry } = subject.evidence;
+  const name = describe(entry.target);
+  if (failure.kind !== 'refused' && failure.kind !== 'absent')
+    return undecided(subject, `the dry run of the undo of ${name} failed (${failure.reason})`, reasonOfFailure(failure));
+  const before = context.snapshot.entries.filter(({ index }) => index !== entry.index).map(undoWriteOf);
+  if (removerOf(failure, undoWriteOf(entry), before) !== undefined) return found;
+  const detail = describeRefusal(failure, entry, context.observation.transaction);
+  const message = `the API server refuses to undo ${entry.type} of ${name}: ${detail}`;
+  return blocked(subject, { reason: reasonOfFailure(failure), message });
+}
+
+// Its Namespace, or its kind, comes back with the same undo: until then every write is refused.
+function lacksItsPlace({ snapshot: { entries } }: SurveyContext, { target }: SnapshotEntry): boolean {
+  return entries.some(({ type, target: other, prior }) => {
+    if (type !== 'Delete' || prior === undefined) return false;
+    const isNamespace = identityOf(other) === identityOf({ apiVersion: 'v1', kind: 'Namespace', name: target.namespace ?? '' });
+    return isNamespace || (isCrd({ target: other }) && other.name.endsWith(`.${groupOf(target.apiVersion)}`));
+  });
+}
+
+// A dry run shows the right to restore and to recreate, nothing the right to delete; nor that to create what is to be deleted first.
+function untriedVerbs({ entry }: UndoEvidence, { kind }: UndoVerdict): readonly string[] {
+  if (kind !== 'delete') return [];
+  return entry.recreates === true ? ['delete', 'create'] : ['delete'];
+}

@@ -1,0 +1,37 @@
+// What a survey of a requested undo is given, and what it finds.
+
+import type { Packer } from '../../objects/packer.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import type { UndoFinding } from '../model/undo.ts';
+import type { StoredSnapshot } from '../observe/awaited.ts';
+import type { ItemContext } from '../observe/item.ts';
+import type { Observation, Presence } from '../observe/observation.ts';
+
+export interface SurveyContext {
+  readonly looking: Omit<ItemContext, 'index' | 'direction' | 'carry' | 'mayAssume' | 'earlier' | 'ahead' | 'shared'>;
+  /** Its status is that with which the undo begins. */
+  readonly observation: Observation;
+  readonly snapshot: Extract<StoredSnapshot, { kind: 'stored' }>;
+  readonly packer: Pick<Packer, 'tag' | 'compress' | 'expand'>;
+  /** What the undos of later Transactions are assumed to leave. */
+  readonly assumed: Assumed;
+}
+
+/** A state that no object has yet: that after the undo of later Transactions. */
+export interface Assumed {
+  /** By identity: objects that those undos change. */
+  readonly objects: ReadonlyMap<string, Presence>;
+  /** The holders (holderOf) of those Transactions. */
+  readonly undone: ReadonlySet<string>;
+}
+
+/** What was found out, and how the object would be afterwards. */
+export interface Surveyed {
+  readonly finding: UndoFinding;
+  readonly entry: SnapshotEntry;
+  readonly after: Presence;
+  /** Whether targets of the same Transaction are in the way until they are undone. */
+  readonly awaitsOwn: boolean;
+  /** What the undo must be allowed to do with it, and no dry run shows. */
+  readonly verbs: readonly string[];
+}

@@ -1,0 +1,32 @@
+// Whose words about a refused write are shown.
+import t from 'tap';
+import type { Failure } from '../../../../hooks/objects/failure.ts';
+import { describeRefusal } from '../../../../hooks/transactions/checks/refusal.ts';
+import type { Transaction } from '../../../../hooks/transactions/model/transaction.ts';
+
+const failure: Failure = {
+  kind: 'refused',
+  code: 403,
+  reason: 'Forbidden',
+  message: 'not on Fridays',
+  fields: [],
+  definitive: true,
+};
+
+function described(kind: string, namespace: string | undefined, asked: string | undefined, contentFrom?: object): string {
+  const annotations = asked === undefined ? {} : { 'tx.janus.io/show-refusals': asked };
+  const transaction = { namespace: 'shop', annotations, changes: [{ contentFrom }] } as unknown as Transaction;
+  const target = { apiVersion: 'v1', kind, name: 'x', ...(namespace === undefined ? {} : { namespace }) };
+  return describeRefusal(failure, { index: 0, target }, transaction);
+}
+
+t.test('words about a cluster-scoped object are shown on request, and those about what is secret never', async (t) => {
+  t.equal(described('Node', undefined, 'true'), 'not on Fridays');
+  t.equal(described('Node', undefined, 'false'), 'Forbidden');
+  t.equal(described('Node', undefined, undefined), 'Forbidden');
+  t.equal(described('ConfigMap', 'shop', undefined), 'not on Fridays', 'readers of the namespace see that object');
+  t.equal(described('ConfigMap', 'other', 'true'), 'Forbidden', 'in another namespace');
+  t.equal(described('Secret', 'shop', 'true'), 'Forbidden');
+  t.equal(described('Secret', undefined, 'true'), 'Forbidden', 'whatever its namespace');
+  t.equal(described('Node', undefined, 'true', { secretKeyRef: { name: 's', key: 'k' } }), 'Forbidden', 'from a Secret');
+});

@@ -1,0 +1,40 @@
+// Lists in one call: they count for a moment, and for the object that they were made for.
+import t from 'tap';
+import type { Identity, Reader } from '../../../../hooks/objects/cluster.ts';
+import type { JsonObject } from '../../../../hooks/objects/json.ts';
+import { listInside } from '../../../../hooks/transactions/observe/inside.ts';
+import { createLooks, type Looks } from '../../../../hooks/transactions/observe/looks.ts';
+
+let now = 0;
+const looksOfACall = (): Looks => createLooks({ now: () => now, until: 1e9, lists: new Map() });
+const listing = (items: () => readonly JsonObject[]): Partial<Reader> => ({
+  listMetadata: async () => ({ kind: 'ok', items: items(), complete: true, next: '', size: 10, serverTime: 0 }),
+});
+
+t.test('what is in a Namespace is looked for again after a moment', async (t) => {
+  let items: readonly JsonObject[] = [];
+  const configMaps = {
+    group: '',
+    version: 'v1',
+    plural: 'configmaps',
+    kind: 'ConfigMap',
+    namespaced: true,
+    statusSubresource: false,
+  };
+  const reader = {
+    ...listing(() => items),
+    resources: async () => ({ kind: 'ok', resources: [{ ...configMaps, verbs: ['list', 'watch', 'delete'] }], away: [] }),
+  } as unknown as Reader;
+  const looker = { reader, looks: looksOfACall(), identity: { kind: 'engine' } as Identity };
+  const doomed = {
+    resource: { group: '', kind: 'Namespace' },
+    target: { apiVersion: 'v1', kind: 'Namespace', name: 'team' },
+    object: { metadata: { name: 'team', uid: 'n' } },
+  };
+  t.match(await listInside(looker, doomed), { kind: 'known', neighbours: [] });
+  items = [{ metadata: { name: 'theirs', namespace: 'team', uid: 't' } }];
+  now += 999;
+  t.match(await listInside(looker, doomed), { neighbours: [] });
+  now += 1;
+  t.match(await listInside(looker, doomed), { neighbours: [{ uid: 't' }] });
+});

@@ -1,0 +1,69 @@
+// The room for objects: what one call, one namespace and the process may hold.
+import t from 'tap';
+import type { Reader } from '../../../../hooks/objects/cluster.ts';
+import type { JsonObject } from '../../../../hooks/objects/json.ts';
+import { weightOf } from '../../../../hooks/objects/measure.ts';
+import { createRooms, dropping, droppingEach, readingInto } from '../../../../hooks/transactions/observe/room.ts';
+import { configMaps, engine } from '../../../../hooks/transactions/writes/resources.ts';
+
+const limits = { little: 10, call: 100, process: 150 };
+const location = { resource: configMaps, namespace: 'shop', name: 'one' };
+
+t.test('a call gets no more than its bound: the failure is final (R1)', async (t) => {
+  const room = createRooms(limits).open('shop').room;
+  t.equal(room.take(100), undefined);
+  t.match(room.take(1), { kind: 'refused', code: 413, message: /more than 100 bytes/ });
+  t.ok(room.isCrowded);
+  room.drop();
+  t.equal(room.take(100), undefined, 'what was given back is free');
+});
+
+t.test('a call waits while its namespace, or all of them, hold too much; a little is free (R1, R2)', async (t) => {
+  const rooms = createRooms(limits);
+  const [first, second, other] = [rooms.open('shop').room, rooms.open('shop').room, rooms.open('bank').room];
+  t.equal(first.take(90), undefined);
+  t.match(second.take(20), { kind: 'transient', reason: 'Busy' }, 'of the same namespace');
+  t.equal(other.take(60), undefined, 'of another one');
+  t.match(other.take(1), { kind: 'transient', reason: 'Busy' }, 'of the process');
+  t.equal(second.take(10), undefined, 'a little');
+  first.drop();
+  t.equal(other.take(1), undefined);
+});
+
+t.test('a read that outlives its call holds nothing', async (t) => {
+  const rooms = createRooms(limits);
+  const { room, close } = rooms.open('shop');
+  const inner = room.inner();
+  t.equal(inner.take(90), undefined);
+  close();
+  t.equal(inner.take(90), undefined);
+  inner.drop();
+  t.equal(rooms.open('shop').room.take(100), undefined);
+  t.match(rooms.open('shop').room.take(20), { kind: 'transient' }, 'what is held now is counted');
+});
+
+function readerOf(objects: readonly JsonObject[]): Reader {
+  const left = [...objects];
+  return { get: async () => ({ kind: 'ok', object: left.shift() ?? {}, serverTime: 0 }) } as unknown as Reader;
+}
+
+t.test('what is dropped makes room, and what found none beside the others is tried again alone', async (t) => {
+  const object = { data: { key: 'x'.repeat(50) } };
+  const { memory } = weightOf(object);
+  const room = createRooms({ little: 0, call: memory, process: memory }).open('shop').room;
+  const plain = readerOf(Array.from({ length: 9 }, () => ({ ...object })));
+  const reader = readingInto(room, { ...plain, ...unused });
+  const read = async (own: Reader) => (await own.get(location, engine)).kind;
+  t.same([await dropping(reader, read), await dropping(reader, read)], ['ok', 'ok']);
+  t.same(await droppingEach({ reader, atOnce: 3 }, [1, 2, 3], (_, own) => read(own)), ['ok', 'ok', 'ok']);
+  t.equal((await reader.get(location, engine)).kind, 'ok');
+  t.equal((await reader.get(location, engine)).kind, 'failed', 'what is kept takes its place');
+});
+
+const nothing = async (): Promise<never> => {
+  throw new Error('not read here');
+};
+const unused = {
+  ...{ dryRun: nothing, getMetadata: nothing, listMetadata: nothing },
+  ...{ resource: nothing, resources: nothing, allowed: nothing },
+};

@@ -1,0 +1,76 @@
+// Kinds of a server that is away and whose kinds discovery still knows: one version of a group is away, another one only fails. What a real
+// API server says: test/scenarios/undo/servers-away.test.ts.
+import t from 'tap';
+import type { Identity, Reader, Resource } from '../../../../hooks/objects/cluster.ts';
+import type { Failure } from '../../../../hooks/objects/failure.ts';
+import { identityOf } from '../../../../hooks/objects/reference.ts';
+import { lookAround } from '../../../../hooks/transactions/observe/along.ts';
+import { listInside } from '../../../../hooks/transactions/observe/inside.ts';
+import type { Looker } from '../../../../hooks/transactions/observe/listing.ts';
+import { createLooks } from '../../../../hooks/transactions/observe/looks.ts';
+
+const failure: Failure = {
+  kind: 'transient',
+  code: 503,
+  reason: 'ServiceUnavailable',
+  message: 'no',
+  fields: [],
+  definitive: true,
+};
+
+function kind(group: string, version: string, plural: string): Resource {
+  const verbs = ['list', 'watch', 'delete'];
+  return { group, version, plural, kind: plural, namespaced: true, statusSubresource: false, verbs };
+}
+
+const [maps, widgets, gadgets] = [
+  kind('', 'v1', 'configmaps'),
+  kind('store.example', 'v1', 'widgets'),
+  kind('store.example', 'v2', 'gadgets'),
+];
+
+/** Of these kinds only ConfigMaps can be listed. */
+function lookerOf(...resources: readonly Resource[]): Looker {
+  const empty = { kind: 'ok', items: [], complete: true, next: '', size: 10, serverTime: 0 } as const;
+  const reader = {
+    resources: async () => ({ kind: 'ok', resources, away: [], stale: ['store.example/v1'] }),
+    listMetadata: async ({ group }: Resource) => (group === '' ? empty : { kind: 'failed', failure }),
+  } as unknown as Reader;
+  const looks = createLooks({ now: () => 0, until: 1e9, lists: new Map() });
+  return { reader, looks, identity: { kind: 'engine' } as Identity };
+}
+
+function doomed(group: string, of: string, object = {}) {
+  const target = { apiVersion: group === '' ? 'v1' : `${group}/v1`, kind: of, name: 'team' };
+  return { resource: { group, kind: of }, target, object } as unknown as Parameters<typeof listInside>[1];
+}
+
+const namespace = doomed('', 'Namespace');
+
+t.test('beside an object, the APIService of the version that is away is named, and the other kind fails', async (t) => {
+  const { around } = (await lookAround(lookerOf(maps, widgets, gadgets), namespace)) as { readonly around?: unknown };
+  t.match(around, { away: ['v1.store.example'], failing: [{ kind: 'gadgets.store.example' }], unlisted: [] });
+});
+
+t.test('in a Namespace it is named, unless it goes before', async (t) => {
+  const away = { kind: 'unseen', unseen: { kind: 'v1.store.example', isAway: true } };
+  t.match(await listInside(lookerOf(maps, widgets), namespace), away);
+  const apiService = { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', name: 'v1.store.example' };
+  const gone = new Set([identityOf(apiService)]);
+  t.match(await listInside(lookerOf(maps, widgets), namespace, gone), { kind: 'known', neighbours: [] });
+  const other = await listInside(lookerOf(maps, gadgets), namespace, gone);
+  t.match(other, { kind: 'unseen', unseen: { kind: 'gadgets.store.example' } });
+});
+
+t.test('of a CRD the APIService in the way of its kind is named', async (t) => {
+  const crd = (version: string) => {
+    const spec = {
+      group: 'store.example',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [{ name: version, served: true }],
+    };
+    return doomed('apiextensions.k8s.io', 'CustomResourceDefinition', { spec });
+  };
+  t.match(await listInside(lookerOf(), crd('v1')), { kind: 'unseen', unseen: { kind: 'v1.store.example', isAway: true } });
+  t.match(await listInside(lookerOf(), crd('v2')), { kind: 'unseen', unseen: { kind: 'widgets.store.example' } });
+});
