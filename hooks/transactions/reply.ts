@@ -13,11 +13,11 @@ import { encodeStatus, type Status } from './model/status.ts';
 import type { Wait } from './model/wait.ts';
 import type { Carry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
-import type { Looks } from './observe/looks.ts';
 import type { Result } from './outcome/answer.ts';
 import { bounded } from './outcome/bounded.ts';
 import { completed, isMoved } from './outcome/status.ts';
 import type { Session } from './perform/deadline.ts';
+import type { Looks } from './reading/looks.ts';
 import { type Answered, reportOf } from './report/report.ts';
 
 /** In seconds: a longer Retry-After of the API server is cut to this. */

@@ -2,10 +2,10 @@
 import type { EngineParts, Timing } from './call.ts';
 import type { Memory } from './memory.ts';
 import type { Pace } from './model/status.ts';
-import type { Looks } from './observe/looks.ts';
 import type { Room } from './observe/room.ts';
 import type { Sources } from './observe/sources.ts';
 import type { Session } from './perform/deadline.ts';
+import type { Looks } from './reading/looks.ts';
 
 export interface Serving {
   readonly parts: EngineParts;

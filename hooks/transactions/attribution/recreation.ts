@@ -3,9 +3,9 @@
 import { isToken, tokenAccount } from '../../objects/content/generated.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
+import { type MissingOwners, ownersNote } from '../hazards/owners.ts';
 import type { Evidence } from './attribute.ts';
 import { goingSentence } from './former.ts';
-import { type LostOwners, ownersNote } from './gone-owners.ts';
 
 export interface TokenEvidence {
   /** For the token of a ServiceAccount, once it is gone: whether the ServiceAccount of that name is the same, another one, or missing. */
@@ -25,7 +25,7 @@ export interface Completion {
 
 const newToken = 'it gets a new token: its ServiceAccount was recreated or cannot be read';
 
-export function recreation(evidence: Evidence & LostOwners & TokenEvidence): Recreation {
+export function recreation(evidence: Evidence & MissingOwners & TokenEvidence): Recreation {
   const owners = ownersNote(evidence, evidence);
   const name = describe(evidence.entry.target);
   switch (evidence.tokenOf) {

@@ -9,6 +9,8 @@ import type { FailureKind } from '../../objects/failure.ts';
 import { isObject, type JsonObject } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
+import { lostBy, type MissingOwners, ownersNote } from '../hazards/owners.ts';
+import { deletionBlocker, restoreBlocker, type UndoHazards, unlistedKindsPart } from '../hazards/undo.ts';
 import { mayMake } from '../model/change.ts';
 import type { StoredObjects } from '../model/crds.ts';
 import type { Filled } from '../model/filled.ts';
@@ -22,8 +24,6 @@ import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, type ForeignPath, takenOver, uidOf } from './attribute.ts';
 import { foreignContent, isAsRecorded } from './foreign-content.ts';
 import { goingSentence } from './former.ts';
-import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
-import { type Hanging, keptFor, overwriting, unlistedPart } from './kept.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
 import {
   deletedByOthers,
@@ -73,7 +73,7 @@ export type UndoVerdict =
 /** The undo of one change ends without a write. */
 export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
 
-export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
+export interface UndoEvidence extends OthersEvidence, UndoHazards, MissingOwners, TokenEvidence {
   readonly uid: string;
   /** Whether the user wants the undo to overwrite what others wrote (contentConflicts). */
   readonly overwrites?: boolean | undefined;
@@ -123,7 +123,7 @@ function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: b
   const changed = `${describe(evidence.entry.target)} was created by this Transaction and changed by others since`;
   if (foreign.length > 0 && evidence.overwrites !== true)
     return conflict('ForeignContent', `${changed}: ${describeForeign(foreign, evidence)}`, foreign);
-  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence, note) };
+  return deletionBlocker(evidence, live) ?? { kind: 'delete', live, ...unlistedKindsPart(evidence, note) };
 }
 
 const wholeObject = [[]];
@@ -202,7 +202,7 @@ function overLater(evidence: UndoEvidence, live: JsonObject, attributed: Attribu
 function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
   const restored = withKeptFinalizers(attributed.merge.restored, live);
   if (!isObject(restored)) return { kind: 'restored' };
-  const upon = overwriting(evidence, restored) ?? evaluateStorage(evidence, live, restored);
+  const upon = restoreBlocker(evidence, restored) ?? evaluateStorage(evidence, live, restored);
   if (upon !== undefined && upon.kind !== 'trim') return upon;
   const note = ownersNote(lostBy(restored, evidence), evidence);
   return { kind: 'content', live, restored, attributed, ...note, ...(upon && { storedVersions: upon.storedVersions }) };
@@ -216,7 +216,7 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   const { live, entry } = evidence;
-  if (live === undefined) return deletedAgain(evidence) ?? overwriting(evidence, entry.prior) ?? recreation(evidence);
+  if (live === undefined) return deletedAgain(evidence) ?? restoreBlocker(evidence, entry.prior) ?? recreation(evidence);
   if (isTerminating(live)) return awaitGone(evidence, live);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
@@ -236,7 +236,7 @@ function createdByOthers(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
 function replacing(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const { entry } = evidence;
   if (entry.prior === undefined) return { kind: 'restored' };
-  const upon = overwriting(evidence, entry.prior);
+  const upon = restoreBlocker(evidence, entry.prior);
   const attributed = attribute({ ...evidence, entry: { ...entry, expected: live } });
   return upon ?? { kind: 'content', live, restored: contentOf(entry.prior, entry.resource), attributed };
 }

@@ -6,8 +6,8 @@ import { describe } from '../../objects/reference.ts';
 import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../attribution/apply.ts';
 import { withDrift } from '../attribution/drift.ts';
 import { effectOf } from '../attribution/effect.ts';
-import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
 import { driftRoom } from '../checks/room.ts';
+import { howToAllow, unlistedKindsNote, whyCascade, whyIrreversible } from '../hazards/one-way.ts';
 import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
 import { madeOf } from '../model/change.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
@@ -19,7 +19,7 @@ import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
-import { unseenAtDelete } from './unseen.ts';
+import { unlistableAtDelete } from './unlistable-kinds.ts';
 import { patience, setStatus, waitOut } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
@@ -92,16 +92,16 @@ function send(
       { status, what: `listing what would be deleted with ${name}`, failure: view.contentsTrouble },
       (cause) => setStatus(undoing(status, cause, now, entry.index), cause.message),
     );
-  const why = takesAlong(view.contents);
+  const why = whyCascade(view.contents);
   if (why !== undefined) {
     const message = `${entry.type} of ${name} cannot be undone: ${why}; ${howToAllow}`;
     return setStatus(undoing(status, { reason: 'Irreversible', message }, now, entry.index), message);
   }
-  const unseen = unseenAtDelete(observation, view, entry);
-  if (unseen !== undefined) return unseen;
+  const unlistable = unlistableAtDelete(observation, view, entry);
+  if (unlistable !== undefined) return unlistable;
   const untimely = byTrial(observation, view, entry);
   if (untimely !== undefined) return untimely;
-  const note = unlistedNote(view.unlisted, [], view.away);
+  const note = unlistedKindsNote(view.unlisted, [], view.away);
   const apply = {
     kind: 'apply',
     index: entry.index,

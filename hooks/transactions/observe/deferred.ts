@@ -6,14 +6,14 @@ import type { Failure } from '../../objects/failure.ts';
 import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
 import { deferredNote, type Earlier, removerOf, unservedNote } from '../checks/deferred.ts';
 import type { Resolved } from '../checks/targets.ts';
+import type { Standing } from '../hazards/read-deleted.ts';
+import { whatOthersLose } from '../hazards/read-losses.ts';
 import { madeOf, mayMake, wayOf } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
-import type { Standing } from './contents.ts';
-import { whatOthersLose } from './losses.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
 
 /** The change with an expected state that no dry run confirmed: what the engine will send. */

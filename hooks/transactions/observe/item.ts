@@ -1,6 +1,9 @@
 // What must be known to evaluate one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { textAt } from '../../objects/json.ts';
+import { readDelete, readUndoOfCreate, type Standing, type Staying } from '../hazards/read-deleted.ts';
+import { readRestored } from '../hazards/read-restored.ts';
+import { readStored } from '../hazards/read-stored-versions.ts';
 import { leaseLocation, lockOf } from '../locks/lease.ts';
 import type { ChangeType } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -11,15 +14,12 @@ import { engine } from '../writes/resources.ts';
 import { type Ahead, readInTurn } from './ahead.ts';
 import type { StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
-import { readComingBack } from './coming-back.ts';
-import { lookAlong, lookInto, type Standing, type Staying } from './contents.ts';
 import { tryInTurn } from './deferred.ts';
 import { dueHalf } from './halves.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
-import { readStored } from './stored.ts';
 
 export interface ItemContext {
   readonly source: SnapshotSource;
@@ -144,10 +144,10 @@ type More = Partial<
     | 'unlisted'
     | 'failing'
     | 'away'
-    | 'unseenInside'
+    | 'unlistableContents'
     | 'goneOwners'
     | 'hiddenOwners'
-    | 'unseenOwner'
+    | 'unreadableOwner'
     | 'tokenOf'
     | 'stored'
     | 'contentsTrouble'
@@ -170,7 +170,7 @@ async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom 
     // Another look follows where what is there was read now (W5).
     const isDue = liveFrom !== 'now' || live.kind === 'absent';
     const [contents, tried] = await Promise.all([
-      readContents(standing, live, lookAlong, 'Delete'),
+      readContents(standing, live, readDelete, 'Delete'),
       isDue ? tryInTurn({ ...context, entry, live }) : {},
     ]);
     return { ...contents, ...tried };
@@ -191,8 +191,8 @@ async function readOthers(
 }
 
 async function readBackward({ now, ...standing }: Standing & Pick<ItemContext, 'now'>, live: Presence): Promise<More> {
-  if (standing.entry.type === 'Create') return readContents(standing, live, lookInto, 'Create');
-  const [own, stored] = await Promise.all([readComingBack(standing, live), readStored(standing, live, now)]);
+  if (standing.entry.type === 'Create') return readContents(standing, live, readUndoOfCreate, 'Create');
+  const [own, stored] = await Promise.all([readRestored(standing, live), readStored(standing, live, now)]);
   return { ...own, ...stored };
 }
 
@@ -200,7 +200,7 @@ async function readBackward({ now, ...standing }: Standing & Pick<ItemContext, '
 async function readContents(
   standing: Standing,
   live: Presence,
-  look: typeof lookAlong,
+  look: typeof readDelete,
   type: ChangeType,
 ): Promise<Partial<More>> {
   const { transaction, entry } = standing;

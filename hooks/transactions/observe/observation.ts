@@ -1,12 +1,13 @@
 // All that a decision may know: a frozen value, the API server's time included.
 
 import type { Answer } from '../../objects/cluster.ts';
-import type { Failure, Passing, Refusal, Unseen } from '../../objects/failure.ts';
+import type { Failure, Passing, Refusal, UnlistableKind } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
 import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Due } from '../due.ts';
+import type { Stored } from '../hazards/stored.ts';
 import type { OwnWrites } from '../in-flight/own-writes.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change, Way } from '../model/change.ts';
@@ -14,7 +15,6 @@ import type { StoredObjects } from '../model/crds.ts';
 import type { Item } from '../model/item.ts';
 import type { Others } from '../model/others.ts';
 import type { Pace, Status } from '../model/status.ts';
-import type { Stored } from '../model/stored.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { KnownDrift } from '../snapshots/drift.ts';
@@ -49,7 +49,7 @@ export interface Prepared {
   /** What should be known of it although it is no fault. */
   readonly note?: string;
   /** Kinds that cannot be listed for now: what would go with it is not known. */
-  readonly failing?: readonly Unseen<Passing>[];
+  readonly failing?: readonly UnlistableKind<Passing>[];
   /** A CRD whose storage version moves, and can be moved back. */
   readonly movesBack?: boolean;
   /** What others lose by it, as the reason why it cannot be undone. */
@@ -119,18 +119,18 @@ export interface ItemView {
   /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen<Passing>[];
+  readonly failing: readonly UnlistableKind<Passing>[];
   /** APIServices that are not Available: of their kinds nothing is known. */
   readonly away?: readonly string[];
   /** A kind that could not be listed although what it holds is inside. */
-  readonly unseenInside?: Unseen;
+  readonly unlistableContents?: UnlistableKind;
   readonly contentsTrouble?: Failure;
   /** uids of owners of what comes back that are no more. */
   readonly goneOwners: readonly string[];
   /** uids of those that may not be read. */
   readonly hiddenOwners?: readonly string[];
   /** An owner of what comes back that cannot be read for now. */
-  readonly unseenOwner?: Unseen<Passing>;
+  readonly unreadableOwner?: UnlistableKind<Passing>;
   /** Of a ServiceAccount's token that comes back: whose it will be, the same one's as before or another's of its name. */
   readonly tokenOf?: 'same' | 'other' | 'nobody';
   /** Of a CRD whose storage version moved: its objects that were written since. */

@@ -5,15 +5,15 @@ import { stayingKeysNote } from '../../objects/content/string-data.ts';
 import { fault } from '../checks/fault.ts';
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
+import type { Around } from '../hazards/read-dependents.ts';
+import { irreversibleFaults, listCandidatesOfDeletes, withNote } from '../hazards/read-irreversible.ts';
+import { deletedOwnerFaults } from '../hazards/read-new-owners.ts';
 import { managersOfChange, mayBreak, type Transaction } from '../model/transaction.ts';
+import { inTurn } from '../reading/listing.ts';
 import { snapshotNames } from '../snapshots/names.ts';
 import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { reviewAccess } from './access.ts';
-import type { Around } from './along.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
-import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
-import { inTurn } from './listing.ts';
-import { deletedOwnerFaults } from './new-owners.ts';
 import type { Prepared, PrepareView } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import type { SnapshotSource } from './snapshot.ts';
@@ -66,7 +66,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
   const trial = { reader, looks: context.looks, transaction, all: resolved, firstRead: readOnce(context) };
-  const [looked, arounds] = await Promise.all([prepareEach(trial, resolved), lookAroundDeleted(context, resolved)]);
+  const [looked, arounds] = await Promise.all([prepareEach(trial, resolved), listCandidatesOfDeletes(context, resolved)]);
   if (looked.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', looked.why)] });
   const { verdict } = looked;
   const troubled = [...verdict, ...arounds.values()].find((one) => one.kind === 'trouble');
@@ -75,7 +75,7 @@ export async function tryTargets(context: LockContext, resolved: readonly Resolv
   const recreated = prepared.flatMap(({ resolved: one, recreates }) => (recreates === true ? [one] : []));
   const [access, more] = await Promise.all([
     reviewAccess(context, needsOfWays(prepared)),
-    lookAroundDeleted(context, recreated, () => true),
+    listCandidatesOfDeletes(context, recreated, () => true),
   ]);
   const untold = [...more.values()].find((one) => one.kind === 'trouble');
   if (untold?.kind === 'trouble') return { ...base, faults: [], trouble: untold.failure };

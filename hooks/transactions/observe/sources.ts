@@ -11,8 +11,8 @@ import { sourcedFaults } from '../checks/validity.ts';
 import type { Change } from '../model/change.ts';
 import { mostSourceBytes, mostSourcesBytes, mostSourcesValues, type Source, sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { inTurn } from '../reading/listing.ts';
 import { configMaps, secrets, serviceAccountOf } from '../writes/resources.ts';
-import { inTurn } from './listing.ts';
 import { createPatience, type Patience } from './patience.ts';
 
 /** A Transaction whose changes have the content of their sources. */

@@ -11,6 +11,9 @@ import type { Fault } from '../checks/fault.ts';
 import { keptDespiteNull, keptFault } from '../checks/nulls.ts';
 import { refusalFault, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
+import { whatOthersLose } from '../hazards/read-losses.ts';
+import { wrongOwner } from '../hazards/read-new-owners.ts';
+import { canMoveBack } from '../hazards/read-stored-versions.ts';
 import { madeOf, type Way, wayOf } from '../model/change.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
@@ -18,13 +21,10 @@ import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
 import type { LockContext } from './begin.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
-import { whatOthersLose } from './losses.ts';
 import { mayCreate } from './may-create.ts';
-import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
 import { read } from './read.ts';
 import { howToRecreate, tryToRecreate } from './recreate.ts';
-import { canMoveBack } from './stored.ts';
 
 export type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }

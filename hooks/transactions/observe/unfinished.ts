@@ -1,7 +1,7 @@
 // Looks that take longer than a call: their results so far are kept for the next call of the same Transaction.
 import type { Clock } from '../../objects/cluster.ts';
+import type { Lists } from '../reading/looks.ts';
 import { bounded } from './bounded.ts';
-import type { Lists } from './looks.ts';
 
 export interface UnfinishedLooks {
   /** Keeps the lists that a call had no time to complete; none if all are complete. */

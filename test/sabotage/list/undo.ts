@@ -88,20 +88,20 @@ export const undo: readonly Sabotage[] = [
     fault: 'the engine does not look for dependents of a ConfigMap',
     edits: [
       {
-        file: 'hooks/transactions/checks/company.ts',
-        find: 'take([...ownedBy(maker.uid), ...bySigns(doomed, around)], maker)',
+        file: 'hooks/transactions/hazards/dependents.ts',
+        find: 'take([...ownedBy(maker.uid), ...bySigns(deletion, around)], maker)',
         replace:
-          "take([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(maker.uid)), ...bySigns(doomed, around)], maker)",
+          "take([...(kindOf(deletion.resource) === '/ConfigMap' ? [] : ownedBy(maker.uid)), ...bySigns(deletion, around)], maker)",
       },
     ],
-    caughtBy: ['test/hooks/transactions/checks/company.test.ts', 'test/scenarios/changes/deletes-with-dependents.test.ts'],
+    caughtBy: ['test/hooks/transactions/hazards/dependents.test.ts', 'test/scenarios/changes/deletes-with-dependents.test.ts'],
   },
   {
     name: 'contents-deleted',
     fault: 'the undo of a creation deletes a Namespace with what others have put there',
     edits: [
       {
-        file: 'hooks/transactions/attribution/kept.ts',
+        file: 'hooks/transactions/hazards/undo.ts',
         find: 'if (contents.length > 0) {',
         replace: 'if (evidence.contents.length < 0) {',
       },
@@ -112,7 +112,11 @@ export const undo: readonly Sabotage[] = [
     name: 'away-inside',
     fault: 'an undo deletes a Namespace although objects in it may be in an API server that is away',
     edits: [
-      { file: 'hooks/transactions/observe/inside.ts', find: 'away !== undefined && listed', replace: "away === '' && listed" },
+      {
+        file: 'hooks/transactions/hazards/read-contained.ts',
+        find: 'away !== undefined && listed',
+        replace: "away === '' && listed",
+      },
     ],
     caughtBy: ['test/scenarios/undo/servers-away.test.ts'],
   },
@@ -122,8 +126,8 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/transactions/decide/committing.ts',
-        find: 'const unseen = unseenAtDelete(observation, view, entry);',
-        replace: 'const unseen = unseenAtDelete(observation, { ...view, failing: [] }, entry);',
+        find: 'const unlistable = unlistableAtDelete(observation, view, entry);',
+        replace: 'const unlistable = unlistableAtDelete(observation, { ...view, failing: [] }, entry);',
       },
     ],
     caughtBy: ['test/scenarios/undo/unlistable-kinds.test.ts'],
@@ -132,7 +136,7 @@ export const undo: readonly Sabotage[] = [
     name: 'schemas-drop-values',
     fault: 'a change of a CRD drops values of its objects',
     edits: [
-      { file: 'hooks/transactions/checks/one-way.ts', find: 'if (pruned.length === 0)', replace: 'if (pruned.length >= 0)' },
+      { file: 'hooks/transactions/hazards/one-way.ts', find: 'if (pruned.length === 0)', replace: 'if (pruned.length >= 0)' },
     ],
     caughtBy: ['test/scenarios/undo/pruned-values.test.ts'],
   },

@@ -4,22 +4,22 @@
 import { whyIncomparable } from '../../objects/content/bulk.ts';
 import { kubernetesManagers } from '../../objects/content/controller-writes.ts';
 import { managersOf } from '../../objects/content/fields.ts';
-import type { Failure, Passing, Unseen } from '../../objects/failure.ts';
+import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
-import { companyOf, type Doomed, isDerived, isMadeBy, type Maker, type Neighbour } from '../checks/company.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { bearsOurWrite } from '../model/marks.ts';
 import type { Status } from '../model/status.ts';
-import type { Stored } from '../model/stored.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
+import type { Presence } from '../observe/observation.ts';
+import type { Looker } from '../reading/listing.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
-import { type Around, lookAround } from './along.ts';
-import { storedBehind } from './claims.ts';
-import { listInside } from './inside.ts';
-import type { Looker } from './listing.ts';
-import type { Presence } from './observation.ts';
-import type { SnapshotSource } from './snapshot.ts';
+import { cascade, type DeletionTarget, type Dependent, isDerived, isMadeBy, type Maker } from './dependents.ts';
+import { listContained } from './read-contained.ts';
+import type { ReadContext } from './read-context.ts';
+import { type Around, listCandidates } from './read-dependents.ts';
+import { readStoredData } from './read-volumes.ts';
+import type { Stored } from './stored.ts';
 
 interface Contents {
   /** What others would lose, in words. */
@@ -30,18 +30,18 @@ interface Contents {
   /** Kinds that the ServiceAccount may not list. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen<Passing>[];
+  readonly failing: readonly UnlistableKind<Passing>[];
   /** APIServices that are not Available. */
   readonly away: readonly string[];
   /** A kind inside the object that could not be listed. */
-  readonly unseenInside?: Unseen;
+  readonly unlistableContents?: UnlistableKind;
 }
 
 type Found = Contents | { readonly trouble: Failure };
 
 /** The change that is about to be made or undone, with all others. */
 export interface Standing {
-  readonly source: Pick<SnapshotSource, 'reader' | 'looks'>;
+  readonly source: Pick<ReadContext, 'reader' | 'looks'>;
   readonly transaction: Transaction;
   readonly status: Status;
   readonly entries: readonly SnapshotEntry[];
@@ -64,55 +64,58 @@ export function lookerOf({ reader, looks }: Standing['source'], transaction: Tra
 }
 
 /** What a Delete would take with it. */
-export async function lookAlong({ source, transaction, entry }: Standing, live: JsonObject): Promise<Found> {
-  const doomed = { resource: entry.resource, target: entry.target, object: live };
-  const looked = await lookAround(lookerOf(source, transaction), doomed);
+export async function readDelete({ source, transaction, entry }: Standing, live: JsonObject): Promise<Found> {
+  const deletion = { resource: entry.resource, target: entry.target, object: live };
+  const looked = await listCandidates(lookerOf(source, transaction), deletion);
   if (looked.kind === 'trouble') return { trouble: looked.failure };
   const { unlisted, failing, away } = looked.around;
-  return { contents: alongIn(looked.around, doomed, new Set()), ownContents: [], unlisted, failing, away };
+  return { contents: cascadeNames(looked.around, deletion, new Set()), ownContents: [], unlisted, failing, away };
 }
 
 /** The same, from a look that was made already, without the objects of the uids `but`. */
-export function alongIn(around: Around, doomed: Doomed, but: ReadonlySet<string | undefined>): readonly string[] {
-  const company = companyOf(doomed, around, (neighbour) => isDerived(neighbour, doomed));
-  return company.filter(({ uid }) => !but.has(uid)).map(({ reference }) => inWords(reference, doomed));
+export function cascadeNames(around: Around, deletion: DeletionTarget, but: ReadonlySet<string | undefined>): readonly string[] {
+  const cascaded = cascade(deletion, around, (dependent) => isDerived(dependent, deletion));
+  return cascaded.filter(({ uid }) => !but.has(uid)).map(({ reference }) => inWords(reference, deletion));
 }
 
 /** What others would lose with an object that our Create made. Objects that its own controllers made are not theirs. */
-export async function lookInto(standing: Standing, live: JsonObject): Promise<Found> {
+export async function readUndoOfCreate(standing: Standing, live: JsonObject): Promise<Found> {
   const { source, transaction, entry } = standing;
-  const doomed = { resource: entry.resource, target: entry.target, object: live };
+  const deletion = { resource: entry.resource, target: entry.target, object: live };
   const looker = lookerOf(source, transaction);
-  const [looked, inside] = await Promise.all([lookAround(looker, doomed), listInside(looker, doomed, standing.assumedGone)]);
+  const [looked, inside] = await Promise.all([
+    listCandidates(looker, deletion),
+    listContained(looker, deletion, standing.assumedGone),
+  ]);
   if (looked.kind === 'trouble') return { trouble: looked.failure };
   if (inside.kind === 'trouble') return { trouble: inside.failure };
-  const made = new Set<Neighbour>();
-  const isMade = (neighbour: Neighbour, by: Maker): boolean => {
-    const isIts = isDerived(neighbour, doomed) || isMadeBy(neighbour, by);
-    if (isIts) made.add(neighbour);
+  const made = new Set<Dependent>();
+  const isMade = (dependent: Dependent, by: Maker): boolean => {
+    const isIts = isDerived(dependent, deletion) || isMadeBy(dependent, by);
+    if (isIts) made.add(dependent);
     return isIts;
   };
-  const company = companyOf(doomed, looked.around, isMade);
+  const cascaded = cascade(deletion, looked.around, isMade);
   const { unlisted, failing, away } = looked.around;
-  const within = inside.kind === 'known' ? inside.neighbours : [];
-  const behind = await storedBehind(looker, doomed, [...made]);
+  const within = inside.kind === 'known' ? inside.dependents : [];
+  const behind = await readStoredData(looker, deletion, [...made]);
   if (behind.kind === 'trouble') return { trouble: behind.failure };
-  const stored = { claims: behind.claims.map((reference) => inWords(reference, doomed)), volumes: behind.volumes };
+  const stored = { claims: behind.claims.map((reference) => inWords(reference, deletion)), volumes: behind.volumes };
   const all = {
-    ...sorted(standing, doomed, [...within, ...company]),
+    ...sorted(standing, deletion, [...within, ...cascaded]),
     behind: stored,
     unlisted: [...behind.unlisted, ...unlisted],
     failing,
     away,
   };
-  return inside.kind === 'unseen' ? { ...all, unseenInside: inside.unseen } : all;
+  return inside.kind === 'unlistable' ? { ...all, unlistableContents: inside.unlistable } : all;
 }
 
 /** The words for what was found, by whether its undo comes first. `hangs`: whether a target that stays is in the way after its own undo, too. */
 export function sorted(
   standing: Standing,
-  doomed: Doomed,
-  found: readonly Neighbour[],
+  deletion: DeletionTarget,
+  found: readonly Dependent[],
   hangs: (left: Staying) => boolean = ({ isWritten }) => !isWritten,
 ): Pick<Contents, 'contents' | 'ownContents'> {
   const indexes = new Map(standing.entries.map(({ target }, index) => [identityOf(target), index]));
@@ -121,7 +124,7 @@ export function sorted(
     const index = indexes.get(identityOf(one.reference)) ?? -1;
     const left = standing.staying?.get(identityOf(one.reference));
     const whose = left !== undefined && hangs(left) ? 'others' : whoseIs(standing, one, index);
-    return { whose, words: inWords(one.reference, doomed) };
+    return { whose, words: inWords(one.reference, deletion) };
   });
   const wordsOf = (whose: Whose): readonly string[] => [
     ...new Set(sorted.filter((one) => one.whose === whose).map(({ words }) => words)),
@@ -134,7 +137,7 @@ export function sorted(
  */
 type Whose = 'others' | 'awaited' | 'ours';
 
-function whoseIs({ transaction, status, entry }: Standing, { object }: Neighbour, index: number): Whose {
+function whoseIs({ transaction, status, entry }: Standing, { object }: Dependent, index: number): Whose {
   const progress = status.items[index]?.progress.kind;
   if (progress !== 'announced' && progress !== 'applied') return 'others';
   if (index > entry.index) return 'awaited';
@@ -147,7 +150,7 @@ function whoseIs({ transaction, status, entry }: Standing, { object }: Neighbour
 }
 
 // The words name the namespace only if it is not that of the deleted object, and not the deleted object itself.
-function inWords({ kind, namespace, name }: Reference, { resource, target }: Doomed): string {
+function inWords({ kind, namespace, name }: Reference, { resource, target }: DeletionTarget): string {
   const isPlain = namespace === undefined || namespace === target.namespace || ['Namespace', definition].includes(resource.kind);
   return isPlain ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }

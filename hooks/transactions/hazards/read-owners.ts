@@ -1,12 +1,12 @@
 // Whether the owners that an object names still exist.
 import type { Answer, Identity, Reader, ResourceAnswer, ResourcesAnswer } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
-import type { Failure, Passing, Unseen } from '../../objects/failure.ts';
+import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import { groupOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
-import { inTurn } from './listing.ts';
-import { isAway, isUnserved, untilServed } from './served.ts';
+import { inTurn } from '../reading/listing.ts';
+import { isAway, isUnserved, untilServed } from '../reading/served.ts';
 
 export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
   const references = at(object, 'metadata', 'ownerReferences');
@@ -30,7 +30,7 @@ interface OwnersFound {
   /** Their kind is served in no version: they may be gone too. */
   readonly unserved: readonly JsonObject[];
   /** An owner that cannot be read for now counts as existing: this is the first such kind. */
-  readonly trouble?: Unseen<Passing>;
+  readonly trouble?: UnlistableKind<Passing>;
 }
 
 /** `namespace`: that of the object. */

@@ -1,11 +1,10 @@
 // Owners that no longer exist: the undo restores the object without them and says so in a note.
 import { at, isList, type JsonObject, textAt } from '../../objects/json.ts';
-import type { Evidence } from './attribute.ts';
 
 const mostOwners = 10;
 
 /** Owners that a restored object loses. */
-export interface LostOwners {
+export interface MissingOwners {
   /** uids of owners that no longer exist. */
   readonly goneOwners: readonly string[];
   /** uids of owners that cannot be read; they may no longer exist. */
@@ -13,8 +12,8 @@ export interface LostOwners {
 }
 
 export function ownersNote(
-  { goneOwners, hiddenOwners = [] }: LostOwners,
-  { isSealed }: Pick<Evidence, 'isSealed'>,
+  { goneOwners, hiddenOwners = [] }: MissingOwners,
+  { isSealed }: { readonly isSealed: boolean },
 ): { readonly note?: string } {
   const notes = [
     [goneOwners, 'their owners no longer exist'] as const,
@@ -25,12 +24,12 @@ export function ownersNote(
   return { note: notes.map(([owners, why]) => `owner references dropped, ${why}: ${which(owners)}`).join('; ') };
 }
 
-export function allLost({ goneOwners, hiddenOwners = [] }: LostOwners): readonly string[] {
+export function allMissing({ goneOwners, hiddenOwners = [] }: MissingOwners): readonly string[] {
   return [...goneOwners, ...hiddenOwners];
 }
 
 /** The lost owners that the object names. */
-export function lostBy(object: JsonObject, { goneOwners, hiddenOwners = [] }: LostOwners): LostOwners {
+export function lostBy(object: JsonObject, { goneOwners, hiddenOwners = [] }: MissingOwners): MissingOwners {
   return { goneOwners: goneOwnersOf(object, goneOwners), hiddenOwners: goneOwnersOf(object, hiddenOwners) };
 }
 

@@ -2,40 +2,40 @@
 // ServiceAccount, and only metadata. Kinds that the ServiceAccount may not list are reported by name.
 
 import type { Resource } from '../../objects/cluster.ts';
-import type { Failure, Passing, Unseen } from '../../objects/failure.ts';
+import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { kindOf } from '../../objects/reference.ts';
-import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
-import { apiServiceOf, awayOf, inTurn, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
+import { apiServiceOf, awayOf, inTurn, type Listing, type Looker, listAll, unlistable, type Wanted } from '../reading/listing.ts';
+import { areEvents, type Candidates, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';
 
-export interface Around extends Surroundings {
+export interface Around extends Candidates {
   /** Kinds that the ServiceAccount may not list, as plural and group, in the order of discovery. */
   readonly unlisted: readonly string[];
   /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen<Passing>[];
+  readonly failing: readonly UnlistableKind<Passing>[];
   /** APIServices that are not Available: of their kinds nothing is known. */
   readonly away: readonly string[];
 }
 
-export type LookedAround =
+export type ListedCandidates =
   | { readonly kind: 'known'; readonly around: Around }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
 /** The objects around one object that is to be deleted. For a moment, all objects in the same place share one look. */
-export async function lookAround(
+export async function listCandidates(
   looker: Looker,
-  { resource, target }: Pick<Doomed, 'resource' | 'target'>,
-): Promise<LookedAround> {
+  { resource, target }: Pick<DeletionTarget, 'resource' | 'target'>,
+): Promise<ListedCandidates> {
   const served = await looker.looks.once('resources', () => looker.reader.resources());
   if (served.kind === 'failed') return { kind: 'trouble', failure: served.failure };
   const place = await lookAtPlace(looker, served.resources, target.namespace);
   if (place.kind === 'trouble') return place;
   const more = await lookForMore(looker, served.resources, { resource, target });
   if (more.kind === 'trouble') return more;
-  const owned = place.neighbours.filter(({ owners }) => owners.length > 0);
-  const endpoints = place.neighbours.filter(({ reference }) => reference.kind === 'Endpoints');
+  const owned = place.dependents.filter(({ owners }) => owners.length > 0);
+  const endpoints = place.dependents.filter(({ reference }) => reference.kind === 'Endpoints');
   const isPod = kindOf(resource) === '/Node';
-  const [pods, tokens] = isPod ? [more.neighbours, []] : [[], more.neighbours];
+  const [pods, tokens] = isPod ? [more.dependents, []] : [[], more.dependents];
   // Nothing can be learned of a server that is away. It is passed over: one APIService must not hold up every deletion in the cluster.
   const all = [...place.failing, ...more.failing];
   const failing = all.filter((one) => awayOf(one, served.stale) === undefined);
@@ -44,14 +44,14 @@ export async function lookAround(
   return { kind: 'known', around: { owned, endpoints, tokens, pods, ...seen } };
 }
 
-export const nothingAround: LookedAround = {
+export const noCandidates: ListedCandidates = {
   kind: 'known',
   around: { owned: [], endpoints: [], tokens: [], pods: [], unlisted: [], failing: [], away: [] },
 };
 
-type Seen = Pick<Around, 'unlisted' | 'failing'> & { readonly kind: 'seen'; readonly neighbours: readonly Neighbour[] };
+type Seen = Pick<Around, 'unlisted' | 'failing'> & { readonly kind: 'seen'; readonly dependents: readonly Dependent[] };
 
-type Trouble = Extract<LookedAround, { kind: 'trouble' }>;
+type Trouble = Extract<ListedCandidates, { kind: 'trouble' }>;
 
 // The same kinds as the garbage collector: only those with the verbs list, watch and delete, and no Events.
 // Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
@@ -79,7 +79,7 @@ function lookAtPlace(looker: Looker, resources: readonly Resource[], namespace: 
 async function lookForMore(
   looker: Looker,
   resources: readonly Resource[],
-  { resource, target }: Pick<Doomed, 'resource' | 'target'>,
+  { resource, target }: Pick<DeletionTarget, 'resource' | 'target'>,
 ): Promise<Seen | Trouble> {
   const core = (plural: string) => resources.find((one) => one.group === '' && one.plural === plural);
   const [secrets, pods] = [core('secrets'), core('pods')];
@@ -100,31 +100,31 @@ async function see(looker: Looker, key: string, wanted: Wanted): Promise<Seen | 
 }
 
 // Most objects of a cluster are no dependents: these are not kept.
-function keptOf({ resource, fieldSelector }: Wanted, object: JsonObject): readonly Neighbour[] {
-  const one = neighbourOf(resource, object);
+function keptOf({ resource, fieldSelector }: Wanted, object: JsonObject): readonly Dependent[] {
+  const one = dependentOf(resource, object);
   const mayGo = fieldSelector !== undefined || one.owners.length > 0 || resource.plural === 'endpoints';
   return mayGo && !isLeaving(one) ? [one] : [];
 }
 
-const nothingSeen: Seen = { kind: 'seen', neighbours: [], unlisted: [], failing: [] };
+const nothingSeen: Seen = { kind: 'seen', dependents: [], unlisted: [], failing: [] };
 
-function seenIn(listing: Listing<Neighbour>, { resource }: Wanted): Seen | Trouble {
+function seenIn(listing: Listing<Dependent>, { resource }: Wanted): Seen | Trouble {
   switch (listing.kind) {
     case 'listed':
-      return { ...nothingSeen, neighbours: listing.items };
+      return { ...nothingSeen, dependents: listing.items };
     case 'unfinished':
       return { kind: 'trouble', failure: listing.failure };
     case 'denied':
-      return { ...nothingSeen, unlisted: [unseen(resource, listing.failure).kind] };
+      return { ...nothingSeen, unlisted: [unlistable(resource, listing.failure).kind] };
     default:
-      return { ...nothingSeen, failing: [unseen(resource, listing.failure)] };
+      return { ...nothingSeen, failing: [unlistable(resource, listing.failure)] };
   }
 }
 
 function merged(all: readonly Seen[]): Seen {
   return {
     kind: 'seen',
-    neighbours: all.flatMap(({ neighbours }) => neighbours),
+    dependents: all.flatMap(({ dependents }) => dependents),
     unlisted: all.flatMap(({ unlisted }) => unlisted),
     failing: all.flatMap(({ failing }) => failing),
   };

@@ -3,10 +3,10 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
+import { type Fault, fault } from '../checks/fault.ts';
+import type { Resolved } from '../checks/targets.ts';
 import { isSealed } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { type Fault, fault } from './fault.ts';
-import type { Resolved } from './targets.ts';
 
 /** The owner does not exist, or an earlier change deletes it. */
 export function deadOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {

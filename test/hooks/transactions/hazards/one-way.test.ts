@@ -1,7 +1,7 @@
 // What nobody can take back, as a table: what makes a change a one-way one, and what comes near it and is none.
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
-import { whyIrreversible } from '../../../../hooks/transactions/checks/one-way.ts';
+import { whyIrreversible } from '../../../../hooks/transactions/hazards/one-way.ts';
 
 const of = (apiVersion: string, kind: string, spec: JsonObject): JsonObject => ({ apiVersion, kind, spec });
 const pod = (spec: JsonObject): JsonObject => of('v1', 'Pod', spec);

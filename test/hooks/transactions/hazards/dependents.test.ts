@@ -2,25 +2,25 @@
 // test/scenarios/changes/deletes-with-dependents.test.ts.
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
-import { companyOf, isMadeBy, type Neighbour, neighbourOf } from '../../../../hooks/transactions/checks/company.ts';
+import { cascade, type Dependent, dependentOf, isMadeBy } from '../../../../hooks/transactions/hazards/dependents.ts';
 import { configMaps as resource } from '../../../../hooks/transactions/writes/resources.ts';
 
 const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', namespace: 'shop' };
-const doomed = { resource, target, object: { metadata: { uid: 'gone' } } };
+const deletion = { resource, target, object: { metadata: { uid: 'gone' } } };
 
 /** `b < a`: b names a as its owner, `b <- a` as its controller. */
-function owned(...relations: readonly string[]): readonly Neighbour[] {
+function owned(...relations: readonly string[]): readonly Dependent[] {
   return relations.map((relation) => {
     const [name = '', sign, uid = ''] = relation.split(' ');
     const owners: JsonObject[] = [{ uid, ...(sign === '<-' ? { controller: true } : {}) }];
     const leaving = sign === '<x' ? { deletionTimestamp: 'now' } : {};
-    return neighbourOf(resource, { metadata: { name, namespace: 'shop', uid: name, ownerReferences: owners, ...leaving } });
+    return dependentOf(resource, { metadata: { name, namespace: 'shop', uid: name, ownerReferences: owners, ...leaving } });
   });
 }
 
-function names(neighbours: readonly Neighbour[], isMade: Parameters<typeof companyOf>[2] = () => false): string {
-  const around = { owned: neighbours, endpoints: [], tokens: [], pods: [] };
-  return companyOf(doomed, around, isMade)
+function names(dependents: readonly Dependent[], isMade: Parameters<typeof cascade>[2] = () => false): string {
+  const around = { owned: dependents, endpoints: [], tokens: [], pods: [] };
+  return cascade(deletion, around, isMade)
     .map(({ uid }) => uid)
     .join(' ');
 }

@@ -1,15 +1,15 @@
 // What others lose for good by a change that deletes nothing itself.
 
 import type { Failed } from '../../objects/cluster.ts';
-import { droppedFrom, overwritten } from '../checks/one-way.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { LockContext } from './begin.ts';
-import { takesEndpoints } from './endpoints.ts';
-import type { Prepared } from './observation.ts';
-import { prunedBy } from './pruned.ts';
+import type { Prepared } from '../observe/observation.ts';
+import { droppedFrom, overwritten } from './one-way.ts';
+import type { ReadContext } from './read-context.ts';
+import { takesEndpoints } from './read-endpoints.ts';
+import { prunedBy } from './read-pruned.ts';
 
-interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+interface Context extends ReadContext {
   readonly all: readonly Resolved[];
 }
 

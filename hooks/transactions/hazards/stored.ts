@@ -8,4 +8,4 @@ export interface Stored {
   readonly volumes: readonly string[];
 }
 
-export const nothingStored: Stored = { claims: [], volumes: [] };
+export const noData: Stored = { claims: [], volumes: [] };

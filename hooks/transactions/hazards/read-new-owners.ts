@@ -4,18 +4,18 @@
 import type { Failure } from '../../objects/failure.ts';
 import { textAt } from '../../objects/json.ts';
 import type { Fault } from '../checks/fault.ts';
-import { deadOwnerFault, hiddenOwnerFault } from '../checks/given-owners.ts';
 import type { Transaction } from '../model/transaction.ts';
+import type { Prepared } from '../observe/observation.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
-import type { LockContext } from './begin.ts';
-import type { Prepared } from './observation.ts';
-import { lookForOwners, ownersLackedBy } from './owners.ts';
+import type { ReadContext } from './read-context.ts';
+import { deadOwnerFault, hiddenOwnerFault } from './read-given-owners.ts';
+import { lookForOwners, ownersLackedBy } from './read-owners.ts';
 
 type Wrong = { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'trouble'; readonly failure: Failure };
 
 /** The fault of the owners that the change gives to its object; undefined if there is none. */
 export async function wrongOwner(
-  { reader, transaction }: Pick<LockContext, 'reader' | 'transaction'>,
+  { reader, transaction }: Pick<ReadContext, 'reader' | 'transaction'>,
   { prior, expected, resolved }: Prepared,
 ): Promise<Wrong | undefined> {
   const given = ownersLackedBy(prior, expected);

@@ -9,9 +9,9 @@ import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { parseTime } from '../../objects/time.ts';
-import { type Doomed, type Neighbour, neighbourOf } from '../checks/company.ts';
-import { isClaimOfScale } from '../checks/consequences.ts';
-import { inTurn, type Looker, listAll } from './listing.ts';
+import { inTurn, type Looker, listAll } from '../reading/listing.ts';
+import { isClaimOfScale } from './consequences.ts';
+import { type DeletionTarget, type Dependent, dependentOf } from './dependents.ts';
 
 export const claims: Resource = {
   group: '',
@@ -38,9 +38,9 @@ type Behind =
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
 /** What is stored behind an object, a claim or not, and what its controllers made. */
-export async function storedBehind(looker: Looker, doomed: Doomed, made: readonly Neighbour[]): Promise<Behind> {
+export async function readStoredData(looker: Looker, deletion: DeletionTarget, made: readonly Dependent[]): Promise<Behind> {
   const bound = await boundClaims(looker, made);
-  const own = kindOf(doomed.resource) === `/${claims.kind}` ? [doomed.object] : [];
+  const own = kindOf(deletion.resource) === `/${claims.kind}` ? [deletion.object] : [];
   const found = await volumesOfOthers(looker, [...own, ...bound.map(({ object }) => object)]);
   return found.kind === 'trouble' ? found : { ...found, claims: bound.map(({ reference }) => reference) };
 }
@@ -49,7 +49,7 @@ export async function storedBehind(looker: Looker, doomed: Doomed, made: readonl
  * The same behind the Pods of a StatefulSet that it would no longer have, were it as `prior` again: with `whenScaled: Delete` their claims go.
  * Claims that are older than `since` (ms since the epoch) are of others: their volumes count with those that were not made for a claim.
  */
-export async function storedBehindScale(
+export async function readScaledClaims(
   looker: Looker,
   { live, prior, since }: { readonly live: JsonObject; readonly prior: JsonObject; readonly since: number },
 ): Promise<Behind> {
@@ -65,7 +65,7 @@ export async function storedBehindScale(
   const older = listing.items.filter((claim) => (parseTime(textAt(claim, 'metadata', 'creationTimestamp')) ?? 0) < since);
   return {
     kind: 'known',
-    claims: listing.items.map((claim) => neighbourOf(claims, claim).reference),
+    claims: listing.items.map((claim) => dependentOf(claims, claim).reference),
     volumes: older.map((claim) => `${volumes.kind} ${volumeOf(claim)}`),
     unlisted: [],
   };
@@ -78,7 +78,7 @@ interface Claim {
 }
 
 /** The claims with a volume among the objects. A claim that cannot be read counts as one with a volume. */
-async function boundClaims({ reader, identity }: Looker, made: readonly Neighbour[]): Promise<readonly Claim[]> {
+async function boundClaims({ reader, identity }: Looker, made: readonly Dependent[]): Promise<readonly Claim[]> {
   const pods = new Set(made.filter(({ reference }) => kindOfReference(reference) === '/Pod').map(({ uid }) => uid));
   const all = made.filter((one) => isClaim(one) && !isOfPod(one, pods));
   const found = await inTurn(all, async ({ reference }): Promise<readonly Claim[]> => {
@@ -126,11 +126,11 @@ async function reclaimed({ reader, identity }: Looker, claim: JsonObject): Promi
   return goes ? `${volumes.kind} ${name}` : undefined;
 }
 
-function isClaim({ reference: { apiVersion, kind } }: Neighbour): boolean {
+function isClaim({ reference: { apiVersion, kind } }: Dependent): boolean {
   return apiVersion === 'v1' && kind === claims.kind;
 }
 
 // An ephemeral claim: it is always deleted together with its Pod.
-function isOfPod({ owners }: Neighbour, pods: ReadonlySet<string>): boolean {
+function isOfPod({ owners }: Dependent, pods: ReadonlySet<string>): boolean {
   return owners.some(({ uid, isController }) => isController && pods.has(uid));
 }

@@ -3,18 +3,18 @@
 import type { Failed } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { type Neighbour, neighbourOf } from '../checks/company.ts';
-import { isPruned, pruningVersions, readableVersion } from '../checks/pruning.ts';
 import { instancesOf, isDefinition } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { LockContext } from './begin.ts';
-import { lookerOf, type Standing, type Staying, sorted } from './contents.ts';
-import { allListed, inTurn, type Looker, listAll } from './listing.ts';
-import type { ItemView, Prepared, Presence } from './observation.ts';
+import type { ItemView, Prepared, Presence } from '../observe/observation.ts';
+import { allListed, inTurn, type Looker, listAll } from '../reading/listing.ts';
+import { type Dependent, dependentOf } from './dependents.ts';
+import { isPruned, pruningVersions, readableVersion } from './pruning.ts';
+import type { ReadContext } from './read-context.ts';
+import { lookerOf, type Standing, type Staying, sorted } from './read-deleted.ts';
 
 /** Those that others lose by the change, in words. */
 export async function prunedBy(
-  { reader, looks, transaction }: Pick<LockContext, 'reader' | 'looks' | 'transaction'>,
+  { reader, looks, transaction }: ReadContext,
   { resource }: Pick<SnapshotEntry, 'resource'>,
   { prior, expected }: Pick<Prepared, 'prior' | 'expected'>,
 ): Promise<readonly string[] | Failure> {
@@ -39,12 +39,12 @@ export async function readPruned(
   return sorted(standing, { resource, target, object: live.object }, found.items, isStillPruned);
 }
 
-type Pruned = { readonly kind: 'known'; readonly items: readonly Neighbour[] } | Failed;
+type Pruned = { readonly kind: 'known'; readonly items: readonly Dependent[] } | Failed;
 
 async function listPruned(looker: Looker, before: JsonObject, after: JsonObject): Promise<Pruned> {
   const found = await inTurn(pruningVersions(before, after), (version) => {
     const resource = { ...instancesOf(before), version: readableVersion(before, version) };
-    const pick = (object: JsonObject) => (isPruned(object, { before, after }, version) ? [neighbourOf(resource, object)] : []);
+    const pick = (object: JsonObject) => (isPruned(object, { before, after }, version) ? [dependentOf(resource, object)] : []);
     // What is picked depends on both schemas: another state of the CRD is another look.
     const key = `pruned ${version} ${resource.plural}.${resource.group} ${textAt(before, 'metadata', 'resourceVersion')}`;
     return looker.looks.once(key, () => listAll(looker, key, { resource, namespace: undefined, whole: true }, pick));

@@ -1,7 +1,7 @@
 // Reads whole lists page by page, and not too many at once: in a cluster with many kinds one look makes hundreds of them. Others
 // decide how large an object is, so the bytes of a page are limited, and of each object only the needed part is kept.
 import type { Failed, Identity, ListAnswer, Reader, Resource } from '../../objects/cluster.ts';
-import type { Failure, Passing, Unseen } from '../../objects/failure.ts';
+import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { groupOf, versionOf } from '../../objects/reference.ts';
 import type { Begun, Looks, Place } from './looks.ts';
@@ -44,10 +44,10 @@ export function allListed<Item>(
   return { kind: 'known', items: listings.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
 }
 
-export function unseen<Why extends Failure>(
+export function unlistable<Why extends Failure>(
   { group, version, plural }: Pick<Resource, 'group' | 'version' | 'plural'>,
   failure: Why,
-): Unseen<Why> {
+): UnlistableKind<Why> {
   const core = group === '';
   return { kind: core ? plural : `${plural}.${group}`, apiVersion: core ? version : `${group}/${version}`, failure };
 }
@@ -58,12 +58,12 @@ export function apiServiceOf(apiVersion: string): string {
 }
 
 /** Of a group with its version: its API server is away, so its kinds may not even be known by name. */
-export function unseenVersion(apiVersion: string): Unseen<Passing> {
+export function unavailableVersion(apiVersion: string): UnlistableKind<Passing> {
   return { kind: apiServiceOf(apiVersion), failure: serverAway, isAway: true };
 }
 
 /** Of these groups with their versions, the one of a kind that cannot be listed. */
-export function awayOf({ apiVersion }: Unseen, servers: readonly string[] = []): string | undefined {
+export function awayOf({ apiVersion }: UnlistableKind, servers: readonly string[] = []): string | undefined {
   return servers.find((one) => one === apiVersion);
 }
 

@@ -2,27 +2,27 @@
 
 import type { Resource } from '../../objects/cluster.ts';
 import { managersOf } from '../../objects/content/fields.ts';
-import type { Failure, Unseen } from '../../objects/failure.ts';
+import type { Failure, UnlistableKind } from '../../objects/failure.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, kindOf, type Reference } from '../../objects/reference.ts';
-import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf } from '../checks/company.ts';
 import { instancesOf } from '../model/crds.ts';
+import { apiServiceOf, awayOf, inTurn, type Looker, listAll, unavailableVersion, unlistable } from '../reading/listing.ts';
 import { serviceAccounts } from '../writes/resources.ts';
-import { claims } from './claims.ts';
-import { apiServiceOf, awayOf, inTurn, type Looker, listAll, unseen, unseenVersion } from './listing.ts';
-import { lookForOwners, ownersOf } from './owners.ts';
+import { areEvents, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';
+import { lookForOwners, ownersOf } from './read-owners.ts';
+import { claims } from './read-volumes.ts';
 
 type Inside =
   /** The objects whose loss somebody would notice. */
-  | { readonly kind: 'known'; readonly neighbours: readonly Neighbour[] }
+  | { readonly kind: 'known'; readonly dependents: readonly Dependent[] }
   /** This kind could not be listed: its objects are unknown. */
-  | { readonly kind: 'unseen'; readonly unseen: Unseen }
+  | { readonly kind: 'unlistable'; readonly unlistable: UnlistableKind }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
 /** `gone`: identities of objects that are taken for gone, with what an APIService among them serves. */
-export async function listInside(
+export async function listContained(
   looker: Looker,
-  { resource, target, object }: Doomed,
+  { resource, target, object }: DeletionTarget,
   gone: ReadonlySet<string> = new Set(),
 ): Promise<Inside> {
   switch (kindOf(resource)) {
@@ -31,35 +31,35 @@ export async function listInside(
     case 'apiextensions.k8s.io/CustomResourceDefinition':
       return listInstances(looker, instancesOf(object));
     case '/PersistentVolume':
-      return { kind: 'known', neighbours: await claimsOf(looker, object) };
+      return { kind: 'known', dependents: await claimsOf(looker, object) };
     default:
-      return { kind: 'known', neighbours: [] };
+      return { kind: 'known', dependents: [] };
   }
 }
 
 // An APIService of a server that is away may stand in the way of the kind.
 async function listInstances(looker: Looker, instances: Resource): Promise<Inside> {
   const listed = await list(looker, [instances], undefined);
-  if (listed.kind !== 'unseen') return withoutGarbage(looker, listed, () => false);
+  if (listed.kind !== 'unlistable') return withoutGarbage(looker, listed, () => false);
   const all = await looker.looks.once('resources', () => looker.reader.resources());
   return all.kind === 'failed' ? listed : byServer(listed, [...all.away, ...(all.stale ?? [])]);
 }
 
 // A server that is away is named: the ServiceAccount can do nothing about it.
 function byServer(inside: Inside, servers: readonly string[]): Inside {
-  const server = inside.kind === 'unseen' ? awayOf(inside.unseen, servers) : undefined;
-  return server === undefined ? inside : { kind: 'unseen', unseen: unseenVersion(server) };
+  const server = inside.kind === 'unlistable' ? awayOf(inside.unlistable, servers) : undefined;
+  return server === undefined ? inside : { kind: 'unlistable', unlistable: unavailableVersion(server) };
 }
 
 // The claim that a volume is bound to. If the claim cannot be read, the engine trusts the volume.
-async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promise<readonly Neighbour[]> {
+async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promise<readonly Dependent[]> {
   const claim = at(volume, 'spec', 'claimRef');
   const [name, namespace] = [textAt(claim, 'name') ?? '', textAt(claim, 'namespace') ?? ''];
   if (textAt(volume, 'status', 'phase') !== 'Bound' || name === '') return [];
   const found = await reader.getMetadata({ resource: claims, namespace, name }, identity);
   if (found.kind === 'failed')
-    return found.failure.kind === 'absent' ? [] : [neighbourOf(claims, { metadata: { name, namespace } })];
-  return textAt(found.object, 'metadata', 'uid') === textAt(claim, 'uid') ? [neighbourOf(claims, found.object)] : [];
+    return found.failure.kind === 'absent' ? [] : [dependentOf(claims, { metadata: { name, namespace } })];
+  return textAt(found.object, 'metadata', 'uid') === textAt(claim, 'uid') ? [dependentOf(claims, found.object)] : [];
 }
 
 async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySet<string>): Promise<Inside> {
@@ -78,14 +78,14 @@ async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySe
   );
   const listed = byServer(await list(looker, listable, namespace), stale);
   const away = all.away.find(isLeft);
-  if (away !== undefined && listed.kind === 'known') return { kind: 'unseen', unseen: unseenVersion(away) };
-  const found = listed.kind === 'known' ? listed.neighbours : [];
+  if (away !== undefined && listed.kind === 'known') return { kind: 'unlistable', unlistable: unavailableVersion(away) };
+  const found = listed.kind === 'known' ? listed.dependents : [];
   const isMade = madeWithin(found);
   return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isMade(one));
 }
 
 /** Whether Kubernetes made the object for another one of the same Namespace: then that one counts. */
-function madeWithin(all: readonly Neighbour[]): (one: Neighbour) => boolean {
+function madeWithin(all: readonly Dependent[]): (one: Dependent) => boolean {
   const makers = new Set(all.filter((one) => !isRootCertificate(one) && !isDefaultAccount(one)).map(({ uid }) => uid));
   const services = new Set(all.filter((one) => isCore(one, 'Service')).map(({ reference }) => reference.name));
   return (one) =>
@@ -93,16 +93,16 @@ function madeWithin(all: readonly Neighbour[]): (one: Neighbour) => boolean {
     one.owners.some(({ isController, uid }) => isController && uid !== one.uid && makers.has(uid));
 }
 
-function isCore({ reference }: Neighbour, kind: string): boolean {
+function isCore({ reference }: Dependent, kind: string): boolean {
   return reference.kind === kind && reference.apiVersion === 'v1';
 }
 
 /** Kubernetes puts this ConfigMap into every Namespace, and restores it after a change. */
-function isRootCertificate(one: Neighbour): boolean {
+function isRootCertificate(one: Dependent): boolean {
   return isCore(one, 'ConfigMap') && one.reference.name === 'kube-root-ca.crt';
 }
 
-function isDefaultAccount(one: Neighbour): boolean {
+function isDefaultAccount(one: Dependent): boolean {
   return isCore(one, 'ServiceAccount') && one.reference.name === 'default';
 }
 
@@ -120,24 +120,26 @@ async function listEach(
   namespace: string | undefined,
 ): Promise<Inside> {
   const lists = await inTurn(resources, async (resource): Promise<Inside> => {
-    const listing = await listAll(looker, key, { resource, namespace }, (object) => [neighbourOf(resource, object)]);
-    if (listing.kind === 'listed') return { kind: 'known', neighbours: listing.items };
+    const listing = await listAll(looker, key, { resource, namespace }, (object) => [dependentOf(resource, object)]);
+    if (listing.kind === 'listed') return { kind: 'known', dependents: listing.items };
     const { failure } = listing;
-    return listing.kind === 'unfinished' ? { kind: 'trouble', failure } : { kind: 'unseen', unseen: unseen(resource, failure) };
+    return listing.kind === 'unfinished'
+      ? { kind: 'trouble', failure }
+      : { kind: 'unlistable', unlistable: unlistable(resource, failure) };
   });
   const unknown = lists.find((one) => one.kind === 'trouble') ?? lists.find((one) => one.kind !== 'known');
-  return unknown ?? { kind: 'known', neighbours: lists.flatMap((one) => (one.kind === 'known' ? one.neighbours : [])) };
+  return unknown ?? { kind: 'known', dependents: lists.flatMap((one) => (one.kind === 'known' ? one.dependents : [])) };
 }
 
 // An object whose owners are all gone will be deleted soon: the garbage collector may not have reached it yet.
-async function withoutGarbage(looker: Looker, inside: Inside, isNobodys: (one: Neighbour) => boolean): Promise<Inside> {
+async function withoutGarbage(looker: Looker, inside: Inside, isNobodys: (one: Dependent) => boolean): Promise<Inside> {
   if (inside.kind !== 'known') return inside;
-  const candidates = inside.neighbours.filter((one) => !isLeaving(one) && !isNobodys(one));
+  const candidates = inside.dependents.filter((one) => !isLeaving(one) && !isNobodys(one));
   const garbage = await inTurn(candidates, async (one) => (await isGarbage(looker, one)) || isPlainAccount(looker, one));
-  return { kind: 'known', neighbours: candidates.filter((_, index) => garbage[index] !== true) };
+  return { kind: 'known', dependents: candidates.filter((_, index) => garbage[index] !== true) };
 }
 
-async function isGarbage({ reader, identity }: Looker, { reference, owners, object }: Neighbour): Promise<boolean> {
+async function isGarbage({ reader, identity }: Looker, { reference, owners, object }: Dependent): Promise<boolean> {
   if (owners.length === 0) return false;
   const named = ownersOf(object);
   const served = await inTurn(named, (owner) => reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? ''));
@@ -149,7 +151,7 @@ async function isGarbage({ reader, identity }: Looker, { reference, owners, obje
 // Kubernetes puts this ServiceAccount into every Namespace too, but does not restore it: it counts once somebody has written to it.
 // An object created without any field has no managedFields, and later writes add none: then its content shows whether somebody
 // wrote.
-async function isPlainAccount({ reader, identity }: Looker, one: Neighbour): Promise<boolean> {
+async function isPlainAccount({ reader, identity }: Looker, one: Dependent): Promise<boolean> {
   const { namespace, name } = one.reference;
   if (!isDefaultAccount(one) || namespace === undefined) return false;
   const { object } = one;

@@ -14,7 +14,7 @@ export const howToAllow = `annotate the Transaction with ${annotations.allowIrre
 const mostShown = 3;
 
 /** Why a Delete that takes these objects with it cannot be undone; undefined if it takes none. */
-export function takesAlong(companions: readonly string[]): string | undefined {
+export function whyCascade(companions: readonly string[]): string | undefined {
   if (companions.length === 0) return undefined;
   return `Kubernetes would also delete the objects that it owns (${shownOf(companions, mostShown)})`;
 }
@@ -44,7 +44,7 @@ const mostKinds = 10;
  * The note for a Delete if some kinds of possible dependents could not be listed; undefined if all could. `denied`: the
  * ServiceAccount may not list them; `failing`: listing them failed; `away`: APIServices that are not Available.
  */
-export function unlistedNote(
+export function unlistedKindsNote(
   denied: readonly string[],
   failing: readonly string[] = [],
   away: readonly string[] = [],

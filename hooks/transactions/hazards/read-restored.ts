@@ -4,20 +4,20 @@
 import { isToken, tokenAccount } from '../../objects/content/generated.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe, kindOf } from '../../objects/reference.ts';
-import { losesPods } from '../checks/consequences.ts';
+import type { ItemView, Presence } from '../observe/observation.ts';
 import { serviceAccountOf, serviceAccounts } from '../writes/resources.ts';
-import { storedBehindScale } from './claims.ts';
-import { lookerOf, type Standing } from './contents.ts';
-import { readOverwritten } from './endpoints.ts';
-import type { ItemView, Presence } from './observation.ts';
-import { lookForOwners, ownersLackedBy } from './owners.ts';
+import { losesPods } from './consequences.ts';
+import { lookerOf, type Standing } from './read-deleted.ts';
+import { readOverwritten } from './read-endpoints.ts';
+import { lookForOwners, ownersLackedBy } from './read-owners.ts';
+import { readScaledClaims } from './read-volumes.ts';
 
 type Found = Partial<
   Pick<
     ItemView,
     | 'goneOwners'
     | 'hiddenOwners'
-    | 'unseenOwner'
+    | 'unreadableOwner'
     | 'tokenOf'
     | 'contents'
     | 'ownContents'
@@ -27,7 +27,7 @@ type Found = Partial<
   >
 >;
 
-export async function readComingBack(standing: Standing, live: Presence): Promise<Found> {
+export async function readRestored(standing: Standing, live: Presence): Promise<Found> {
   const { entry } = standing;
   // An object that is to be recreated, or one whose content is to be restored, lacks these owners.
   const isToComeBack = entry.type === 'Delete' ? live.kind === 'absent' : live.kind === 'present';
@@ -47,7 +47,7 @@ async function findStored({ source, transaction, entry }: Standing, live: JsonOb
   if (kindOf(entry.resource) !== 'apps/StatefulSet' || entry.prior === undefined) return {};
   if (!losesPods(live, entry.prior)) return {};
   const states = { live, prior: entry.prior, since: transaction.createdAt };
-  const found = await storedBehindScale(lookerOf(source, transaction), states);
+  const found = await readScaledClaims(lookerOf(source, transaction), states);
   if (found.kind === 'trouble') return { contentsTrouble: found.failure };
   const claims = found.claims.map(describe);
   return { behind: { claims, volumes: found.volumes }, unlisted: found.unlisted };
@@ -60,7 +60,7 @@ async function findOwners({ source, transaction, entry }: Standing, held: JsonOb
   return {
     goneOwners: uidsOf(found.gone),
     hiddenOwners: uidsOf([...found.hidden, ...found.unserved]),
-    ...(found.trouble === undefined ? {} : { unseenOwner: found.trouble }),
+    ...(found.trouble === undefined ? {} : { unreadableOwner: found.trouble }),
   };
 }
 

@@ -9,13 +9,13 @@ import { field, pathText } from '../../objects/content/path.ts';
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { describe, identityOf, kindOf, type Reference } from '../../objects/reference.ts';
-import { isFedByKubernetes } from '../checks/company.ts';
 import { deletedBefore, type Resolved } from '../checks/targets.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
+import type { ItemView } from '../observe/observation.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
-import type { Standing } from './contents.ts';
-import type { ItemView } from './observation.ts';
+import { isFedByKubernetes } from './dependents.ts';
+import type { Standing } from './read-deleted.ts';
 
 const endpoints: Resource = {
   group: '',

@@ -2,16 +2,16 @@
 
 import type { Reader } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { neighbourOf } from '../checks/company.ts';
 import { instancesOf, isDefinition, isStorageMoved, newStoredVersions, settledAt } from '../model/crds.ts';
 import { isAfter } from '../model/others.ts';
 import type { Transaction } from '../model/transaction.ts';
+import type { ItemView, Presence } from '../observe/observation.ts';
+import { listAll } from '../reading/listing.ts';
+import { isWithoutObjects } from '../reading/served.ts';
 import { definitions, serviceAccountOf } from '../writes/resources.ts';
-import { lookerOf, type Standing, sorted } from './contents.ts';
-import { listAll } from './listing.ts';
-import type { ItemView, Presence } from './observation.ts';
-import { readPruned } from './pruned.ts';
-import { isWithoutObjects } from './served.ts';
+import { dependentOf } from './dependents.ts';
+import { lookerOf, type Standing, sorted } from './read-deleted.ts';
+import { readPruned } from './read-pruned.ts';
 
 type Found = Partial<Pick<ItemView, 'stored' | 'contents' | 'ownContents' | 'contentsTrouble'>>;
 
@@ -30,7 +30,7 @@ async function readWritten(standing: Standing, live: Presence, now: number): Pro
   if (now <= settledAt(live.object)) return { stored: { others: [], awaited: [] } };
   const since = status.items[entry.index]?.resourceVersion ?? textAt(entry.prior, 'metadata', 'resourceVersion');
   const resource = instancesOf(live.object);
-  const written = (object: JsonObject) => (isBefore(object, since) ? [] : [neighbourOf(resource, object)]);
+  const written = (object: JsonObject) => (isBefore(object, since) ? [] : [dependentOf(resource, object)]);
   const listing = await listAll(lookerOf(source, transaction), 'stored', { resource, namespace: undefined }, written);
   switch (listing.kind) {
     case 'listed': {

@@ -1,10 +1,10 @@
 // A kind that cannot be listed although what it holds may go with an object: its conversion webhook is gone, its API server is away.
 // That passes, or it lasts until somebody mends the kind. It is waited for, and not for so long that it holds up all else.
 
-import type { Unseen } from '../../objects/failure.ts';
+import type { UnlistableKind } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
-import { howToAllow } from '../checks/one-way.ts';
+import { howToAllow } from '../hazards/one-way.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
@@ -28,24 +28,27 @@ function isLasting({ transaction, now, waits }: Observation, since: number): boo
 }
 
 /** A Delete among these around which not all can be seen: waited for, then refused. */
-export function unseenAtChecks(observation: Observation, targets: readonly Prepared[]): Step | readonly Fault[] {
-  const blind = targets.flatMap((one) => (one.failing ?? []).slice(0, 1).map((unseen) => ({ unseen, resolved: one.resolved })));
+export function unlistableAtChecks(observation: Observation, targets: readonly Prepared[]): Step | readonly Fault[] {
+  const blind = targets.flatMap((one) =>
+    (one.failing ?? []).slice(0, 1).map((unlistable) => ({ unlistable, resolved: one.resolved })),
+  );
   const [first] = blind;
   if (first === undefined) return [];
   if (!isLasting(observation, observation.status.startTime ?? observation.now))
-    return waitOut(observation.status, lookingAt(first.unseen, first.resolved), first.unseen.failure);
-  return blind.map(({ unseen, resolved: { index, target } }) =>
-    fault('Irreversible', `spec.changes[${index}]: ${blindDelete(unseen, target)}`, index),
+    return waitOut(observation.status, lookingAt(first.unlistable, first.resolved), first.unlistable.failure);
+  return blind.map(({ unlistable, resolved: { index, target } }) =>
+    fault('Irreversible', `spec.changes[${index}]: ${blindDelete(unlistable, target)}`, index),
   );
 }
 
 /** The same when the Delete is due: what was changed before is taken back then. */
-export function unseenAtDelete(observation: Observation, view: ItemView, { index, target }: SnapshotEntry): Step | undefined {
+export function unlistableAtDelete(observation: Observation, view: ItemView, { index, target }: SnapshotEntry): Step | undefined {
   const { status, now } = observation;
-  const [unseen] = view.failing;
-  if (unseen === undefined) return undefined;
-  if (!isLasting(observation, status.startTime ?? now)) return waitOut(status, lookingAt(unseen, { target }), unseen.failure);
-  const message = blindDelete(unseen, target);
+  const [unlistable] = view.failing;
+  if (unlistable === undefined) return undefined;
+  if (!isLasting(observation, status.startTime ?? now))
+    return waitOut(status, lookingAt(unlistable, { target }), unlistable.failure);
+  const message = blindDelete(unlistable, target);
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }
 
@@ -53,29 +56,29 @@ export function unseenAtDelete(observation: Observation, view: ItemView, { index
  * What is about to be deleted again was made here. Where all had been made, others may rely on it, and it is left, as is what holds
  * a kind that cannot be listed. Else it goes all the same, with a note.
  */
-export function unseenAtUndo(
+export function unlistableAtUndo(
   observation: Observation,
   view: ItemView,
   { entry: { index, target }, wasCommitted }: { readonly entry: SnapshotEntry; readonly wasCommitted: boolean },
 ): Step | undefined {
   const { status, now } = observation;
-  const unseen = view.unseenInside ?? view.failing[0];
-  if (unseen === undefined) return undefined;
-  const { failure } = unseen;
+  const unlistable = view.unlistableContents ?? view.failing[0];
+  if (unlistable === undefined) return undefined;
+  const { failure } = unlistable;
   if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
-    return setAside(status, index, lookingAt(unseen, { target }), failure);
-  if (view.unseenInside === undefined && !wasCommitted) return undefined;
-  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: ${whyUnseen(unseen)}; ${nextFor(unseen)}`;
+    return setAside(status, index, lookingAt(unlistable, { target }), failure);
+  if (view.unlistableContents === undefined && !wasCommitted) return undefined;
+  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: ${whyUnlistable(unlistable)}; ${nextFor(unlistable)}`;
   return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
 
 /** Who failed, in words: the APIService, or the list of that kind. */
-export function whyUnseen({ kind, failure, isAway }: Unseen): string {
+export function whyUnlistable({ kind, failure, isAway }: UnlistableKind): string {
   return isAway === true ? `APIService ${kind} is not Available` : `listing ${kind} fails (${failure.reason})`;
 }
 
 /** What makes the kind listable again. */
-export function nextFor({ failure, isAway }: Unseen): string {
+export function nextFor({ failure, isAway }: UnlistableKind): string {
   if (isAway === true) return 'make that APIService Available or delete it, then retry the rollback';
   const who =
     failure.kind === 'transient'
@@ -85,11 +88,11 @@ export function nextFor({ failure, isAway }: Unseen): string {
 }
 
 /** What comes back, or gets its content back, names an owner of a kind that cannot be read: others are undone meanwhile, and after it. */
-export function unseenOwner(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
+export function unreadableOwner(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
   const { index, target } = entry;
   const { status, now, transaction } = observation;
-  if (view.unseenOwner === undefined) return undefined;
-  const { kind, failure } = view.unseenOwner;
+  if (view.unreadableOwner === undefined) return undefined;
+  const { kind, failure } = view.unreadableOwner;
   const owner = isSealed(entry, transaction) ? 'an owner' : `an owner, ${kind},`;
   if (!isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, `reading ${owner} of ${describe(target)}`, failure);
@@ -113,11 +116,11 @@ function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: numbe
   return Math.max(rollbackStartedAt ?? now, rollbackObservedAt ?? 0);
 }
 
-function lookingAt({ kind }: Unseen, { target }: Pick<SnapshotEntry, 'target'>): string {
+function lookingAt({ kind }: UnlistableKind, { target }: Pick<SnapshotEntry, 'target'>): string {
   return `listing ${kind} to find what would be deleted with ${describe(target)}`;
 }
 
-function blindDelete(unseen: Unseen, target: SnapshotEntry['target']): string {
-  const why = `what would be deleted with it is unknown, since ${whyUnseen(unseen)}`;
+function blindDelete(unlistable: UnlistableKind, target: SnapshotEntry['target']): string {
+  const why = `what would be deleted with it is unknown, since ${whyUnlistable(unlistable)}`;
   return `Delete of ${describe(target)} cannot be undone: ${why}; fix that kind, or ${howToAllow}`;
 }

@@ -12,7 +12,7 @@ import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../
 import { kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { parseTime, serverTimeResolution } from '../../objects/time.ts';
 
-export interface Neighbour {
+export interface Dependent {
   readonly reference: Reference;
   readonly uid: string;
   /** In ms; undefined where it is not known. */
@@ -28,7 +28,7 @@ interface Owner {
 }
 
 /** The object to delete. */
-export interface Doomed {
+export interface DeletionTarget {
   readonly resource: Pick<Resource, 'group' | 'kind'>;
   readonly target: Reference;
   /** The whole object: the selector of a Service decides who writes its Endpoints. */
@@ -36,17 +36,17 @@ export interface Doomed {
 }
 
 /** The objects around it. Each list holds at least what its name says, and may hold more. */
-export interface Surroundings {
+export interface Candidates {
   /** Objects with an owner. */
-  readonly owned: readonly Neighbour[];
-  readonly endpoints: readonly Neighbour[];
+  readonly owned: readonly Dependent[];
+  readonly endpoints: readonly Dependent[];
   /** Secrets with the type of a ServiceAccount's token. */
-  readonly tokens: readonly Neighbour[];
+  readonly tokens: readonly Dependent[];
   /** The Pods on the Node to delete. */
-  readonly pods: readonly Neighbour[];
+  readonly pods: readonly Dependent[];
 }
 
-export function neighbourOf({ group, version, kind }: Resource, object: JsonObject): Neighbour {
+export function dependentOf({ group, version, kind }: Resource, object: JsonObject): Dependent {
   const namespace = textAt(object, 'metadata', 'namespace');
   const apiVersion = group === '' ? version : `${group}/${version}`;
   return {
@@ -66,7 +66,7 @@ export function neighbourOf({ group, version, kind }: Resource, object: JsonObje
 }
 
 /** What may have made objects: the object to delete, or what was made of it. */
-export type Maker = Pick<Neighbour, 'uid' | 'createdAt'>;
+export type Maker = Pick<Dependent, 'uid' | 'createdAt'>;
 
 function madeOf(object: JsonObject): Maker {
   return { uid: textAt(object, 'metadata', 'uid') ?? '', createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')) };
@@ -101,36 +101,36 @@ function ownerReferences(object: JsonObject): readonly Json[] {
  * The objects that are lost together with the object to delete. `isMade` selects those that are not lost, since Kubernetes makes
  * them again or they are nobody's: their own dependents count instead.
  */
-export function companyOf(
-  doomed: Doomed,
-  around: Surroundings,
-  isMade: (neighbour: Neighbour, by: Maker) => boolean,
-): readonly Neighbour[] {
-  const maker = madeOf(doomed.object);
+export function cascade(
+  deletion: DeletionTarget,
+  around: Candidates,
+  isMade: (dependent: Dependent, by: Maker) => boolean,
+): readonly Dependent[] {
+  const maker = madeOf(deletion.object);
   const ownedBy = dependentsOf(around.owned);
   const seen = new Set([maker.uid]);
-  const found: Neighbour[] = [];
+  const found: Dependent[] = [];
   // Those that were made; the others are lost.
-  const take = (neighbours: readonly Neighbour[], by: Maker): readonly Neighbour[] => {
-    const fresh = neighbours.filter((neighbour) => !seen.has(neighbour.uid) && !isLeaving(neighbour));
-    for (const neighbour of fresh) seen.add(neighbour.uid);
-    const made = new Set(fresh.filter((neighbour) => isMade(neighbour, by)));
-    for (const neighbour of fresh) if (!made.has(neighbour)) found.push(neighbour);
+  const take = (dependents: readonly Dependent[], by: Maker): readonly Dependent[] => {
+    const fresh = dependents.filter((dependent) => !seen.has(dependent.uid) && !isLeaving(dependent));
+    for (const dependent of fresh) seen.add(dependent.uid);
+    const made = new Set(fresh.filter((dependent) => isMade(dependent, by)));
+    for (const dependent of fresh) if (!made.has(dependent)) found.push(dependent);
     return [...made];
   };
   // Others decide how long a chain of owners is: those that wait for their turn are in a list, not on the stack.
-  const waiting = take([...ownedBy(maker.uid), ...bySigns(doomed, around)], maker).toReversed();
+  const waiting = take([...ownedBy(maker.uid), ...bySigns(deletion, around)], maker).toReversed();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
     for (const made of take(ownedBy(next.uid), next).toReversed()) waiting.push(made);
   return found;
 }
 
-function dependentsOf(owned: readonly Neighbour[]): (uid: string) => readonly Neighbour[] {
-  const byOwner = new Map<string, Neighbour[]>();
-  for (const neighbour of owned)
-    for (const uid of new Set(neighbour.owners.map((owner) => owner.uid))) {
+function dependentsOf(owned: readonly Dependent[]): (uid: string) => readonly Dependent[] {
+  const byOwner = new Map<string, Dependent[]>();
+  for (const dependent of owned)
+    for (const uid of new Set(dependent.owners.map((owner) => owner.uid))) {
       const others = byOwner.get(uid) ?? [];
-      others.push(neighbour);
+      others.push(dependent);
       byOwner.set(uid, others);
     }
   return (uid) => byOwner.get(uid) ?? [];
@@ -142,25 +142,25 @@ export function areEvents({ group, plural }: Pick<Resource, 'group' | 'plural'>)
 }
 
 /** Whether the object is already being deleted: then our Delete does not cause its loss. */
-export function isLeaving({ object }: Neighbour): boolean {
+export function isLeaving({ object }: Dependent): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 }
 
 /** Whether the controller of `by` made it. What is older than `by` was made by others, and adopted: a Deployment adopts ReplicaSets. */
-export function isMadeBy({ owners, createdAt }: Neighbour, by: Maker): boolean {
+export function isMadeBy({ owners, createdAt }: Dependent, by: Maker): boolean {
   const isAdopted = createdAt !== undefined && by.createdAt !== undefined && by.createdAt - createdAt >= serverTimeResolution;
   return !isAdopted && owners.some((owner) => owner.uid === by.uid && owner.isController);
 }
 
-function bySigns(doomed: Doomed, { endpoints, tokens, pods }: Surroundings): readonly Neighbour[] {
-  const { target } = doomed;
-  switch (kindOf(doomed.resource)) {
+function bySigns(deletion: DeletionTarget, { endpoints, tokens, pods }: Candidates): readonly Dependent[] {
+  const { target } = deletion;
+  switch (kindOf(deletion.resource)) {
     case '/Service':
-      return isFedByKubernetes(doomed.object)
+      return isFedByKubernetes(deletion.object)
         ? []
         : endpoints.filter(({ reference: { namespace, name } }) => namespace === target.namespace && name === target.name);
     case '/ServiceAccount':
-      return tokens.filter((token) => isTokenOf(token, doomed));
+      return tokens.filter((token) => isTokenOf(token, deletion));
     case '/Node':
       return pods;
     default:
@@ -173,7 +173,7 @@ export function isFedByKubernetes(service: JsonObject): boolean {
   return isObject(at(service, 'spec', 'selector')) && textAt(service, 'spec', 'type') !== 'ExternalName';
 }
 
-function isTokenOf({ reference, object }: Neighbour, { target, object: account }: Doomed): boolean {
+function isTokenOf({ reference, object }: Dependent, { target, object: account }: DeletionTarget): boolean {
   const said = (key: string): string => textAt(object, 'metadata', 'annotations', `kubernetes.io/service-account.${key}`) ?? '';
   if (reference.namespace !== target.namespace || said('name') !== target.name) return false;
   return said('uid') === '' || said('uid') === textAt(account, 'metadata', 'uid');
@@ -190,10 +190,10 @@ const feeders: Readonly<Record<string, readonly string[]>> = {
  * nothing by itself. These labels count because the controller that they name treats the object as its own: it overwrites or
  * deletes it at will.
  */
-export function isDerived({ reference, object }: Neighbour, { resource, target, object: doomed }: Doomed): boolean {
+export function isDerived({ reference, object }: Dependent, { resource, target, object: deletion }: DeletionTarget): boolean {
   const label = (name: string): string => textAt(object, 'metadata', 'labels', name) ?? '';
   if (kindOfReference(reference) !== slices) return false;
   const feeder = label('endpointslice.kubernetes.io/managed-by');
   if (label('kubernetes.io/service-name') !== target.name || feeders[kindOf(resource)]?.includes(feeder) !== true) return false;
-  return feeder !== 'endpointslice-controller.k8s.io' || isFedByKubernetes(doomed);
+  return feeder !== 'endpointslice-controller.k8s.io' || isFedByKubernetes(deletion);
 }

@@ -3,17 +3,23 @@
 
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe, kindOf } from '../../objects/reference.ts';
-import { isFedByKubernetes } from '../checks/company.ts';
-import { lossBy } from '../checks/consequences.ts';
-import { shownOf, unlistedNote } from '../checks/one-way.ts';
-import { pruningVersions } from '../checks/pruning.ts';
 import { isDefinition } from '../model/crds.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Reason } from '../model/reason.ts';
-import { nothingStored, type Stored } from '../model/stored.ts';
-import type { Evidence } from './attribute.ts';
+import { lossBy } from './consequences.ts';
+import { isFedByKubernetes } from './dependents.ts';
+import { shownOf, unlistedKindsNote } from './one-way.ts';
+import { pruningVersions } from './pruning.ts';
+import { noData, type Stored } from './stored.ts';
+
+/** The change to undo, and its object. */
+interface Evidence {
+  readonly entry: SnapshotEntry;
+  readonly live: JsonObject | undefined;
+}
 
 /** What Kubernetes deletes together with an object. */
-export interface Hanging {
+export interface UndoHazards {
   /** Objects of others in it, or owned by it. */
   readonly contents: readonly string[];
   /** Targets of the same Transaction whose undo comes first. */
@@ -28,14 +34,14 @@ export interface Hanging {
   readonly wasCommitted: boolean;
 }
 
-type Kept =
+type UndoBlocker =
   | { readonly kind: 'wait'; readonly message: string }
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
 const mostShown = 5;
 
 /** Undefined if others lose nothing when the object is deleted. */
-export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | undefined {
+export function deletionBlocker(evidence: Evidence & UndoHazards, live: JsonObject): UndoBlocker | undefined {
   const { entry, contents, ownContents, wasCommitted } = evidence;
   const name = describe(entry.target);
   if (contents.length > 0) {
@@ -56,19 +62,19 @@ export function keptFor(evidence: Evidence & Hanging, live: JsonObject): Kept | 
  * Undefined if others lose nothing when the object gets back what it was. As soon as a Service has a selector, Kubernetes writes its
  * Endpoints; what it deletes in answer to other fields: checks/consequences.ts and pruning.ts.
  */
-export function overwriting(evidence: Evidence & Hanging, restored: JsonObject | undefined): Kept | undefined {
+export function restoreBlocker(evidence: Evidence & UndoHazards, restored: JsonObject | undefined): UndoBlocker | undefined {
   if (restored === undefined) return undefined;
   const kept = deleting(evidence, restored) ?? dropping(evidence, restored);
   return kept ?? overwritingEndpoints(evidence, restored);
 }
 
-function deleting(evidence: Evidence & Hanging, restored: JsonObject): Kept | undefined {
+function deleting(evidence: Evidence & UndoHazards, restored: JsonObject): UndoBlocker | undefined {
   const { entry, live } = evidence;
   const loss = live === undefined ? undefined : lossBy(live, restored, entry.prior);
   return loss === undefined ? undefined : keptFrom(evidence, loss);
 }
 
-function overwritingEndpoints({ entry, contents }: Evidence & Hanging, restored: JsonObject): Kept | undefined {
+function overwritingEndpoints({ entry, contents }: Evidence & UndoHazards, restored: JsonObject): UndoBlocker | undefined {
   if (contents.length === 0 || kindOf(entry.resource) !== '/Service' || !isFedByKubernetes(restored)) return undefined;
   const [which, name] = [shownOf(contents, mostShown), describe(entry.target)];
   return notEmpty(
@@ -77,7 +83,7 @@ function overwritingEndpoints({ entry, contents }: Evidence & Hanging, restored:
 }
 
 // Values in fields that a CRD got are of those who wrote them.
-function dropping({ entry, live, contents, ownContents }: Evidence & Hanging, restored: JsonObject): Kept | undefined {
+function dropping({ entry, live, contents, ownContents }: Evidence & UndoHazards, restored: JsonObject): UndoBlocker | undefined {
   if (!isDefinition(entry.resource) || live === undefined || pruningVersions(live, restored).length === 0) return undefined;
   const name = describe(entry.target);
   if (contents.length > 0)
@@ -87,13 +93,13 @@ function dropping({ entry, live, contents, ownContents }: Evidence & Hanging, re
   return ownContents.length === 0 ? undefined : untilUndone(name, ownContents);
 }
 
-function untilUndone(name: string, those: readonly string[]): Kept {
+function untilUndone(name: string, those: readonly string[]): UndoBlocker {
   return { kind: 'wait', message: `waiting to undo ${name} until these are undone: ${shownOf(those, mostShown)}` };
 }
 
 // The claims that a StatefulSet got are nobody's, unless all was Committed, or they are older.
-function keptFrom({ entry, behind, wasCommitted, unlisted }: Evidence & Hanging, loss: string): Kept | undefined {
-  const { claims, volumes } = behind ?? nothingStored;
+function keptFrom({ entry, behind, wasCommitted, unlisted }: Evidence & UndoHazards, loss: string): UndoBlocker | undefined {
+  const { claims, volumes } = behind ?? noData;
   const isOfClaims = kindOf(entry.resource) === 'apps/StatefulSet';
   const unknown = unlisted.length > 0 ? ['claims that the ServiceAccount may not list'] : [];
   const lost = wasCommitted ? [...claims, ...unknown] : volumes;
@@ -103,7 +109,7 @@ function keptFrom({ entry, behind, wasCommitted, unlisted }: Evidence & Hanging,
 }
 
 // What is stored in a volume that was made for a claim of a Transaction that was never Committed is nobody's.
-function volumesOfOthers({ behind: { volumes } = nothingStored }: Hanging, name: string): Kept | undefined {
+function volumesOfOthers({ behind: { volumes } = noData }: UndoHazards, name: string): UndoBlocker | undefined {
   if (volumes.length === 0) return undefined;
   const which = shownOf(volumes, mostShown);
   return notEmpty(
@@ -111,7 +117,7 @@ function volumesOfOthers({ behind: { volumes } = nothingStored }: Hanging, name:
   );
 }
 
-function storedBehind({ behind: { claims } = nothingStored, wasCommitted }: Hanging, name: string): Kept | undefined {
+function storedBehind({ behind: { claims } = noData, wasCommitted }: UndoHazards, name: string): UndoBlocker | undefined {
   if (!wasCommitted || claims.length === 0) return undefined;
   const which = shownOf(claims, mostShown);
   return notEmpty(
@@ -120,11 +126,11 @@ function storedBehind({ behind: { claims } = nothingStored, wasCommitted }: Hang
 }
 
 /** The note on a deletion; `more` is another one. */
-export function unlistedPart(
-  { unlisted, failing, away }: Pick<Hanging, 'unlisted' | 'failing' | 'away'>,
+export function unlistedKindsPart(
+  { unlisted, failing, away }: Pick<UndoHazards, 'unlisted' | 'failing' | 'away'>,
   more?: string,
 ): { readonly note?: string } {
-  const notes = [more, unlistedNote(unlisted, failing, away)].filter((note) => note !== undefined);
+  const notes = [more, unlistedKindsNote(unlisted, failing, away)].filter((note) => note !== undefined);
   return notes.length === 0 ? {} : { note: notes.join('; ') };
 }
 
@@ -136,6 +142,6 @@ function boundVolume({ entry }: Evidence, live: JsonObject): string | undefined 
   return isBound ? (volume ?? '') : undefined;
 }
 
-function notEmpty(message: string): Kept {
+function notEmpty(message: string): UndoBlocker {
   return { kind: 'conflict', reason: 'NotEmpty', message };
 }
