@@ -3,8 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { cascade, type Dependent, dependentOf, isMadeBy } from '../../hooks/transactions/hazards/dependents.ts';
+import type { HazardContext } from '../../hooks/transactions/hazards/read-context.ts';
 import { lookForOwners } from '../../hooks/transactions/hazards/read-owners.ts';
-import { claims, readStoredData } from '../../hooks/transactions/hazards/read-volumes.ts';
+import { claims, readVolumes } from '../../hooks/transactions/hazards/read-volumes.ts';
 import type { Looker } from '../../hooks/transactions/reading/listing.ts';
 import { configMaps } from '../../hooks/transactions/writes/resources.ts';
 
@@ -37,7 +38,7 @@ async function inTime(t: Test, work: () => unknown): Promise<void> {
 t.test('below an object whose Create is undone', async (t) => {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };
   const deletion = { resource: configMaps, target, object: { metadata: { uid: 'uid--1' } } };
-  const around = { endpoints: [], tokens: [], pods: [] };
+  const around = { endpoints: [], bySign: [] };
   const stranger = dependentOf(configMaps, {
     metadata: { name: 'theirs', namespace: 'there', uid: 'theirs', ownerReferences: [{ uid: `uid-${many - 1}` }] },
   });
@@ -54,7 +55,7 @@ t.test('an object that names one owner often counts once', async (t) => {
   const often = dependentOf(configMaps, {
     metadata: { name: 'often', namespace: 'there', uid: 'often', ownerReferences: [{ uid: 'gone' }, { uid: 'gone' }] },
   });
-  const around = { owned: [often], endpoints: [], tokens: [], pods: [] };
+  const around = { owned: [often], endpoints: [], bySign: [] };
   t.same(
     cascade(deletion, around, () => false),
     [often],
@@ -83,6 +84,6 @@ t.test('claims among them', async (t) => {
   const pods = { ...configMaps, plural: 'pods', kind: 'Pod' };
   const all = indexes.flatMap((index) => [made(index, -1, pods), made(many + index, index, claims)]);
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };
-  const deletion = { resource: configMaps, target, object: { metadata: { uid: 'uid--1' } } };
-  await inTime(t, async () => t.match(await readStoredData(looker, deletion, all), { kind: 'known', claims: [] }));
+  const context = { looker, entry: { resource: configMaps, target } } as unknown as HazardContext;
+  await inTime(t, async () => t.match(await readVolumes(context, {}, all), { claims: [], volumes: [] }));
 });

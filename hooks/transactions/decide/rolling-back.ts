@@ -9,7 +9,7 @@ import { uidOf } from '../attribution/attribute.ts';
 import { withDrift } from '../attribution/drift.ts';
 import { goneManagers } from '../attribution/others.ts';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../attribution/undo.ts';
-import { allMissing } from '../hazards/owners.ts';
+import { missingOwners } from '../hazards/messages.ts';
 import { fencedUntil, mayLandUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
@@ -100,7 +100,7 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const unlistable = unseenFor(verdict, observation, view, evidence);
   if (unlistable !== undefined) return unlistable;
   const safe = isFenced(evidence, due) ? verdict : fenced(verdict, view, known, givesUpOn(observation, due));
-  const lost = { goneOwners: allMissing(view), goneManagers: goneManagers(evidence) };
+  const lost = { goneOwners: missingOwners(view.hazards), goneManagers: goneManagers(evidence) };
   return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
 }
 
@@ -134,11 +134,11 @@ function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemVi
   return givesOwners ? unreadableOwner(observation, view, evidence.entry) : undefined;
 }
 
-function evidenceOf({ status, transaction, now }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
-  const { item, contents, ownContents, behind, unlisted, goneOwners, tokenOf, others } = view;
-  const around = { contents, ownContents, behind, unlisted, goneOwners, tokenOf, others };
+function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
+  const { item, hazards, others } = view;
   return {
-    ...around,
+    hazards,
+    others,
     entry: withDrift(entry, drift),
     live: view.live.kind === 'present' ? view.live.object : undefined,
     managers: managersOfChange(transaction, view.change),
@@ -148,11 +148,7 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
     uid: transaction.uid,
     filled: filledOf(transaction, view.change),
     createdUid: entry.type === 'Create' ? item.uid : undefined,
-    failing: view.failing.map(({ kind }) => kind),
-    away: view.away,
     wasCommitted: wasCommitted(transaction, status),
-    ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
-    ...(view.stored === undefined ? {} : { stored: { ...view.stored, now } }),
     version: item.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,
     overwrites: item.overwrite === true,

@@ -4,7 +4,7 @@
 import type { UnlistableKind } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
-import { howToAllow } from '../hazards/one-way.ts';
+import { howToAllow } from '../hazards/messages.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
@@ -30,7 +30,7 @@ function isLasting({ transaction, now, waits }: Observation, since: number): boo
 /** A Delete among these around which not all can be seen: waited for, then refused. */
 export function unlistableAtChecks(observation: Observation, targets: readonly Prepared[]): Step | readonly Fault[] {
   const blind = targets.flatMap((one) =>
-    (one.failing ?? []).slice(0, 1).map((unlistable) => ({ unlistable, resolved: one.resolved })),
+    (one.failingKinds ?? []).slice(0, 1).map((unlistable) => ({ unlistable, resolved: one.resolved })),
   );
   const [first] = blind;
   if (first === undefined) return [];
@@ -44,7 +44,7 @@ export function unlistableAtChecks(observation: Observation, targets: readonly P
 /** The same when the Delete is due: what was changed before is taken back then. */
 export function unlistableAtDelete(observation: Observation, view: ItemView, { index, target }: SnapshotEntry): Step | undefined {
   const { status, now } = observation;
-  const [unlistable] = view.failing;
+  const [unlistable] = view.hazards.failingKinds;
   if (unlistable === undefined) return undefined;
   if (!isLasting(observation, status.startTime ?? now))
     return waitOut(status, lookingAt(unlistable, { target }), unlistable.failure);
@@ -62,12 +62,12 @@ export function unlistableAtUndo(
   { entry: { index, target }, wasCommitted }: { readonly entry: SnapshotEntry; readonly wasCommitted: boolean },
 ): Step | undefined {
   const { status, now } = observation;
-  const unlistable = view.unlistableContents ?? view.failing[0];
+  const unlistable = view.hazards.unlistableContents ?? view.hazards.failingKinds[0];
   if (unlistable === undefined) return undefined;
   const { failure } = unlistable;
   if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, lookingAt(unlistable, { target }), failure);
-  if (view.unlistableContents === undefined && !wasCommitted) return undefined;
+  if (view.hazards.unlistableContents === undefined && !wasCommitted) return undefined;
   const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: ${whyUnlistable(unlistable)}; ${nextFor(unlistable)}`;
   return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
@@ -91,8 +91,8 @@ export function nextFor({ failure, isAway }: UnlistableKind): string {
 export function unreadableOwner(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
   const { index, target } = entry;
   const { status, now, transaction } = observation;
-  if (view.unreadableOwner === undefined) return undefined;
-  const { kind, failure } = view.unreadableOwner;
+  if (view.hazards.unreadableOwner === undefined) return undefined;
+  const { kind, failure } = view.hazards.unreadableOwner;
   const owner = isSealed(entry, transaction) ? 'an owner' : `an owner, ${kind},`;
   if (!isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, `reading ${owner} of ${describe(target)}`, failure);

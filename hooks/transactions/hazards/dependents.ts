@@ -40,10 +40,8 @@ export interface Candidates {
   /** Objects with an owner. */
   readonly owned: readonly Dependent[];
   readonly endpoints: readonly Dependent[];
-  /** Secrets with the type of a ServiceAccount's token. */
-  readonly tokens: readonly Dependent[];
-  /** The Pods on the Node to delete. */
-  readonly pods: readonly Dependent[];
+  /** Of a ServiceAccount: Secrets with the type of a token. Of a Node: the Pods on it. */
+  readonly bySign: readonly Dependent[];
 }
 
 export function dependentOf({ group, version, kind }: Resource, object: JsonObject): Dependent {
@@ -103,11 +101,11 @@ function ownerReferences(object: JsonObject): readonly Json[] {
  */
 export function cascade(
   deletion: DeletionTarget,
-  around: Candidates,
+  candidates: Candidates,
   isMade: (dependent: Dependent, by: Maker) => boolean,
 ): readonly Dependent[] {
   const maker = madeOf(deletion.object);
-  const ownedBy = dependentsOf(around.owned);
+  const ownedBy = dependentsOf(candidates.owned);
   const seen = new Set([maker.uid]);
   const found: Dependent[] = [];
   // Those that were made; the others are lost.
@@ -119,7 +117,7 @@ export function cascade(
     return [...made];
   };
   // Others decide how long a chain of owners is: those that wait for their turn are in a list, not on the stack.
-  const waiting = take([...ownedBy(maker.uid), ...bySigns(deletion, around)], maker).toReversed();
+  const waiting = take([...ownedBy(maker.uid), ...withoutReference(deletion, candidates)], maker).toReversed();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
     for (const made of take(ownedBy(next.uid), next).toReversed()) waiting.push(made);
   return found;
@@ -152,7 +150,7 @@ export function isMadeBy({ owners, createdAt }: Dependent, by: Maker): boolean {
   return !isAdopted && owners.some((owner) => owner.uid === by.uid && owner.isController);
 }
 
-function bySigns(deletion: DeletionTarget, { endpoints, tokens, pods }: Candidates): readonly Dependent[] {
+function withoutReference(deletion: DeletionTarget, { endpoints, bySign }: Candidates): readonly Dependent[] {
   const { target } = deletion;
   switch (kindOf(deletion.resource)) {
     case '/Service':
@@ -160,9 +158,9 @@ function bySigns(deletion: DeletionTarget, { endpoints, tokens, pods }: Candidat
         ? []
         : endpoints.filter(({ reference: { namespace, name } }) => namespace === target.namespace && name === target.name);
     case '/ServiceAccount':
-      return tokens.filter((token) => isTokenOf(token, deletion));
+      return bySign.filter((token) => isTokenOf(token, deletion));
     case '/Node':
-      return pods;
+      return bySign;
     default:
       return [];
   }

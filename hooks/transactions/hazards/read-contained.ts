@@ -12,19 +12,21 @@ import { areEvents, type DeletionTarget, type Dependent, dependentOf, isLeaving 
 import { lookForOwners, ownersOf } from './read-owners.ts';
 import { claims } from './read-volumes.ts';
 
-type Inside =
+type Contained =
   /** The objects whose loss somebody would notice. */
   | { readonly kind: 'known'; readonly dependents: readonly Dependent[] }
   /** This kind could not be listed: its objects are unknown. */
   | { readonly kind: 'unlistable'; readonly unlistable: UnlistableKind }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
+export const nothingContained: Contained = { kind: 'known', dependents: [] };
+
 /** `gone`: identities of objects that are taken for gone, with what an APIService among them serves. */
 export async function listContained(
   looker: Looker,
   { resource, target, object }: DeletionTarget,
   gone: ReadonlySet<string> = new Set(),
-): Promise<Inside> {
+): Promise<Contained> {
   switch (kindOf(resource)) {
     case '/Namespace':
       return listNamespace(looker, target.name, gone);
@@ -33,12 +35,12 @@ export async function listContained(
     case '/PersistentVolume':
       return { kind: 'known', dependents: await claimsOf(looker, object) };
     default:
-      return { kind: 'known', dependents: [] };
+      return nothingContained;
   }
 }
 
 // An APIService of a server that is away may stand in the way of the kind.
-async function listInstances(looker: Looker, instances: Resource): Promise<Inside> {
+async function listInstances(looker: Looker, instances: Resource): Promise<Contained> {
   const listed = await list(looker, [instances], undefined);
   if (listed.kind !== 'unlistable') return withoutGarbage(looker, listed, () => false);
   const all = await looker.looks.once('resources', () => looker.reader.resources());
@@ -46,9 +48,9 @@ async function listInstances(looker: Looker, instances: Resource): Promise<Insid
 }
 
 // A server that is away is named: the ServiceAccount can do nothing about it.
-function byServer(inside: Inside, servers: readonly string[]): Inside {
-  const server = inside.kind === 'unlistable' ? awayOf(inside.unlistable, servers) : undefined;
-  return server === undefined ? inside : { kind: 'unlistable', unlistable: unavailableVersion(server) };
+function byServer(contained: Contained, servers: readonly string[]): Contained {
+  const server = contained.kind === 'unlistable' ? awayOf(contained.unlistable, servers) : undefined;
+  return server === undefined ? contained : { kind: 'unlistable', unlistable: unavailableVersion(server) };
 }
 
 // The claim that a volume is bound to. If the claim cannot be read, the engine trusts the volume.
@@ -62,7 +64,7 @@ async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promi
   return textAt(found.object, 'metadata', 'uid') === textAt(claim, 'uid') ? [dependentOf(claims, found.object)] : [];
 }
 
-async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySet<string>): Promise<Inside> {
+async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySet<string>): Promise<Contained> {
   const all = await looker.looks.once('resources', () => looker.reader.resources());
   if (all.kind === 'failed') return { kind: 'trouble', failure: all.failure };
   const isLeft = (apiVersion: string): boolean => !gone.has(identityOf(apiService(apiVersion)));
@@ -107,9 +109,9 @@ function isDefaultAccount(one: Dependent): boolean {
 }
 
 // A kind that may not be listed may have objects: its contents are unknown.
-function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Inside> {
+function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Contained> {
   const kinds = resources.map(({ plural, group }) => `${plural}.${group}`).join();
-  const key = `inside ${namespace === undefined ? kinds : `${namespace} ${resources.length}`}`;
+  const key = `contained ${namespace === undefined ? kinds : `${namespace} ${resources.length}`}`;
   return looker.looks.once(key, () => listEach(looker, key, resources, namespace));
 }
 
@@ -118,8 +120,8 @@ async function listEach(
   key: string,
   resources: readonly Resource[],
   namespace: string | undefined,
-): Promise<Inside> {
-  const lists = await inTurn(resources, async (resource): Promise<Inside> => {
+): Promise<Contained> {
+  const lists = await inTurn(resources, async (resource): Promise<Contained> => {
     const listing = await listAll(looker, key, { resource, namespace }, (object) => [dependentOf(resource, object)]);
     if (listing.kind === 'listed') return { kind: 'known', dependents: listing.items };
     const { failure } = listing;
@@ -132,9 +134,9 @@ async function listEach(
 }
 
 // An object whose owners are all gone will be deleted soon: the garbage collector may not have reached it yet.
-async function withoutGarbage(looker: Looker, inside: Inside, isNobodys: (one: Dependent) => boolean): Promise<Inside> {
-  if (inside.kind !== 'known') return inside;
-  const candidates = inside.dependents.filter((one) => !isLeaving(one) && !isNobodys(one));
+async function withoutGarbage(looker: Looker, contained: Contained, isNobodys: (one: Dependent) => boolean): Promise<Contained> {
+  if (contained.kind !== 'known') return contained;
+  const candidates = contained.dependents.filter((one) => !isLeaving(one) && !isNobodys(one));
   const garbage = await inTurn(candidates, async (one) => (await isGarbage(looker, one)) || isPlainAccount(looker, one));
   return { kind: 'known', dependents: candidates.filter((_, index) => garbage[index] !== true) };
 }

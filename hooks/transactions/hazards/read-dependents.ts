@@ -1,57 +1,48 @@
-// Lists the objects around an object that is about to be deleted, to find what Kubernetes would delete with it. It lists as the
-// ServiceAccount, and only metadata. Kinds that the ServiceAccount may not list are reported by name.
+// Lists the objects that Kubernetes may delete with an object. It lists as the ServiceAccount, and only metadata.
 
 import type { Resource } from '../../objects/cluster.ts';
-import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
+import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { kindOf } from '../../objects/reference.ts';
 import { apiServiceOf, awayOf, inTurn, type Listing, type Looker, listAll, unlistable, type Wanted } from '../reading/listing.ts';
 import { areEvents, type Candidates, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';
+import type { Hazards } from './hazards.ts';
 
-export interface Around extends Candidates {
-  /** Kinds that the ServiceAccount may not list, as plural and group, in the order of discovery. */
-  readonly unlisted: readonly string[];
-  /** Kinds that cannot be listed for now. */
-  readonly failing: readonly UnlistableKind<Passing>[];
-  /** APIServices that are not Available: of their kinds nothing is known. */
-  readonly away: readonly string[];
+interface Listed extends Pick<Hazards, 'forbiddenKinds' | 'failingKinds'> {
+  readonly kind: 'listed';
+  readonly dependents: readonly Dependent[];
 }
 
-export type ListedCandidates =
-  | { readonly kind: 'known'; readonly around: Around }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
+interface Trouble {
+  readonly kind: 'trouble';
+  readonly failure: Failure;
+}
 
-/** The objects around one object that is to be deleted. For a moment, all objects in the same place share one look. */
-export async function listCandidates(
-  looker: Looker,
-  { resource, target }: Pick<DeletionTarget, 'resource' | 'target'>,
-): Promise<ListedCandidates> {
+type ListedCandidates =
+  | ({ readonly kind: 'known' } & Candidates & Pick<Hazards, 'forbiddenKinds' | 'failingKinds' | 'unavailable'>)
+  | Trouble;
+
+/** For a moment, all objects in the same namespace share one list. */
+export async function listCandidates(looker: Looker, { resource, target }: DeletionTarget): Promise<ListedCandidates> {
   const served = await looker.looks.once('resources', () => looker.reader.resources());
   if (served.kind === 'failed') return { kind: 'trouble', failure: served.failure };
-  const place = await lookAtPlace(looker, served.resources, target.namespace);
-  if (place.kind === 'trouble') return place;
-  const more = await lookForMore(looker, served.resources, { resource, target });
+  const near = await listNamespace(looker, served.resources, target.namespace);
+  if (near.kind === 'trouble') return near;
+  const more = await listBySign(looker, served.resources, { resource, target });
   if (more.kind === 'trouble') return more;
-  const owned = place.dependents.filter(({ owners }) => owners.length > 0);
-  const endpoints = place.dependents.filter(({ reference }) => reference.kind === 'Endpoints');
-  const isPod = kindOf(resource) === '/Node';
-  const [pods, tokens] = isPod ? [more.dependents, []] : [[], more.dependents];
   // Nothing can be learned of a server that is away. It is passed over: one APIService must not hold up every deletion in the cluster.
-  const all = [...place.failing, ...more.failing];
-  const failing = all.filter((one) => awayOf(one, served.stale) === undefined);
-  const away = [...served.away, ...all.map((one) => awayOf(one, served.stale))].filter((one) => one !== undefined);
-  const seen = { unlisted: [...place.unlisted, ...more.unlisted], failing, away: [...new Set(away.map(apiServiceOf))] };
-  return { kind: 'known', around: { owned, endpoints, tokens, pods, ...seen } };
+  const failing = [...near.failingKinds, ...more.failingKinds];
+  const away = [...served.away, ...failing.map((one) => awayOf(one, served.stale))].filter((one) => one !== undefined);
+  return {
+    kind: 'known',
+    owned: near.dependents.filter(({ owners }) => owners.length > 0),
+    endpoints: near.dependents.filter(({ reference }) => reference.kind === 'Endpoints'),
+    bySign: more.dependents,
+    forbiddenKinds: [...near.forbiddenKinds, ...more.forbiddenKinds],
+    failingKinds: failing.filter((one) => awayOf(one, served.stale) === undefined),
+    unavailable: [...new Set(away.map(apiServiceOf))],
+  };
 }
-
-export const noCandidates: ListedCandidates = {
-  kind: 'known',
-  around: { owned: [], endpoints: [], tokens: [], pods: [], unlisted: [], failing: [], away: [] },
-};
-
-type Seen = Pick<Around, 'unlisted' | 'failing'> & { readonly kind: 'seen'; readonly dependents: readonly Dependent[] };
-
-type Trouble = Extract<ListedCandidates, { kind: 'trouble' }>;
 
 // The same kinds as the garbage collector: only those with the verbs list, watch and delete, and no Events.
 // Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
@@ -61,42 +52,39 @@ function isCollected(resource: Resource): boolean {
 
 // A namespaced object has its dependents in its namespace. If one kind cannot be listed, only that kind is in trouble; if no kind
 // can be listed, the API server is.
-function lookAtPlace(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Seen | Trouble> {
-  const key = `around ${namespace ?? ''}`;
+function listNamespace(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Listed | Trouble> {
+  const key = `dependents ${namespace ?? ''}`;
   return looker.looks.once(key, async () => {
     const wanted = resources.filter((resource) => isCollected(resource) && (resource.namespaced || namespace === undefined));
-    const all = await inTurn(wanted, (resource) => see(looker, key, { resource, namespace }));
+    const all = await inTurn(wanted, (resource) => list(looker, key, { resource, namespace }));
     const unfinished = all.find((one) => one.kind === 'trouble');
     if (unfinished !== undefined) return unfinished;
-    const seen = all.filter((one) => one.kind === 'seen');
-    const [first] = seen.every(({ failing }) => failing.length > 0) ? seen : [];
-    const failure = first?.failing[0]?.failure;
-    return failure === undefined ? merged(seen) : { kind: 'trouble', failure };
+    const listed = all.filter((one) => one.kind === 'listed');
+    const [first] = listed.every(({ failingKinds }) => failingKinds.length > 0) ? listed : [];
+    const failure = first?.failingKinds[0]?.failure;
+    return failure === undefined ? together(listed) : { kind: 'trouble', failure };
   });
 }
 
 /** Lists dependents that are found by other signs than an owner reference. */
-async function lookForMore(
+async function listBySign(
   looker: Looker,
   resources: readonly Resource[],
   { resource, target }: Pick<DeletionTarget, 'resource' | 'target'>,
-): Promise<Seen | Trouble> {
-  const core = (plural: string) => resources.find((one) => one.group === '' && one.plural === plural);
-  const [secrets, pods] = [core('secrets'), core('pods')];
-  const kind = kindOf(resource);
-  if (kind === '/ServiceAccount' && secrets !== undefined) {
-    const fieldSelector = 'type=kubernetes.io/service-account-token';
-    const key = `tokens ${target.namespace}`;
-    return looker.looks.once(key, () => see(looker, key, { resource: secrets, namespace: target.namespace, fieldSelector }));
-  }
-  if (kind !== '/Node' || pods === undefined) return nothingSeen;
-  const key = `pods ${target.name}`;
-  const fieldSelector = `spec.nodeName=${target.name}`;
-  return looker.looks.once(key, () => see(looker, key, { resource: pods, namespace: undefined, fieldSelector }));
+): Promise<Listed | Trouble> {
+  const signs = {
+    '/ServiceAccount': ['secrets', 'type=kubernetes.io/service-account-token', target.namespace],
+    '/Node': ['pods', `spec.nodeName=${target.name}`, undefined],
+  } as const;
+  const [plural, fieldSelector, namespace] = signs[kindOf(resource) as '/Node'] ?? [];
+  const wanted = resources.find((one) => one.group === '' && one.plural === plural);
+  if (wanted === undefined || fieldSelector === undefined) return nothing;
+  const key = `${plural} ${namespace} ${fieldSelector}`;
+  return looker.looks.once(key, () => list(looker, key, { resource: wanted, namespace, fieldSelector }));
 }
 
-async function see(looker: Looker, key: string, wanted: Wanted): Promise<Seen | Trouble> {
-  return seenIn(await listAll(looker, key, wanted, (object) => keptOf(wanted, object)), wanted);
+async function list(looker: Looker, key: string, wanted: Wanted): Promise<Listed | Trouble> {
+  return listedIn(await listAll(looker, key, wanted, (object) => keptOf(wanted, object)), wanted);
 }
 
 // Most objects of a cluster are no dependents: these are not kept.
@@ -106,26 +94,26 @@ function keptOf({ resource, fieldSelector }: Wanted, object: JsonObject): readon
   return mayGo && !isLeaving(one) ? [one] : [];
 }
 
-const nothingSeen: Seen = { kind: 'seen', dependents: [], unlisted: [], failing: [] };
+const nothing: Listed = { kind: 'listed', dependents: [], forbiddenKinds: [], failingKinds: [] };
 
-function seenIn(listing: Listing<Dependent>, { resource }: Wanted): Seen | Trouble {
+function listedIn(listing: Listing<Dependent>, { resource }: Wanted): Listed | Trouble {
   switch (listing.kind) {
     case 'listed':
-      return { ...nothingSeen, dependents: listing.items };
+      return { ...nothing, dependents: listing.items };
     case 'unfinished':
       return { kind: 'trouble', failure: listing.failure };
     case 'denied':
-      return { ...nothingSeen, unlisted: [unlistable(resource, listing.failure).kind] };
+      return { ...nothing, forbiddenKinds: [unlistable(resource, listing.failure).kind] };
     default:
-      return { ...nothingSeen, failing: [unlistable(resource, listing.failure)] };
+      return { ...nothing, failingKinds: [unlistable(resource, listing.failure)] };
   }
 }
 
-function merged(all: readonly Seen[]): Seen {
+function together(all: readonly Listed[]): Listed {
   return {
-    kind: 'seen',
+    kind: 'listed',
     dependents: all.flatMap(({ dependents }) => dependents),
-    unlisted: all.flatMap(({ unlisted }) => unlisted),
-    failing: all.flatMap(({ failing }) => failing),
+    forbiddenKinds: all.flatMap(({ forbiddenKinds }) => forbiddenKinds),
+    failingKinds: all.flatMap(({ failingKinds }) => failingKinds),
   };
 }

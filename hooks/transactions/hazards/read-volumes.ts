@@ -1,4 +1,4 @@
-// Claims that go with an object, and the volumes behind them.
+// Claims that Kubernetes deletes with an object, and the volumes behind them.
 //
 // PersistentVolumeClaims that a StatefulSet makes and, by its persistentVolumeClaimRetentionPolicy, deletes with itself. Its
 // controller sets itself as their owner when it makes them, or the next time it looks once the policy says so. Source:
@@ -7,11 +7,13 @@
 import type { Resource } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
+import { describe, kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { parseTime } from '../../objects/time.ts';
 import { inTurn, type Looker, listAll } from '../reading/listing.ts';
-import { isClaimOfScale } from './consequences.ts';
-import { type DeletionTarget, type Dependent, dependentOf } from './dependents.ts';
+import { type Dependent, dependentOf } from './dependents.ts';
+import type { Hazards } from './hazards.ts';
+import { type HazardContext, nameIn } from './read-context.ts';
+import { isClaimOfScale } from './triggers.ts';
 
 export const claims: Resource = {
   group: '',
@@ -25,49 +27,29 @@ export const claims: Resource = {
 
 const volumes: Resource = { ...claims, plural: 'persistentvolumes', kind: 'PersistentVolume', namespaced: false };
 
-type Behind =
-  | {
-      readonly kind: 'known';
-      /** The claims with a volume among what the controllers of the object made. */
-      readonly claims: readonly Reference[];
-      /** Volumes that were not made for a claim, and are deleted with it, in words. */
-      readonly volumes: readonly string[];
-      /** The kind of volumes, if the ServiceAccount may not read them: of these it is not known whether they go. */
-      readonly unlisted: readonly string[];
-    }
-  | { readonly kind: 'trouble'; readonly failure: Failure };
-
-/** What is stored behind an object, a claim or not, and what its controllers made. */
-export async function readStoredData(looker: Looker, deletion: DeletionTarget, made: readonly Dependent[]): Promise<Behind> {
-  const bound = await boundClaims(looker, made);
-  const own = kindOf(deletion.resource) === `/${claims.kind}` ? [deletion.object] : [];
-  const found = await volumesOfOthers(looker, [...own, ...bound.map(({ object }) => object)]);
-  return found.kind === 'trouble' ? found : { ...found, claims: bound.map(({ reference }) => reference) };
-}
-
 /**
- * The same behind the Pods of a StatefulSet that it would no longer have, were it as `prior` again: with `whenScaled: Delete` their claims go.
- * Claims that are older than `since` (ms since the epoch) are of others: their volumes count with those that were not made for a claim.
+ * The claims of the Pods that a StatefulSet loses by an undo. Claims that are older than the Transaction are of others: their volumes
+ * count with those that were not made for a claim.
  */
-export async function readScaledClaims(
-  looker: Looker,
-  { live, prior, since }: { readonly live: JsonObject; readonly prior: JsonObject; readonly since: number },
-): Promise<Behind> {
-  const namespace = textAt(live, 'metadata', 'namespace') ?? '';
+export async function readClaims(
+  { looker, transaction, undo }: HazardContext,
+  { before = {}, after = {} }: { readonly before: JsonObject | undefined; readonly after: JsonObject | undefined },
+): Promise<Partial<Hazards>> {
+  if (undo === undefined) return {};
+  const namespace = textAt(before, 'metadata', 'namespace') ?? '';
   const pick = (object: JsonObject): readonly JsonObject[] =>
-    volumeOf(object) !== undefined && isClaimOfScale(textAt(object, 'metadata', 'name') ?? '', live, prior) ? [object] : [];
-  // Which claims are picked depends on the replicas: another state of the StatefulSet is another look.
-  const key = `claims of ${textAt(live, 'metadata', 'name')} ${namespace} ${textAt(live, 'metadata', 'resourceVersion')}`;
+    volumeOf(object) !== undefined && isClaimOfScale(textAt(object, 'metadata', 'name') ?? '', before, after) ? [object] : [];
+  // Which claims are picked depends on the replicas: another state of the StatefulSet is another list.
+  const key = `claims of ${textAt(before, 'metadata', 'name')} ${namespace} ${textAt(before, 'metadata', 'resourceVersion')}`;
   const wanted = { resource: claims, namespace, whole: true };
   const listing = await looker.looks.once(key, () => listAll(looker, key, wanted, pick));
-  if (listing.kind === 'denied') return { kind: 'known', claims: [], volumes: [], unlisted: [claims.plural] };
-  if (listing.kind !== 'listed') return { kind: 'trouble', failure: listing.failure };
-  const older = listing.items.filter((claim) => (parseTime(textAt(claim, 'metadata', 'creationTimestamp')) ?? 0) < since);
+  if (listing.kind === 'denied') return { forbiddenKinds: [claims.plural] };
+  if (listing.kind !== 'listed') return { trouble: listing.failure };
+  const isOlder = (claim: JsonObject): boolean =>
+    (parseTime(textAt(claim, 'metadata', 'creationTimestamp')) ?? 0) < transaction.createdAt;
   return {
-    kind: 'known',
-    claims: listing.items.map((claim) => dependentOf(claims, claim).reference),
-    volumes: older.map((claim) => `${volumes.kind} ${volumeOf(claim)}`),
-    unlisted: [],
+    claims: listing.items.map((claim) => describe(dependentOf(claims, claim).reference)),
+    volumes: listing.items.filter(isOlder).map((claim) => `${volumes.kind} ${volumeOf(claim)}`),
   };
 }
 
@@ -77,8 +59,8 @@ interface Claim {
   readonly object: JsonObject | undefined;
 }
 
-/** The claims with a volume among the objects. A claim that cannot be read counts as one with a volume. */
-async function boundClaims({ reader, identity }: Looker, made: readonly Dependent[]): Promise<readonly Claim[]> {
+/** The claims with a volume among what the controllers of an object made. A claim that cannot be read counts as one with a volume. */
+async function claimsBehind({ reader, identity }: Looker, made: readonly Dependent[]): Promise<readonly Claim[]> {
   const pods = new Set(made.filter(({ reference }) => kindOfReference(reference) === '/Pod').map(({ uid }) => uid));
   const all = made.filter((one) => isClaim(one) && !isOfPod(one, pods));
   const found = await inTurn(all, async ({ reference }): Promise<readonly Claim[]> => {
@@ -94,21 +76,29 @@ function volumeOf(claim: JsonObject): string | undefined {
   return textAt(claim, 'spec', 'volumeName');
 }
 
-type FoundVolumes = Omit<Extract<Behind, { kind: 'known' }>, 'claims'> | Extract<Behind, { kind: 'trouble' }>;
-
 /**
- * The volumes, in words, that were not made for these claims, and that Kubernetes deletes with them by their reclaim policy. A volume
- * that is made for a claim has the uid of the claim in its name. Sources: k8s.io/kubernetes pkg/controller/volume/persistentvolume,
- * getProvisionedVolumeNameForClaim and reclaimVolume.
+ * The claims with a volume that are deleted with an object, and the volumes that were not made for these claims, or for the object if it is
+ * a claim, and that are deleted with them by their reclaim policy. A volume that is made for a claim has the uid of the claim in its name.
+ * Sources: k8s.io/kubernetes pkg/controller/volume/persistentvolume, getProvisionedVolumeNameForClaim and reclaimVolume.
  */
-async function volumesOfOthers(looker: Looker, claims: readonly (JsonObject | undefined)[]): Promise<FoundVolumes> {
-  const others = claims.filter((claim) => claim !== undefined && !isMadeFor(claim));
-  const found = await inTurn(others, (claim) => reclaimed(looker, claim ?? {}));
+export async function readVolumes(
+  context: HazardContext,
+  object: JsonObject,
+  made: readonly Dependent[],
+): Promise<Partial<Pick<Hazards, 'claims' | 'volumes' | 'forbiddenKinds' | 'trouble'>>> {
+  const { looker, entry } = context;
+  const bound = await claimsBehind(looker, made);
+  const own = kindOf(entry.resource) === `/${claims.kind}` ? [object] : [];
+  const all = [...own, ...bound.flatMap((claim) => (claim.object === undefined ? [] : [claim.object]))];
+  const found = await inTurn(all, async (claim) => (isMadeFor(claim) ? undefined : reclaimed(looker, claim)));
   const failures = found.filter((one) => typeof one === 'object');
   const trouble = failures.find(({ kind }) => kind === 'transient');
-  if (trouble !== undefined) return { kind: 'trouble', failure: trouble };
-  const unlisted = failures.length > 0 ? [volumes.plural] : [];
-  return { kind: 'known', volumes: found.filter((one) => typeof one === 'string'), unlisted };
+  if (trouble !== undefined) return { trouble };
+  return {
+    claims: bound.map(({ reference }) => nameIn(context, reference)),
+    volumes: found.filter((one) => typeof one === 'string'),
+    forbiddenKinds: failures.length > 0 ? [volumes.plural] : [],
+  };
 }
 
 function isMadeFor(claim: JsonObject): boolean {

@@ -15,8 +15,8 @@ import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
 import { causeOf } from '../decide/refusals.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
 import { nextFor, whyUnlistable } from '../decide/unlistable-kinds.ts';
-import { allMissing } from '../hazards/owners.ts';
-import type { Staying } from '../hazards/read-deleted.ts';
+import { missingOwners } from '../hazards/messages.ts';
+import type { Staying } from '../hazards/read-context.ts';
 import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
@@ -160,13 +160,14 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
   const drift = view.drift === 'broken' ? [] : view.drift;
   // Of a change that recreates its object, the half that is to be undone next.
   const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
-  const awaitsOwn = found.ownContents.length > 0 || (found.stored?.awaited.length ?? 0) > 0;
+  const awaitsOwn = found.hazards.awaited.length > 0 || (found.hazards.stored?.awaited.length ?? 0) > 0;
   return { view, awaitsOwn, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
 }
 
 // What the same undo takes away before is not in the way.
-function withoutOwn({ stored, ...view }: ItemView): ItemView {
-  return { ...view, ownContents: [], ...(stored === undefined ? {} : { stored: { ...stored, awaited: [] } }) };
+function withoutOwn({ hazards: { stored, ...hazards }, ...view }: ItemView): ItemView {
+  const own = stored === undefined ? {} : { stored: { ...stored, awaited: [] } };
+  return { ...view, hazards: { ...hazards, awaited: [], ...own } };
 }
 
 function goneIn({ objects }: Assumed): ReadonlySet<string> {
@@ -208,10 +209,10 @@ function unreadFor(view: ItemView, { observation }: SurveyContext, subject: Subj
 }
 
 /** What must be seen before the object is deleted, or gets its owners back. */
-function unseenFor(view: ItemView, { kind }: UndoVerdict, subject: Subject): UndoFinding | undefined {
+function unseenFor({ hazards }: ItemView, { kind }: UndoVerdict, subject: Subject): UndoFinding | undefined {
   const isBack = kind === 'recreate' || kind === 'complete' || kind === 'content';
-  const ofDelete = kind === 'delete' ? (view.unlistableContents ?? view.failing[0]) : undefined;
-  const unlistable = isBack ? view.unreadableOwner : ofDelete;
+  const ofDelete = kind === 'delete' ? (hazards.unlistableContents ?? hazards.failingKinds[0]) : undefined;
+  const unlistable = isBack ? hazards.unreadableOwner : ofDelete;
   if (unlistable === undefined) return undefined;
   const why = isBack
     ? `it has an owner, ${unlistable.kind}, that cannot be read (${unlistable.failure.reason})`
@@ -235,7 +236,7 @@ async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerd
   const found = findingOf(subject, verdict);
   const { transaction } = context.observation;
   await turnFor(evidence.live, entry.prior);
-  const lost = { goneOwners: allMissing(view), goneManagers: goneManagers(evidence) };
+  const lost = { goneOwners: missingOwners(view.hazards), goneManagers: goneManagers(evidence) };
   const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
   const isAssumed = context.assumed.objects.has(identityOf(entry.target));
   if (write === undefined || write.verb === 'delete' || isAssumed || lacksItsPlace(context, entry)) return found;

@@ -89,9 +89,9 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/transactions/hazards/dependents.ts',
-        find: 'take([...ownedBy(maker.uid), ...bySigns(deletion, around)], maker)',
+        find: 'take([...ownedBy(maker.uid), ...withoutReference(deletion, candidates)], maker)',
         replace:
-          "take([...(kindOf(deletion.resource) === '/ConfigMap' ? [] : ownedBy(maker.uid)), ...bySigns(deletion, around)], maker)",
+          "take([...(kindOf(deletion.resource) === '/ConfigMap' ? [] : ownedBy(maker.uid)), ...withoutReference(deletion, candidates)], maker)",
       },
     ],
     caughtBy: ['test/hooks/transactions/hazards/dependents.test.ts', 'test/scenarios/changes/deletes-with-dependents.test.ts'],
@@ -101,9 +101,9 @@ export const undo: readonly Sabotage[] = [
     fault: 'the undo of a creation deletes a Namespace with what others have put there',
     edits: [
       {
-        file: 'hooks/transactions/hazards/undo.ts',
-        find: 'if (contents.length > 0) {',
-        replace: 'if (evidence.contents.length < 0) {',
+        file: 'hooks/transactions/hazards/table.ts',
+        find: 'lost: ({ lost }: Hazards) => lost,',
+        replace: 'lost: ({ lost }: Hazards) => lost.slice(lost.length),',
       },
     ],
     caughtBy: ['test/hooks/transactions/attribution/undo.test.ts'],
@@ -127,7 +127,8 @@ export const undo: readonly Sabotage[] = [
       {
         file: 'hooks/transactions/decide/committing.ts',
         find: 'const unlistable = unlistableAtDelete(observation, view, entry);',
-        replace: 'const unlistable = unlistableAtDelete(observation, { ...view, failing: [] }, entry);',
+        replace:
+          'const unlistable = unlistableAtDelete(observation, { ...view, hazards: { ...view.hazards, failingKinds: [] } }, entry);',
       },
     ],
     caughtBy: ['test/scenarios/undo/unlistable-kinds.test.ts'],
@@ -136,7 +137,11 @@ export const undo: readonly Sabotage[] = [
     name: 'schemas-drop-values',
     fault: 'a change of a CRD drops values of its objects',
     edits: [
-      { file: 'hooks/transactions/hazards/one-way.ts', find: 'if (pruned.length === 0)', replace: 'if (pruned.length >= 0)' },
+      {
+        file: 'hooks/transactions/hazards/read-stored.ts',
+        find: 'return sorted(context, listed.items, isStillPruned);',
+        replace: 'return sorted(context, [], isStillPruned);',
+      },
     ],
     caughtBy: ['test/scenarios/undo/pruned-values.test.ts'],
   },

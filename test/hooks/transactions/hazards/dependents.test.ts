@@ -19,7 +19,7 @@ function owned(...relations: readonly string[]): readonly Dependent[] {
 }
 
 function names(dependents: readonly Dependent[], isMade: Parameters<typeof cascade>[2] = () => false): string {
-  const around = { owned: dependents, endpoints: [], tokens: [], pods: [] };
+  const around = { owned: dependents, endpoints: [], bySign: [] };
   return cascade(deletion, around, isMade)
     .map(({ uid }) => uid)
     .join(' ');

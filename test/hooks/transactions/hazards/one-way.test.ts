@@ -1,7 +1,9 @@
 // What nobody can take back, as a table: what makes a change a one-way one, and what comes near it and is none.
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
-import { whyIrreversible } from '../../../../hooks/transactions/hazards/one-way.ts';
+import { kindOfObject } from '../../../../hooks/objects/reference.ts';
+import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
+import { evaluateHazards } from '../../../../hooks/transactions/hazards/table.ts';
 
 const of = (apiVersion: string, kind: string, spec: JsonObject): JsonObject => ({ apiVersion, kind, spec });
 const pod = (spec: JsonObject): JsonObject => of('v1', 'Pod', spec);
@@ -21,6 +23,7 @@ const tolerations = (...keys: readonly string[]): JsonObject => pod({ toleration
 
 const rows: readonly (readonly [string, JsonObject | undefined, JsonObject | undefined, RegExp | undefined])[] = [
   ['a ConfigMap that becomes immutable', map(), map(true), /immutable/],
+  ['a ConfigMap that was not, in words', map(false), map(true), /immutable/],
   ['one that was so', map(true), map(true), undefined],
   ['one that says it is not', map(), map(false), undefined],
   ['a claim that grows', claim('1Gi'), claim('2Gi'), /grow/],
@@ -46,7 +49,9 @@ const rows: readonly (readonly [string, JsonObject | undefined, JsonObject | und
 
 for (const [what, prior, expected, why] of rows)
   t.test(what, async (t) => {
-    const found = whyIrreversible(prior, expected);
+    const target = { apiVersion: 'v1', kind: 'Any', name: 'one' };
+    const change = { kind: kindOfObject(expected ?? {}), target, before: prior, after: expected };
+    const found = evaluateHazards(change, noHazards)?.message;
     if (why === undefined) t.equal(found, undefined);
     else t.match(found, why);
   });

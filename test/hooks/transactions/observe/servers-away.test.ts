@@ -48,8 +48,11 @@ function deletion(group: string, of: string, object = {}) {
 const namespace = deletion('', 'Namespace');
 
 t.test('beside an object, the APIService of the version that is away is named, and the other kind fails', async (t) => {
-  const { around } = (await listCandidates(lookerOf(maps, widgets, gadgets), namespace)) as { readonly around?: unknown };
-  t.match(around, { away: ['v1.store.example'], failing: [{ kind: 'gadgets.store.example' }], unlisted: [] });
+  t.match(await listCandidates(lookerOf(maps, widgets, gadgets), namespace), {
+    unavailable: ['v1.store.example'],
+    failingKinds: [{ kind: 'gadgets.store.example' }],
+    forbiddenKinds: [],
+  });
 });
 
 t.test('in a Namespace it is named, unless it goes before', async (t) => {

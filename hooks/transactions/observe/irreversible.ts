@@ -1,0 +1,72 @@
+// Why a change cannot be undone, before anything is changed: what others would lose by it (hazards/table.ts).
+import type { Failure } from '../../objects/failure.ts';
+import { describe, kindOf } from '../../objects/reference.ts';
+import { type Fault, fault } from '../checks/fault.ts';
+import { deletedBefore, type Resolved } from '../checks/targets.ts';
+import { isLostForGood } from '../checks/validity.ts';
+import { noHazards } from '../hazards/hazards.ts';
+import { howToAllow, joined, unlistedKindsNote } from '../hazards/messages.ts';
+import { readHazards } from '../hazards/read.ts';
+import { evaluateHazards } from '../hazards/table.ts';
+import { mayBreak } from '../model/transaction.ts';
+import { serviceAccountOf } from '../writes/resources.ts';
+import type { LockContext } from './begin.ts';
+import type { Prepared } from './observation.ts';
+
+interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+  readonly all: readonly Resolved[];
+}
+
+type States = Pick<Prepared, 'prior' | 'expected'>;
+
+/** The change with what others would lose by it, or a read that failed. */
+export async function withHazards(context: Context, prepared: Prepared): Promise<Prepared | { readonly trouble: Failure }> {
+  if (mayBreak(context.transaction)) return prepared;
+  const [deletion, following] = await Promise.all(statesOf(prepared).map(async (states) => evaluated(context, prepared, states)));
+  const found = deletion?.found ?? noHazards;
+  const trouble = found.trouble ?? following?.found.trouble;
+  if (trouble !== undefined) return { trouble };
+  const irreversible = neverRecreated(prepared) ?? deletion?.why ?? following?.why;
+  const note = joined(prepared.note, unlistedKindsNote({ ...found, failingKinds: [] }));
+  return {
+    ...prepared,
+    ...(irreversible === undefined ? {} : { irreversible }),
+    ...(note === undefined ? {} : { note }),
+    ...(found.failingKinds.length === 0 ? {} : { failingKinds: found.failingKinds }),
+  };
+}
+
+// What recreates its object deletes it first.
+function statesOf({ prior, expected, resolved, recreates }: Prepared): readonly States[] {
+  if (recreates === true)
+    return [
+      { prior, expected: undefined },
+      { prior: undefined, expected },
+    ];
+  return [{ prior, expected: resolved.change.type === 'Delete' ? undefined : expected }];
+}
+
+// If no dry run has shown what is expected, nothing is read for it: that follows with the dry run.
+async function evaluated(context: Context, { resolved, approximate, recreates }: Prepared, { prior, expected }: States) {
+  const { reader, looks, transaction, all } = context;
+  const { resource, target, index } = resolved;
+  const looker = { reader, looks, identity: serviceAccountOf(transaction) };
+  const states = { before: prior, after: expected };
+  const isShown = !approximate || recreates === true || expected === undefined;
+  const gone = deletedBefore(all, index);
+  const found = isShown ? await readHazards({ looker, transaction, entry: resolved, gone }, states) : noHazards;
+  return { found, why: evaluateHazards({ kind: kindOf(resource), target, ...states }, found)?.message };
+}
+
+// A Delete of these was refused before.
+function neverRecreated({ resolved: { target }, recreates }: Prepared): string | undefined {
+  return recreates === true && isLostForGood(target) ? 'it would be deleted and created again' : undefined;
+}
+
+export function irreversibleFaults(targets: readonly Prepared[]): readonly Fault[] {
+  return targets.flatMap(({ irreversible, resolved: { index, change, target } }) => {
+    if (irreversible === undefined) return [];
+    const what = `spec.changes[${index}]: ${change.type} of ${describe(target)} cannot be undone: ${irreversible}`;
+    return [fault('Irreversible', `${what}; ${howToAllow}`, index)];
+  });
+}
