@@ -55,7 +55,12 @@ export function createSync(parts: EngineParts): Hook {
       calls += 1;
       const session = startSession(cluster, clock, timing.stepDeadline);
       const until = clock.monotonic() + timing.stepDeadline * partForLooks;
-      const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
+      const looks = createLooks({
+        now: clock.monotonic,
+        until,
+        lists: memory.unfinished.of(call.uid),
+        kinds: memory.unfinished.kindsOf(call.uid),
+      });
       const sources = createSources(parts.manifests, parts.clock);
       const { room, close } = rooms.open(call.namespace);
       const serving = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources, room };

@@ -1,5 +1,5 @@
-// A kind that cannot be listed although what it holds may go with an object: its conversion webhook is gone, its API server is away.
-// That passes, or it lasts until somebody mends the kind. It is waited for, and not for so long that it holds up all else.
+// A kind that cannot be listed although Kubernetes may delete its objects with another one: its conversion webhook is gone, its API server is
+// away. The engine waits for it, but not so long that everything else waits, too.
 
 import type { UnlistableKind } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
@@ -27,7 +27,7 @@ function isLasting({ transaction, now, waits }: Observation, since: number): boo
   return now > Math.min(since + listPatience, half) && waits >= (now > half ? attempts.least : attempts.most);
 }
 
-/** A Delete among these around which not all can be seen: waited for, then refused. */
+/** A Delete among these whose dependents cannot all be listed: the engine waits, then refuses the Delete. */
 export function unlistableAtChecks(observation: Observation, targets: readonly Prepared[]): Step | readonly Fault[] {
   const blind = targets.flatMap((one) =>
     (one.failingKinds ?? []).slice(0, 1).map((unlistable) => ({ unlistable, resolved: one.resolved })),
@@ -53,8 +53,8 @@ export function unlistableAtDelete(observation: Observation, view: ItemView, { i
 }
 
 /**
- * What is about to be deleted again was made here. Where all had been made, others may rely on it, and it is left, as is what holds
- * a kind that cannot be listed. Else it goes all the same, with a note.
+ * The undo of a Create would delete the object. If the Transaction was Committed, others may rely on what Kubernetes would delete with it, and the
+ * undo leaves the object; the same if the kind is one inside the object. Otherwise the undo deletes it, and a note says so.
  */
 export function unlistableAtUndo(
   observation: Observation,
@@ -72,7 +72,7 @@ export function unlistableAtUndo(
   return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
 }
 
-/** Who failed, in words: the APIService, or the list of that kind. */
+/** Why the kind cannot be listed. */
 export function whyUnlistable({ kind, failure, isAway }: UnlistableKind): string {
   return isAway === true ? `APIService ${kind} is not Available` : `listing ${kind} fails (${failure.reason})`;
 }
@@ -87,7 +87,7 @@ export function nextFor({ failure, isAway }: UnlistableKind): string {
   return `${who}, then retry the rollback`;
 }
 
-/** What comes back, or gets its content back, names an owner of a kind that cannot be read: others are undone meanwhile, and after it. */
+/** A restored object has an owner of a kind that cannot be read: the undo of other changes continues. */
 export function unreadableOwner(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
   const { index, target } = entry;
   const { status, now, transaction } = observation;

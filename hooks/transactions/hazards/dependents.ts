@@ -1,4 +1,4 @@
-// Which objects Kubernetes deletes together with an object, computed from the metadata of the objects around it. Pure.
+// Which objects Kubernetes deletes together with an object, computed from their metadata. Pure.
 //
 // 1. Objects that name it as owner, by uid: the garbage collector deletes them.
 // 2. Objects that controllers delete by other signs: the Endpoints with the name of a Service (the API server deletes these
@@ -15,7 +15,7 @@ import { parseTime, serverTimeResolution } from '../../objects/time.ts';
 export interface Dependent {
   readonly reference: Reference;
   readonly uid: string;
-  /** In ms; undefined where it is not known. */
+  /** In ms; undefined if it is not known. */
   readonly createdAt: number | undefined;
   readonly owners: readonly Owner[];
   /** Only the metadata that is needed: others decide how large the rest is. */
@@ -35,7 +35,7 @@ export interface DeletionTarget {
   readonly object: JsonObject;
 }
 
-/** The objects around it. Each list holds at least what its name says, and may hold more. */
+/** The objects that may be deleted with it. Each list contains at least what its name says. */
 export interface Candidates {
   /** Objects with an owner. */
   readonly owned: readonly Dependent[];

@@ -19,6 +19,8 @@ export interface HazardContext {
   readonly entry: Pick<SnapshotEntry, 'index' | 'target' | 'resource'>;
   /** Identities of objects that no longer exist then: earlier changes, or earlier parts of the undo, delete them. */
   readonly gone: ReadonlySet<string>;
+  /** Whether the same was read before the first change: then only some kinds are listed again (read-dependents.ts). */
+  readonly isAgain?: boolean;
   /** Only of an undo. */
   readonly undo?: UndoContext | undefined;
 }

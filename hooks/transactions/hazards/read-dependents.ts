@@ -22,11 +22,18 @@ type ListedCandidates =
   | ({ readonly kind: 'known' } & Candidates & Pick<Hazards, 'forbiddenKinds' | 'failingKinds' | 'unavailable'>)
   | Trouble;
 
-/** For a moment, all objects in the same namespace share one list. */
-export async function listCandidates(looker: Looker, { resource, target }: DeletionTarget): Promise<ListedCandidates> {
+/**
+ * For a moment, all objects in the same namespace share one list. `isAgain`: only kinds in which the first list of this process found objects with
+ * an owner, kinds that it could not list, and those that often have dependents.
+ */
+export async function listCandidates(
+  looker: Looker,
+  { resource, target }: DeletionTarget,
+  isAgain = false,
+): Promise<ListedCandidates> {
   const served = await looker.looks.once('resources', () => looker.reader.resources());
   if (served.kind === 'failed') return { kind: 'trouble', failure: served.failure };
-  const near = await listNamespace(looker, served.resources, target.namespace);
+  const near = await listNamespace(looker, served.resources, { namespace: target.namespace, isAgain });
   if (near.kind === 'trouble') return near;
   const more = await listBySign(looker, served.resources, { resource, target });
   if (more.kind === 'trouble') return more;
@@ -52,18 +59,53 @@ function isCollected(resource: Resource): boolean {
 
 // A namespaced object has its dependents in its namespace. If one kind cannot be listed, only that kind is in trouble; if no kind
 // can be listed, the API server is.
-function listNamespace(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Listed | Trouble> {
-  const key = `dependents ${namespace ?? ''}`;
+function listNamespace(
+  looker: Looker,
+  resources: readonly Resource[],
+  { namespace, isAgain }: { readonly namespace: string | undefined; readonly isAgain: boolean },
+): Promise<Listed | Trouble> {
+  const place = namespace ?? '';
+  const known = isAgain ? looker.looks.kinds.get(place) : undefined;
+  const key = `dependents ${place}${known === undefined ? '' : ` again ${known.size}`}`;
   return looker.looks.once(key, async () => {
-    const wanted = resources.filter((resource) => isCollected(resource) && (resource.namespaced || namespace === undefined));
+    const wanted = resources.filter(
+      (resource) => isIn(resource, namespace) && isCollected(resource) && isToList(resource, known),
+    );
     const all = await inTurn(wanted, (resource) => list(looker, key, { resource, namespace }));
     const unfinished = all.find((one) => one.kind === 'trouble');
     if (unfinished !== undefined) return unfinished;
     const listed = all.filter((one) => one.kind === 'listed');
     const [first] = listed.every(({ failingKinds }) => failingKinds.length > 0) ? listed : [];
     const failure = first?.failingKinds[0]?.failure;
-    return failure === undefined ? together(listed) : { kind: 'trouble', failure };
+    if (failure !== undefined) return { kind: 'trouble', failure };
+    if (known === undefined) looker.looks.kinds.set(place, kindsToListAgain(wanted, listed));
+    return together(listed);
   });
+}
+
+function isIn({ namespaced }: Resource, namespace: string | undefined): boolean {
+  return namespaced || namespace === undefined;
+}
+
+/** Kinds that controllers and people often make for other objects, and those that hold data. */
+const listedAgain = new Set([
+  ...['pods', 'persistentvolumeclaims', 'configmaps', 'secrets', 'services', 'endpoints', 'replicationcontrollers'],
+  ...['endpointslices.discovery.k8s.io', 'jobs.batch', 'cronjobs.batch'],
+  ...['deployments.apps', 'replicasets.apps', 'statefulsets.apps', 'daemonsets.apps'],
+]);
+
+function isToList(resource: Resource, known: ReadonlySet<string> | undefined): boolean {
+  return known === undefined || known.has(nameOf(resource)) || listedAgain.has(nameOf(resource));
+}
+
+function kindsToListAgain(resources: readonly Resource[], listed: readonly Listed[]): ReadonlySet<string> {
+  const isUsed = ({ dependents, forbiddenKinds, failingKinds }: Listed | undefined = nothing): boolean =>
+    dependents.length + forbiddenKinds.length + failingKinds.length > 0;
+  return new Set(resources.filter((_, index) => isUsed(listed[index])).map(nameOf));
+}
+
+function nameOf({ plural, group }: Resource): string {
+  return group === '' ? plural : `${plural}.${group}`;
 }
 
 /** Lists dependents that are found by other signs than an owner reference. */

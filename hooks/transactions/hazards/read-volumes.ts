@@ -105,15 +105,15 @@ function isMadeFor(claim: JsonObject): boolean {
   return (volumeOf(claim) ?? '').endsWith(textAt(claim, 'metadata', 'uid') ?? '');
 }
 
-/** The volume of the claim, in words, if it goes with the claim; why it cannot be read, if so. */
+/** The name of the volume of the claim if Kubernetes deletes it with the claim; the failure if it cannot be read. */
 async function reclaimed({ reader, identity }: Looker, claim: JsonObject): Promise<string | Failure | undefined> {
   const name = volumeOf(claim);
   if (name === undefined) return undefined;
   const answer = await reader.get({ resource: volumes, name }, identity);
   if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? undefined : answer.failure;
   const isBound = textAt(answer.object, 'spec', 'claimRef', 'uid') === textAt(claim, 'metadata', 'uid');
-  const goes = isBound && textAt(answer.object, 'spec', 'persistentVolumeReclaimPolicy') !== 'Retain';
-  return goes ? `${volumes.kind} ${name}` : undefined;
+  const isDeleted = isBound && textAt(answer.object, 'spec', 'persistentVolumeReclaimPolicy') !== 'Retain';
+  return isDeleted ? `${volumes.kind} ${name}` : undefined;
 }
 
 function isClaim({ reference: { apiVersion, kind } }: Dependent): boolean {

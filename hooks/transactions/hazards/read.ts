@@ -65,10 +65,10 @@ export async function readUndoHazards(
 
 /** What Kubernetes deletes with the object. In an undo, objects that controllers of the object made are not of others. */
 async function readDeletion(context: HazardContext, { before: object = {} }: States): Promise<Found> {
-  const { looker, entry, gone, undo } = context;
+  const { looker, entry, gone, isAgain, undo } = context;
   const deletion = { resource: entry.resource, target: entry.target, object };
   const [candidates, contained] = await Promise.all([
-    listCandidates(looker, deletion),
+    listCandidates(looker, deletion, isAgain),
     undo === undefined ? nothingContained : listContained(looker, deletion, gone),
   ]);
   if (candidates.kind === 'trouble') return { trouble: candidates.failure };

@@ -165,7 +165,7 @@ function hazardContextOf(
 ): HazardContext {
   const looker = { reader, looks, identity: serviceAccountOf(transaction) };
   const undo = direction === 'backward' ? { status, entries, staying } : undefined;
-  return { looker, transaction, entry, gone: assumedGone, undo };
+  return { looker, transaction, entry, gone: assumedGone, isAgain: direction === 'forward', undo };
 }
 
 /** What others would lose by a Delete. */

@@ -1,4 +1,4 @@
-// Results of looks are shared for a moment: all Deletes of a call share one look around. A look that takes longer than a call
+// Results of reads are shared for a moment: all Deletes of a call share one list of dependents. A look that takes longer than a call
 // continues in the next call: the process keeps what it has found so far.
 
 /** A list in progress. */
@@ -30,6 +30,13 @@ export interface Looks {
   keep(key: string, list: string, begun: Begun | undefined): void;
   /** The lists that the next call continues; none if all are complete. */
   unfinished(): Lists;
+  readonly kinds: KnownKinds;
+}
+
+/** By place: kinds that a second list of a place must contain. Calls of one process share them. */
+export interface KnownKinds {
+  get(place: string): ReadonlySet<string> | undefined;
+  set(place: string, kinds: ReadonlySet<string>): void;
 }
 
 /** ms for which a look counts, from its start. */
@@ -42,10 +49,11 @@ interface LookOptions {
   readonly until: number;
   /** The lists that the previous call did not complete. */
   readonly lists: Lists;
+  readonly kinds?: KnownKinds;
 }
 
 /** Made for one call. */
-export function createLooks({ now, until, lists }: LookOptions): Looks {
+export function createLooks({ now, until, lists, kinds = new Map() }: LookOptions): Looks {
   const looks = new Map<string, { readonly began: number; readonly answer: Promise<unknown> }>();
   const found = new Map([...lists].map(([key, look]) => [key, new Map(look)] as const));
   let isOver = false;
@@ -71,5 +79,6 @@ export function createLooks({ now, until, lists }: LookOptions): Looks {
       else look.set(list, begun);
     },
     unfinished: () => (isOver ? found : new Map()),
+    kinds,
   };
 }
