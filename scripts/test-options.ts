@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { existingClusterFlag } from '../test/controlplane/existing.ts';
 import { patchOf } from '../test/controlplane/versions.ts';
 
-export interface Shard {
+interface Shard {
   readonly index: number;
   readonly of: number;
 }
