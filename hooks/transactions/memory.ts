@@ -2,7 +2,7 @@
 
 import type { Clock } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
-import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/own-writes.ts';
+import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/in-flight.ts';
 import { bounded } from './observe/bounded.ts';
 import { createSightings, type Sightings } from './observe/sightings.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';

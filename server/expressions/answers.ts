@@ -4,8 +4,7 @@
 // A Transaction gets answers of its own only: no tenant can give another one an answer, by an API server that repeats a uid. The same
 // resourceVersion in another version of the API is another object.
 import { createHash } from 'node:crypto';
-import type { Asker } from '../../hooks/objects/asker.ts';
-import type { ExpressionResult } from '../../hooks/objects/cluster.ts';
+import type { Asker, ExpressionResult } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 
 interface Known {
