@@ -1,8 +1,8 @@
 // What the next call of the same Transaction needs of the lists of this one: what was found so far, if a call was too short, and the kinds to
 // list once more before a Delete.
 import type { Clock } from '../../objects/cluster.ts';
+import { createLruCache } from '../../objects/lru-cache.ts';
 import type { KnownKinds, Lists } from '../reading/looks.ts';
-import { bounded } from './bounded.ts';
 
 export interface UnfinishedLooks {
   /** Keeps the lists that a call had no time to complete; none if all are complete. */
@@ -26,10 +26,11 @@ interface Kept {
 }
 
 export function createUnfinished(clock: Pick<Clock, 'monotonic'>): UnfinishedLooks {
-  const kept = bounded<Kept>(mostFound, ({ lists }) => 1 + sizeOf(lists));
-  const kinds = bounded<ReadonlyMap<string, ReadonlySet<string>>>(mostFound, (places) =>
-    [...places.values()].reduce((sum, { size }) => sum + size, 1),
-  );
+  const kept = createLruCache<Kept>({ most: mostFound, weigh: ({ lists }) => 1 + sizeOf(lists) });
+  const kinds = createLruCache<ReadonlyMap<string, ReadonlySet<string>>>({
+    most: mostFound,
+    weigh: (places) => [...places.values()].reduce((sum, { size }) => sum + size, 1),
+  });
   return {
     keep(uid, lists) {
       if (lists.size === 0) kept.delete(uid);
