@@ -131,11 +131,15 @@ function byTrial(observation: Observation, view: ItemView, entry: SnapshotEntry)
 function irreversibleStep(
   { status, transaction, now }: Observation,
   { live, hazards }: ItemView,
-  { index, type, target, resource }: SnapshotEntry,
+  { index, type, target, resource, prior }: SnapshotEntry,
   after: JsonObject | undefined,
 ): Step | undefined {
-  const before = live.kind === 'present' ? live.object : undefined;
-  const found = mayBreak(transaction) ? undefined : evaluateHazards({ kind: kindOf(resource), target, before, after }, hazards);
+  const evaluate = (before: JsonObject | undefined) =>
+    evaluateHazards({ kind: kindOf(resource), target, before, after }, hazards);
+  // An earlier change may have made a part of it, such as a default of a CRD: it counts from the state before the Transaction, too.
+  const found = mayBreak(transaction)
+    ? undefined
+    : (evaluate(live.kind === 'present' ? live.object : undefined) ?? evaluate(prior));
   if (found === undefined) return undefined;
   const message = `${type} of ${describe(target)} cannot be undone: ${found.message}; ${howToAllow}`;
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);

@@ -6,7 +6,7 @@ import type { Failure, UnlistableKind } from '../../objects/failure.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, kindOf, type Reference } from '../../objects/reference.ts';
 import { instancesOf } from '../model/crds.ts';
-import { apiServiceOf, awayOf, inTurn, type Looker, listAll, unavailableVersion, unlistable } from '../reading/listing.ts';
+import { apiServiceOf, awayOf, inTurn, type Looker, listKinds, pluralOf, unavailableVersion } from '../reading/listing.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import { areEvents, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';
 import { lookForOwners, ownersOf } from './read-owners.ts';
@@ -109,28 +109,13 @@ function isDefaultAccount(one: Dependent): boolean {
 }
 
 // A kind that may not be listed may have objects: its contents are unknown.
-function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Contained> {
-  const kinds = resources.map(({ plural, group }) => `${plural}.${group}`).join();
-  const key = `contained ${namespace === undefined ? kinds : `${namespace} ${resources.length}`}`;
-  return looker.looks.once(key, () => listEach(looker, key, resources, namespace));
-}
-
-async function listEach(
-  looker: Looker,
-  key: string,
-  resources: readonly Resource[],
-  namespace: string | undefined,
-): Promise<Contained> {
-  const lists = await inTurn(resources, async (resource): Promise<Contained> => {
-    const listing = await listAll(looker, key, { resource, namespace }, (object) => [dependentOf(resource, object)]);
-    if (listing.kind === 'listed') return { kind: 'known', dependents: listing.items };
-    const { failure } = listing;
-    return listing.kind === 'unfinished'
-      ? { kind: 'trouble', failure }
-      : { kind: 'unlistable', unlistable: unlistable(resource, failure) };
-  });
-  const unknown = lists.find((one) => one.kind === 'trouble') ?? lists.find((one) => one.kind !== 'known');
-  return unknown ?? { kind: 'known', dependents: lists.flatMap((one) => (one.kind === 'known' ? one.dependents : [])) };
+async function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Contained> {
+  const key = `contained ${namespace === undefined ? resources.map(pluralOf).join() : `${namespace} ${resources.length}`}`;
+  const wanted = resources.map((resource) => ({ resource, namespace }));
+  const listed = await listKinds(looker, key, wanted, ({ resource }, object) => [dependentOf(resource, object)]);
+  if (listed.kind === 'trouble') return listed;
+  const [unlistable] = listed.unlistable;
+  return unlistable === undefined ? { kind: 'known', dependents: listed.items } : { kind: 'unlistable', unlistable };
 }
 
 // An object whose owners are all gone will be deleted soon: the garbage collector may not have reached it yet.

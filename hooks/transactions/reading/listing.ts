@@ -26,7 +26,7 @@ export interface Wanted {
   readonly whole?: boolean;
 }
 
-export type Listing<Item> =
+type Listing<Item> =
   /** What `pick` selected from all objects. */
   | { readonly kind: 'listed'; readonly items: readonly Item[] }
   /** The kind may not be listed, or has no list. */
@@ -44,12 +44,43 @@ export function allListed<Item>(
   return { kind: 'known', items: listings.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
 }
 
-export function unlistable<Why extends Failure>(
-  { group, version, plural }: Pick<Resource, 'group' | 'version' | 'plural'>,
-  failure: Why,
-): UnlistableKind<Why> {
-  const core = group === '';
-  return { kind: core ? plural : `${plural}.${group}`, apiVersion: core ? version : `${group}/${version}`, failure };
+/** What `pick` selects from the objects of several kinds, and the kinds that could not be listed. */
+export type KindsListing<Item> =
+  | { readonly kind: 'listed'; readonly items: readonly Item[]; readonly unlistable: readonly UnlistableKind[] }
+  | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** For a moment, equal keys share one list. */
+export function listKinds<Item>(
+  looker: Looker,
+  key: string,
+  kinds: readonly Wanted[],
+  pick: (wanted: Wanted, object: JsonObject) => readonly Item[],
+): Promise<KindsListing<Item>> {
+  return looker.looks.once(key, async () => {
+    const all = await inTurn(kinds, (wanted) => listAll(looker, key, wanted, (object) => pick(wanted, object)));
+    const unfinished = all.find((listing) => listing.kind === 'unfinished');
+    if (unfinished !== undefined) return { kind: 'trouble', failure: unfinished.failure };
+    const unlistable = kinds.flatMap(({ resource }, index) => {
+      const listing = all[index];
+      return listing === undefined || listing.kind === 'listed' ? [] : [unlistableKind(resource, listing.failure)];
+    });
+    return { kind: 'listed', items: all.flatMap((listing) => (listing.kind === 'listed' ? listing.items : [])), unlistable };
+  });
+}
+
+function unlistableKind(resource: Resource, failure: Failure): UnlistableKind {
+  const { group, version } = resource;
+  return { kind: pluralOf(resource), apiVersion: group === '' ? version : `${group}/${version}`, failure };
+}
+
+/** The plural with the group, as kubectl takes it. */
+export function pluralOf({ group, plural }: Pick<Resource, 'group' | 'plural'>): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+/** Whether the kind cannot be listed for now; otherwise the ServiceAccount may not list it. */
+export function isPassing(one: UnlistableKind): one is UnlistableKind<Passing> {
+  return one.failure.kind === 'transient';
 }
 
 /** The name of the APIService of a group with its version. */
