@@ -1,6 +1,7 @@
 // The result of a step: for the next step of the same call, for its reply, and for the memory of this process.
 
 import type { JsonObject } from '../objects/json.ts';
+import type { Outcome } from '../objects/mutation.ts';
 import type { Step } from './decide/step.ts';
 import type { Stand } from './looking.ts';
 import { isDeletingHalf } from './model/halves.ts';
@@ -10,7 +11,6 @@ import { itemOf, type LockView, type Observation, type Observed } from './observ
 import { verified } from './observe/snapshot.ts';
 import type { Result } from './outcome/answer.ts';
 import { recovered } from './outcome/recovered.ts';
-import type { Outcome } from './plan/mutation.ts';
 import type { Ended } from './reply.ts';
 import { lateWindowOf, type Serving } from './serving.ts';
 

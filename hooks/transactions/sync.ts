@@ -6,6 +6,8 @@
 // moved between the look and the write.
 
 import type { JsonObject } from '../objects/json.ts';
+import type { Outcome } from '../objects/mutation.ts';
+import { perform } from '../objects/requests/perform.ts';
 import type { Call, EngineParts, Hook, Reply } from './call.ts';
 import { type CompletedStep, completedStep, recoveredStep } from './completed-step.ts';
 import { decide } from './decide/decide.ts';
@@ -30,9 +32,7 @@ import { touchedBy } from './outcome/answer.ts';
 import { denied } from './outcome/refused.ts';
 import { resultOf } from './outcome/result.ts';
 import { startSession } from './perform/deadline.ts';
-import { perform } from './perform/perform.ts';
-import type { Outcome, Plan } from './plan/mutation.ts';
-import { plan } from './plan/plan.ts';
+import { type Plan, plan } from './plan/plan.ts';
 import { type Answering, replyOf, withoutTransaction } from './reply.ts';
 import { rescued } from './rescue.ts';
 import { lateWindowOf, type Serving } from './serving.ts';
@@ -121,6 +121,7 @@ async function performOf(
   { observation, step, planned, carry }: Planned,
 ): Promise<Outcome> {
   const until = nowAt + lockTime(step, observation) - parts.timing.writeTimeout;
+  if (planned.kind === 'refused') return [];
   return denied(planned, step, carry.refused) ?? perform(planned, session.writerUntil(until));
 }
 

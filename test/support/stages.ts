@@ -3,7 +3,8 @@ import { packageUnits } from './package-stages.ts';
 import { file, folder, type Unit, values } from './unit.ts';
 
 const isContent = folder('hooks/objects/content');
-const port = 'hooks/objects/cluster.ts';
+const requests = folder('hooks/objects/requests');
+const port = (path: string): boolean => /^hooks\/objects\/(cluster|mutation)\.ts$/.test(path);
 const observation = (path: string): boolean => /^hooks\/transactions\/observe\/(observation|awaited|carry)\.ts$/.test(path);
 const checked = [...values, 'content', 'writes', 'snapshots', 'gates', 'checks', 'due', 'locks'];
 const observed = [...checked, 'in-flight', 'observation'];
@@ -15,16 +16,23 @@ export const units: readonly Unit[] = [
   {
     name: 'objects',
     what: 'Kubernetes objects as JSON: references, selectors, quantities, times, failures of requests; the hooks share it',
-    holds: (path) => folder('hooks/objects')(path) && !isContent(path) && path !== port,
+    holds: (path) => folder('hooks/objects')(path) && !isContent(path) && !requests(path) && !port(path),
     sees: [],
     nature: 'pure',
   },
   {
     name: 'cluster',
-    what: 'the port: what a hook needs of the outside world',
-    holds: file(port),
+    what: 'the port: what a hook needs of the outside world; mutations, which are writes in order',
+    holds: port,
     sees: ['objects'],
     nature: 'types',
+  },
+  {
+    name: 'requests',
+    what: 'sends mutations, and reads lists page by page; the hooks share it',
+    holds: requests,
+    sees: ['objects', 'cluster'],
+    nature: 'effects',
   },
   {
     name: 'content',
@@ -107,7 +115,7 @@ export const units: readonly Unit[] = [
     name: 'observe',
     what: 'the reads that what is due needs',
     holds: folder('hooks/transactions/observe'),
-    sees: observed,
+    sees: [...observed, 'requests'],
     nature: 'effects',
   },
   {
@@ -147,9 +155,9 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'perform',
-    what: 'sends the writes, within the deadline of the call',
+    what: 'the deadline of a call, for each of its requests',
     holds: folder('hooks/transactions/perform'),
-    sees: [...values, 'writes', 'plan'],
+    sees: [...values, 'requests', 'writes'],
     nature: 'effects',
   },
   {
@@ -177,7 +185,7 @@ export const units: readonly Unit[] = [
     name: 'sync',
     what: 'the program: look, decide, plan, perform, report; the loop of a call, and its reply',
     holds: (path) => /^hooks\/transactions\/(sync|completed-step|looking|reply|serving|rescue)\.ts$/.test(path),
-    sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
+    sees: [...planned, 'requests', 'call', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
     nature: 'effects',
   },
   {

@@ -5,8 +5,10 @@ import type { Resource } from '../../objects/cluster.ts';
 import type { Failure, Passing, Unseen } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { kindOf } from '../../objects/reference.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
+import type { ListQuery } from '../../objects/requests/pager.ts';
 import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf, type Surroundings } from '../checks/company.ts';
-import { apiServiceOf, awayOf, inTurn, type Listing, type Looker, listAll, unseen, type Wanted } from './listing.ts';
+import { apiServiceOf, awayOf, type Listing, type Looker, listAll, unseen } from './listing.ts';
 
 export interface Around extends Surroundings {
   /** Kinds that the ServiceAccount may not list, as plural and group, in the order of discovery. */
@@ -95,12 +97,12 @@ async function lookForMore(
   return looker.looks.once(key, () => see(looker, key, { resource: pods, namespace: undefined, fieldSelector }));
 }
 
-async function see(looker: Looker, key: string, wanted: Wanted): Promise<Seen | Trouble> {
+async function see(looker: Looker, key: string, wanted: ListQuery): Promise<Seen | Trouble> {
   return seenIn(await listAll(looker, key, wanted, (object) => keptOf(wanted, object)), wanted);
 }
 
 // Most objects of a cluster are no dependents: these are not kept.
-function keptOf({ resource, fieldSelector }: Wanted, object: JsonObject): readonly Neighbour[] {
+function keptOf({ resource, fieldSelector }: ListQuery, object: JsonObject): readonly Neighbour[] {
   const one = neighbourOf(resource, object);
   const mayGo = fieldSelector !== undefined || one.owners.length > 0 || resource.plural === 'endpoints';
   return mayGo && !isLeaving(one) ? [one] : [];
@@ -108,7 +110,7 @@ function keptOf({ resource, fieldSelector }: Wanted, object: JsonObject): readon
 
 const nothingSeen: Seen = { kind: 'seen', neighbours: [], unlisted: [], failing: [] };
 
-function seenIn(listing: Listing<Neighbour>, { resource }: Wanted): Seen | Trouble {
+function seenIn(listing: Listing<Neighbour>, { resource }: ListQuery): Seen | Trouble {
   switch (listing.kind) {
     case 'listed':
       return { ...nothingSeen, neighbours: listing.items };

@@ -8,10 +8,11 @@ import type { Resource } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { parseTime } from '../../objects/time.ts';
 import { type Doomed, type Neighbour, neighbourOf } from '../checks/company.ts';
 import { isClaimOfScale } from '../checks/consequences.ts';
-import { inTurn, type Looker, listAll } from './listing.ts';
+import { type Looker, listAll } from './listing.ts';
 
 export const claims: Resource = {
   group: '',

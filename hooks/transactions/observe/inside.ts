@@ -5,11 +5,12 @@ import { managersOf } from '../../objects/content/fields.ts';
 import type { Failure, Unseen } from '../../objects/failure.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, kindOf, type Reference } from '../../objects/reference.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { areEvents, type Doomed, isLeaving, type Neighbour, neighbourOf } from '../checks/company.ts';
 import { instancesOf } from '../model/crds.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import { claims } from './claims.ts';
-import { apiServiceOf, awayOf, inTurn, type Looker, listAll, unseen, unseenVersion } from './listing.ts';
+import { apiServiceOf, awayOf, type Looker, listAll, unseen, unseenVersion } from './listing.ts';
 import { lookForOwners, ownersOf } from './owners.ts';
 
 type Inside =

@@ -4,8 +4,8 @@ import { isTerminating } from '../../objects/content/ownership.ts';
 import type { Failure, Passing, Unseen } from '../../objects/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import { groupOf } from '../../objects/reference.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { foreign } from '../../objects/words.ts';
-import { inTurn } from './listing.ts';
 import { isAway, isUnserved, untilServed } from './served.ts';
 
 export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {

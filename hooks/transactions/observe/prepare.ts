@@ -2,6 +2,7 @@
 
 import { generatedNote } from '../../objects/content/manifest.ts';
 import { stayingKeysNote } from '../../objects/content/string-data.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { fault } from '../checks/fault.ts';
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
@@ -12,7 +13,6 @@ import { reviewAccess } from './access.ts';
 import type { Around } from './along.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
 import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
-import { inTurn } from './listing.ts';
 import { deletedOwnerFaults } from './new-owners.ts';
 import type { Prepared, PrepareView } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';

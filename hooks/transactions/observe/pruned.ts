@@ -3,13 +3,14 @@
 import type { Failed } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { type Neighbour, neighbourOf } from '../checks/company.ts';
 import { isPruned, pruningVersions, readableVersion } from '../checks/pruning.ts';
 import { instancesOf, isDefinition } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { LockContext } from './begin.ts';
 import { lookerOf, type Standing, type Staying, sorted } from './contents.ts';
-import { allListed, inTurn, type Looker, listAll } from './listing.ts';
+import { allListed, type Looker, listAll } from './listing.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
 
 /** Those that others lose by the change, in words. */
