@@ -9,10 +9,10 @@ import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
 /**
- * In ms. `deadline` and `sendingTime`: of the 30 s for which Metacontroller waits. `lateness`: beyond the sending time the lifetime of a
+ * In ms. `deadline` and `sendingTime`: of the 30 s for which Metacontroller waits. `lateWindow`: beyond the sending time the lifetime of a
  * write, with 3 s for a new connection (server/main.ts), and 2 s to spare.
  */
-export const times = { deadline: 18_000, sendingTime: 25_000, lateness: 40_000 } as const;
+export const times = { deadline: 18_000, sendingTime: 25_000, lateWindow: 40_000 } as const;
 const cacheBytes = 2 ** 30;
 
 export function connectPackages(

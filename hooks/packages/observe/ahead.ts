@@ -24,7 +24,7 @@ export const mostTags = 500_000;
 /** Sources of one tree: hosts that its packages choose are asked for them. */
 export const mostLists = 4_000;
 /** In the packages of one tree: of each object its names stay in memory. */
-export const mostMembers = 200_000;
+export const mostObjects = 200_000;
 /** Of those names, and of the meta objects: a few kB, packed, can hold names of some MiB. */
 export const mostCharacters = 32_000_000;
 const atOnce = 8;
@@ -37,9 +37,9 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
   const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
   const [listing, reading] = [inLanes(), inLanes()];
-  let [total, members, characters] = [0, 0, 0];
+  let [total, objects, characters] = [0, 0, 0];
   const isFull = (): boolean =>
-    total > mostTags || lists.size > mostLists || members > mostMembers || characters > mostCharacters;
+    total > mostTags || lists.size > mostLists || objects > mostObjects || characters > mostCharacters;
   const tooMuch = (source: string): RegistryFailed => ({
     kind: 'failed',
     failure: { kind: 'invalid', message: `${source}: not read, the tree is too large` },
@@ -66,7 +66,7 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
       reading(async () => {
         if (isFull()) return tooMuch(source);
         const answer = await registry.read(source, digest, (object) => {
-          members += 1;
+          objects += 1;
           characters += namesIn(object);
           if (!isFull()) take(object);
         });

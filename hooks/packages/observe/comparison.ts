@@ -1,27 +1,28 @@
 // Compares what packages bring with the live objects that it would replace.
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import type { Reference } from '../../objects/reference.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { replacementFaults } from '../checks/conflicts.ts';
-import { installable, type Member } from '../checks/contents.ts';
+import { installable } from '../checks/contents.ts';
 import type { PackageFault } from '../model/fault.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { controllersOf } from './former.ts';
+import { controllersOf } from './previous-revisions.ts';
 import type { Progress } from './progress.ts';
-import { eachOf } from './reading.ts';
-import type { Held } from './tree.ts';
+import type { TreePackage } from './tree.ts';
 
-/** The live object of the kind and name of a member; undefined if there is none. */
-export type Live = (member: Member) => Promise<JsonObject | undefined>;
+/** The live object of the kind and name of a object; undefined if there is none. */
+export type Live = (object: Reference) => Promise<JsonObject | undefined>;
 
 /**
- * The version in which live objects of the kind of a member are read. That of CompositeResourceDefinitions is always the stored one:
+ * The version in which live objects of the kind of a object are read. That of CompositeResourceDefinitions is always the stored one:
  * in another one fields would be missing.
  */
-export function liveVersionOf({ apiVersion, kind }: Member): string {
+export function liveVersionOf({ apiVersion, kind }: Reference): string {
   return kind === 'CompositeResourceDefinition' ? 'apiextensions.crossplane.io/v1' : apiVersion;
 }
 
 /** The revisions that other ones of the tree replace: what they control may move to any package of it. */
-export function leavingIn(packages: readonly Held[]): readonly string[] {
+export function leavingIn(packages: readonly TreePackage[]): readonly string[] {
   return packages.flatMap(({ leaves, revision }) => (leaves === undefined || leaves === revision ? [] : [leaves]));
 }
 
@@ -45,7 +46,7 @@ const part = 128;
  * last part.
  */
 export async function compareWithLive(
-  packages: readonly Held[],
+  packages: readonly TreePackage[],
   comparing: Comparing,
 ): Promise<readonly PackageFault[] | 'unfinished' | RegistryFailed> {
   const { progress = endless, leaving = leavingIn(packages) } = comparing;
@@ -65,25 +66,25 @@ function orUnfinished(faults: readonly PackageFault[]): readonly PackageFault[] 
 }
 
 interface Part {
-  readonly held: Held;
-  readonly members: readonly Member[];
+  readonly held: TreePackage;
+  readonly objects: readonly Reference[];
   readonly name: string;
 }
 
-function partsOf(packages: readonly Held[]): readonly Part[] {
+function partsOf(packages: readonly TreePackage[]): readonly Part[] {
   return packages.flatMap((held) => {
-    const members = held.contents?.members ?? [];
-    const starts = Array.from({ length: Math.ceil(members.length / part) }, (_, index) => index * part);
-    return starts.map((start) => ({ held, members: members.slice(start, start + part), name: `${held.revision} ${start}` }));
+    const objects = held.contents?.objects ?? [];
+    const starts = Array.from({ length: Math.ceil(objects.length / part) }, (_, index) => index * part);
+    return starts.map((start) => ({ held, objects: objects.slice(start, start + part), name: `${held.revision} ${start}` }));
   });
 }
 
 async function comparePart(
-  { held, members }: Part,
+  { held, objects }: Part,
   { registry, live, locked, leaving: ofTree }: Comparing & { readonly leaving: readonly string[] },
 ): Promise<readonly PackageFault[] | RegistryFailed> {
   const { source, digest, contents, revision, leaves } = held;
-  const all = await eachOf(members, async (member) => [`${member.kind} ${member.name}`, await live(member)] as const);
+  const all = await inTurn(objects, async (object) => [`${object.kind} ${object.name}`, await live(object)] as const);
   const present = new Map(all.flatMap(([name, found]) => (found === undefined ? [] : [[name, found] as const])));
   if (present.size === 0 || digest === undefined) return [];
   const { own, gone } = await controllersOf({ ...held, kind: contents?.meta.kind }, [...present.values()], live);

@@ -1,23 +1,24 @@
 // Objects that a new version leaves out: a revision of its package still controls them.
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { isRevisionOf } from '../model/revision.ts';
-import type { ChangedPackage, Member, Released } from '../plan/changes.ts';
-import { revisionsOfKind } from '../plan/resources.ts';
+import type { ChangedPackage, PackageObject, Released } from '../writes/changes.ts';
+import { revisionsOfKind } from '../writes/resources.ts';
 import { type InstalledObject, installedObjects } from './owners.ts';
-import { eachOf, type Looker, list } from './reading.ts';
+import { list, type PackageReader } from './read.ts';
 
-/** `members`: what these packages hold now. What a revision controls that is gone needs no release. */
+/** `objects`: what these packages hold now. What a revision controls that is gone needs no release. */
 export async function leftOut(
-  looker: Looker,
+  reader: PackageReader,
   packages: readonly ChangedPackage[],
-  members: readonly Member[],
+  objects: readonly PackageObject[],
 ): Promise<readonly Released[]> {
-  const held = new Set(members.map(({ object }) => keyOf(textAt(object, 'kind'), object)));
-  const others = (await installedObjects(looker)).filter(({ resource, object }) => !held.has(keyOf(resource.kind, object)));
+  const held = new Set(objects.map(({ object }) => keyOf(textAt(object, 'kind'), object)));
+  const others = (await installedObjects(reader)).filter(({ resource, object }) => !held.has(keyOf(resource.kind, object)));
   const kinds = [...new Set(packages.map(({ kind }) => kind))];
-  const own = await eachOf(kinds, async (kind) => {
-    const revisions = others.length === 0 ? [] : await list(looker, revisionsOfKind(kind), undefined, { whole: true });
+  const own = await inTurn(kinds, async (kind) => {
+    const revisions = others.length === 0 ? [] : await list(reader, revisionsOfKind(kind), undefined, { whole: true });
     const ofKind = packages.filter((one) => one.kind === kind);
     return revisions.filter((one) => ofKind.some((changed) => isRevisionOf(changed, textAt(one, 'metadata', 'name') ?? '', one)));
   });

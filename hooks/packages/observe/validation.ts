@@ -1,26 +1,26 @@
 // Reads the tree from registries, compares it with the cluster, and tries every write by a dry run.
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
-import type { Validation } from '../decide/validating.ts';
-import type { NotRead } from '../decide/waiting.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, readLock } from '../model/lock.ts';
 import { kindOf } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
-import { changedPackages } from '../plan/changed.ts';
-import { packagesOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
+import { changedPackages } from '../writes/changed.ts';
+import { packagesOfKind } from '../writes/resources.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { digestedByRegistries, digestedByRevisions } from './digests.ts';
-import { tryMembers } from './dry-run.ts';
-import { activeRevisions, membersOf, resourceOf } from './members.ts';
+import { dryRunAll } from './dry-run.ts';
+import { activeRevisions, objectsOf, resourceOf } from './objects.ts';
+import type { NotRead, Validation } from './observation.ts';
 import type { Progress } from './progress.ts';
-import { eachOf, find, type Looker } from './reading.ts';
-import { type Held, readTree, type Tree } from './tree.ts';
+import { find, type PackageReader } from './read.ts';
+import { readTree, type Tree, type TreePackage } from './tree.ts';
 
 interface TreeScene {
-  readonly looker: Looker;
+  readonly reader: PackageReader;
   readonly registry: Registry;
   readonly wanted: Wanted;
   readonly lock: JsonObject;
@@ -62,7 +62,7 @@ export async function readValidation(scene: ValidationScene): Promise<Validation
     return refused(packageFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
   const other = await otherPackage(scene);
   if (other !== undefined) return refused(other);
-  const installed = await digestedByRevisions(scene.looker, entries);
+  const installed = await digestedByRevisions(scene.reader, entries);
   const tree = await treeOf(scene, installed);
   if (tree.kind === 'failed') return scene.progress.isOver() ? { kind: 'unread' } : tree;
   if (tree.kind === 'refused') return tree;
@@ -73,17 +73,17 @@ export async function readValidation(scene: ValidationScene): Promise<Validation
 
 /** Package objects that are, or would be, of another source. */
 async function namesTaken(
-  { looker, wanted, lock }: ValidationScene,
+  { reader, wanted, lock }: ValidationScene,
   proposed: readonly JsonObject[],
   installed: readonly Installed[],
 ): Promise<readonly PackageFault[]> {
   const changed = changedPackages(wanted, packagesIn(lock), proposed);
-  const taken = await eachOf(changed, async (one) => {
-    const live = await find(looker, { resource: packagesOfKind(one.kind), name: one.name });
+  const taken = await inTurn(changed, async (one) => {
+    const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
     const found = textAt(live, 'spec', 'package');
     const others = takenName(one, found);
     if (installed.some(({ source }) => source === one.source)) return others;
-    const active = await activeRevisions(looker, one.kind, one);
+    const active = await activeRevisions(reader, one.kind, one);
     const lost = { packages: active.map(({ packageName }) => packageName), live: found };
     return [...others, ...lostEntry(one, lost)];
   });
@@ -95,12 +95,12 @@ async function namesTaken(
 }
 
 /** Undefined if no object of the packages breaks what is there. */
-async function compared(scene: ValidationScene, packages: readonly Held[]): Promise<Validation | undefined> {
-  const { looker, registry, progress } = scene;
+async function compared(scene: ValidationScene, packages: readonly TreePackage[]): Promise<Validation | undefined> {
+  const { reader, registry, progress } = scene;
   const locked = new Set(packagesIn(scene.lock).map((entry) => textAt(entry, 'name') ?? ''));
   const faults = await compareWithLive(packages, {
     registry,
-    live: liveOf(looker),
+    live: liveOf(reader),
     locked,
     leaving: leavingIn(packages),
     progress,
@@ -119,23 +119,23 @@ function unread({ progress }: ValidationScene, failed: RegistryFailed): Validati
   return progress.isOver() ? { kind: 'unfinished' } : failed;
 }
 
-async function otherPackage({ looker, wanted }: ValidationScene): Promise<PackageFault | undefined> {
+async function otherPackage({ reader, wanted }: ValidationScene): Promise<PackageFault | undefined> {
   const { kind, name, uid } = wanted;
-  const live = uid === undefined ? undefined : await find(looker, { resource: packagesOfKind(kind), name });
+  const live = uid === undefined ? undefined : await find(reader, { resource: packagesOfKind(kind), name });
   const found = textAt(live, 'metadata', 'uid');
   if (uid === undefined || found === uid) return undefined;
   return finalFault('InvalidPackage', `${kind} ${name}: expected uid ${uid}, found ${found ?? 'no such object'}`);
 }
 
-function liveOf(looker: Looker): Live {
-  return async (member) => {
-    const { kind, name } = member;
-    const resource = await resourceOf(looker, { apiVersion: liveVersionOf(member), kind });
-    return resource === undefined ? undefined : find(looker, { resource, name });
+function liveOf(reader: PackageReader): Live {
+  return async (object) => {
+    const { kind, name } = object;
+    const resource = await resourceOf(reader, { apiVersion: liveVersionOf(object), kind });
+    return resource === undefined ? undefined : find(reader, { resource, name });
   };
 }
 
-async function tried(scene: ValidationScene, packages: readonly Held[], lock: readonly JsonObject[]): Promise<Validation> {
+async function tried(scene: ValidationScene, packages: readonly TreePackage[], lock: readonly JsonObject[]): Promise<Validation> {
   const sources = new Set(changedPackages(scene.wanted, packagesIn(scene.lock), lock).map(({ source }) => source));
   for (const held of packages.filter(({ source }) => sources.has(source))) {
     const found = await triedPackage(scene, held);
@@ -145,14 +145,14 @@ async function tried(scene: ValidationScene, packages: readonly Held[], lock: re
 }
 
 /** Undefined if each of its objects can be made. */
-async function triedPackage(scene: ValidationScene, held: Held): Promise<Validation | undefined> {
-  const { looker, registry, ptx, progress } = scene;
+async function triedPackage(scene: ValidationScene, held: TreePackage): Promise<Validation | undefined> {
+  const { reader, registry, ptx, progress } = scene;
   const { source, digest, revision, contents } = held;
-  if (contents === undefined || contents.members.length === 0 || digest === undefined) return undefined;
-  const read = await membersOf(source, digest, registry);
+  if (contents === undefined || contents.objects.length === 0 || digest === undefined) return undefined;
+  const read = await objectsOf(source, digest, registry);
   if ('kind' in read) return unread(scene, read);
-  const members = read.members.map((object) => ({ kind: contents.meta.kind, revision, object }));
-  const faults = await tryMembers(looker, members, ptx, progress);
+  const objects = read.objects.map((object) => ({ kind: contents.meta.kind, revision, object }));
+  const faults = await dryRunAll(reader, objects, ptx, progress);
   if (faults === 'unfinished') return { kind: 'unfinished' };
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }

@@ -6,7 +6,7 @@ import { type Installed, lockEntry } from '../model/lock.ts';
 import { nameInRevision, packageName, revisionName } from '../model/names.ts';
 import type { Meta } from '../model/package.ts';
 import { dependenciesFirst } from './cycles.ts';
-import { consult, type Known, type Needs, type Release, TooMuch } from './knowledge.ts';
+import { createIndex, type Needs, OverBudget, type RegistryData, type Release } from './package-index.ts';
 import type { Problem, Root, State } from './problem.ts';
 import { describeDemands, refusalOf } from './refusals.ts';
 import { solve } from './solver.ts';
@@ -46,26 +46,26 @@ export interface Resolved {
 }
 
 /** `spent`: `checks` of the round before. */
-export function resolve(question: Question, known: Known, spent = 0): Resolution {
+export function resolve(question: Question, known: RegistryData, spent = 0): Resolution {
   try {
     return resolution(question, known, spent);
   } catch (thrown) {
-    if (!(thrown instanceof TooMuch)) throw thrown;
+    if (!(thrown instanceof OverBudget)) throw thrown;
     const message = `${question.root.source}: ${thrown.message}; require fewer packages, or fewer constraints`;
     return { kind: 'refused', fault: packageFault('InvalidPackage', message) };
   }
 }
 
-function resolution(question: Question, known: Known, spent: number): Resolution {
-  const knowledge = consult(known, spent);
+function resolution(question: Question, known: RegistryData, spent: number): Resolution {
+  const index = createIndex(known, spent);
   const others = question.installed.filter(({ source }) => source !== question.root.source);
   const sorted = others.toSorted((left, right) => (left.source < right.source ? -1 : 1));
-  const problem: Problem = { root: question.root, installed: new Map(sorted.map((entry) => [entry.source, entry])), knowledge };
+  const problem: Problem = { root: question.root, installed: new Map(sorted.map((entry) => [entry.source, entry])), index };
   const found = solve(problem);
   if (found.kind === 'found') return resolved(found.state, problem, question.installed);
   if (found.kind === 'broken') return found;
   if (found.kind === 'conflict') return { kind: 'refused', fault: refusalOf(found.settled, found.isCertain, problem) };
-  return { kind: 'needs', checks: knowledge.checks(), ...(knowledge.needs() ?? { tags: [], packages: [] }) };
+  return { kind: 'needs', checks: index.checks(), ...(index.needs() ?? { tags: [], packages: [] }) };
 }
 
 function resolved(state: State, problem: Problem, installed: readonly Installed[]): Resolution {
@@ -87,7 +87,7 @@ function formerOf(entry: Installed | undefined): Pick<Resolved, 'from' | 'leaves
 
 type Chosen = Omit<Resolved, 'source' | 'from' | 'leaves' | 'demands'>;
 
-function releaseOf(source: string, { choice }: State, { root, installed, knowledge }: Problem): Chosen {
+function releaseOf(source: string, { choice }: State, { root, installed, index }: Problem): Chosen {
   const entry = installed.get(source);
   const version = choice.get(source);
   if (source === root.source) return chosen({ source, name: root.name, version: root.tag ?? root.version }, root, 'root');
@@ -100,7 +100,7 @@ function releaseOf(source: string, { choice }: State, { root, installed, knowled
       change: 'kept',
       meta: undefined,
     };
-  const fetched = knowledge.fetched({ source, version });
+  const fetched = index.fetched({ source, version });
   if (fetched === undefined) throw new Error(`${source} ${version} was chosen and is not known`);
   if (entry === undefined) return chosen({ source, name: packageName(source), version }, fetched, 'added');
   return chosen({ source, name: nameIn(entry), version }, fetched, 'upgraded');

@@ -1,5 +1,5 @@
 // The changes of a stage, as the engine takes them.
-import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
+import { at, isObject, type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
 import { installable } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
 import { type PackageKind, packageApiVersion } from '../model/package.ts';
@@ -14,7 +14,7 @@ export interface ChangedPackage extends Changed {
 }
 
 /** An object of a package. */
-export interface Member {
+export interface PackageObject {
   readonly kind: PackageKind;
   readonly revision: string;
   readonly object: JsonObject;
@@ -100,8 +100,8 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
 }
 
 /** The object as it is made: without an owner before the revision is there, for the dry run. */
-export function memberObject(
-  { kind, revision, object }: Member,
+export function installedObject(
+  { kind, revision, object }: PackageObject,
   live: JsonObject | undefined,
   maker: Maker,
   revisionUid: string | undefined,
@@ -129,8 +129,8 @@ function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObjec
   return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
 }
 
-export function memberChange(member: Member, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
-  const made = change(memberObject(member, live, maker, revisionUid), live);
+export function objectChange(member: PackageObject, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
+  const made = change(installedObject(member, live, maker, revisionUid), live);
   // Instances of a kind can be made once it is established; all are waited for at once.
   return textAt(member.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
 }
@@ -155,13 +155,4 @@ export function activationChanges({ kind, revision }: Changed, leaving: readonly
     content: { spec: { desiredState } },
   });
   return [patch(revision, 'Active'), ...leaving.map((name) => patch(name, 'Inactive'))];
-}
-
-/** The uid of the owner in control; undefined if nobody is. */
-export function controllerUid(object: JsonObject): string | undefined {
-  const owners = at(object, 'metadata', 'ownerReferences');
-  return textAt(
-    (isList(owners) ? owners : []).find((owner) => at(owner, 'controller') === true),
-    'uid',
-  );
 }

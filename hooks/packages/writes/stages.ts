@@ -1,18 +1,30 @@
 // A try as stages: their names, their contents in ConfigMaps, and the Transactions that make them.
 import type { Write } from '../../objects/cluster.ts';
-import type { JsonObject } from '../../objects/json.ts';
+import { type Json, type JsonObject, listAt, textAt, withPath } from '../../objects/json.ts';
+import { decodeItem, isNotRestored, isToUndo } from '../../transactions/model/item.ts';
 import { annotations } from '../../transactions/model/transaction.ts';
 import { hashedName } from '../model/digest.ts';
 import type { Gzip } from '../model/gzip.ts';
 import { mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
 import type { Purpose, Stage } from '../model/status.ts';
 import { type Contents, packedContents } from './contents.ts';
-import { accountIn, accountName, configMaps, fieldManager, nameLabel, stageLabel, stages, uidLabel } from './resources.ts';
+import {
+  accountIn,
+  accountName,
+  configMaps,
+  fieldManager,
+  nameLabel,
+  preconditionOf,
+  stageLabel,
+  stages,
+  uidLabel,
+} from './resources.ts';
 
 const mostChanges = 64;
 
-/** A stage, and what it is made from. */
+/** The stage `index`, and what it is made from. */
 export interface Prepared {
+  readonly index: number;
   readonly stage: Stage;
   readonly contents: Contents;
 }
@@ -30,6 +42,7 @@ export function stagesOf({ uid, status }: PackageTransaction, parts: readonly Pa
     packedContents(items, Math.floor(mostChanges / changesPerItem), gzip).map((contents) => ({ purpose, contents })),
   );
   return chunks.map(({ purpose, contents }, index) => ({
+    index,
     stage: { name: hashedName('ptx', uid, status.failures + 1, index), purpose, digest: contents.digest },
     contents,
   }));
@@ -65,10 +78,22 @@ export function stageWrite(ptx: PackageTransaction, index: number, changes: read
 }
 
 /** A stage that has the name of one that may come late, and never begins: its rollback is requested before its first change. */
-export function takenName(ptx: PackageTransaction, index: number, namespace: string): Write {
+export function blockingWrite(ptx: PackageTransaction, index: number, namespace: string): Write {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: ptx.status.stages[index]?.name ?? '' };
-  const asked = { [annotations.requestRollback]: `${ptx.uid}/1` };
-  return stageOf(ptx, { index, namespace }, [{ type: 'Delete', target }], asked);
+  return stageOf(ptx, { index, namespace }, [{ type: 'Delete', target }], { [annotations.requestRollback]: `${ptx.uid}/1` });
+}
+
+/** Requests the rollback. Half of a package is worse than what one edit of others keeps: all else is undone, and what is left is named. */
+export function requestWrite(stage: JsonObject, value: string, namespace: string): Write {
+  const whole = withPath(stage, ['metadata', 'annotations', annotations.requestRollback], value);
+  return {
+    verb: 'update',
+    identity: accountIn(namespace),
+    location: { resource: stages, namespace, name: textAt(stage, 'metadata', 'name') ?? '' },
+    object: withPath(whole, ['metadata', 'annotations', annotations.undoPartial], 'true'),
+    precondition: preconditionOf(stage),
+    fieldManager,
+  };
 }
 
 function stageOf(
@@ -90,4 +115,19 @@ function stageOf(
     },
     fieldManager,
   };
+}
+
+export function phaseOf(stage: JsonObject): string {
+  return textAt(stage, 'status', 'phase') ?? 'Pending';
+}
+
+/** Whether nothing of it is in the cluster: it was rolled back, or it ended before it applied anything. */
+export function isUndone(stage: JsonObject): boolean {
+  const phase = phaseOf(stage);
+  return phase === 'RolledBack' || (phase === 'Failed' && !listAt(stage, 'status', 'items').some(mayBeLeft));
+}
+
+function mayBeLeft(wire: Json): boolean {
+  const item = decodeItem(wire);
+  return item === undefined || isToUndo(item) || isNotRestored(item);
 }

@@ -5,10 +5,10 @@ import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { packageLabel } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
 import { isRevisionOf, type RevisionOwner } from '../model/revision.ts';
-import { valuesIn } from '../plan/contents.ts';
-import { definitions, revisionsOfKind } from '../plan/resources.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { type Looker, list, served } from './reading.ts';
+import { valuesIn } from '../writes/contents.ts';
+import { definitions, revisionsOfKind } from '../writes/resources.ts';
+import { list, type PackageReader, served } from './read.ts';
 
 /** How many more values may be in memory at once. */
 interface Room {
@@ -22,12 +22,12 @@ export const mostValues = 1_500_000;
  * Without the meta; CustomResourceDefinitions first, since others may need them. What has no room is no package that can be installed:
  * a few kB, packed, can hold more than the memory of the hook.
  */
-export async function membersOf(
+export async function objectsOf(
   source: string,
   digest: string,
   registry: Registry,
   room: Room = { left: mostValues },
-): Promise<{ readonly meta: JsonObject | undefined; readonly members: readonly JsonObject[] } | RegistryFailed> {
+): Promise<{ readonly meta: JsonObject | undefined; readonly objects: readonly JsonObject[] } | RegistryFailed> {
   const objects: JsonObject[] = [];
   const answer = await registry.read(source, digest, (object) => {
     room.left -= valuesIn(object);
@@ -37,7 +37,7 @@ export async function membersOf(
   if (room.left < 0) return tooLarge(`${source}@${digest}`);
   const all = objects.filter((object) => !isMeta(object));
   const isFirst = (object: JsonObject): boolean => textAt(object, 'kind') === definitions.kind;
-  return { meta: objects.find(isMeta), members: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
+  return { meta: objects.find(isMeta), objects: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
 }
 
 function tooLarge(which: string): RegistryFailed {
@@ -46,9 +46,9 @@ function tooLarge(which: string): RegistryFailed {
 }
 
 /** How the kind of an object is served; undefined if it is not. */
-export async function resourceOf(looker: Looker, object: JsonObject): Promise<Resource | undefined> {
+export async function resourceOf(reader: PackageReader, object: JsonObject): Promise<Resource | undefined> {
   const [apiVersion = '', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
-  return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(looker, apiVersion, kind);
+  return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(reader, apiVersion, kind);
 }
 
 interface Revision {
@@ -58,8 +58,12 @@ interface Revision {
 }
 
 /** Active revisions of a package. */
-export async function activeRevisions(looker: Looker, kind: PackageKind, own: RevisionOwner): Promise<readonly Revision[]> {
-  const all = await list(looker, revisionsOfKind(kind), undefined, { whole: true });
+export async function activeRevisions(
+  reader: PackageReader,
+  kind: PackageKind,
+  own: RevisionOwner,
+): Promise<readonly Revision[]> {
+  const all = await list(reader, revisionsOfKind(kind), undefined, { whole: true });
   return all.flatMap((one) => {
     const name = textAt(one, 'metadata', 'name') ?? '';
     const isActive = textAt(one, 'spec', 'desiredState') === 'Active' && at(one, 'metadata', 'deletionTimestamp') === undefined;

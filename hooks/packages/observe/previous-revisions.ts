@@ -1,7 +1,7 @@
 // Revisions that control what a package holds, by what they own: the Lock may have lost the entry of their package.
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import type { Reference } from '../../objects/reference.ts';
 import { controllerOf } from '../checks/conflicts.ts';
-import type { Member } from '../checks/contents.ts';
 import { packageApiVersion } from '../model/package.ts';
 import { isRevisionOf, type RevisionOwner } from '../model/revision.ts';
 
@@ -15,7 +15,7 @@ interface Controllers {
 export async function controllersOf(
   own: RevisionOwner & { readonly kind: string | undefined },
   objects: readonly JsonObject[],
-  live: (member: Member) => Promise<JsonObject | undefined>,
+  live: (member: Reference) => Promise<JsonObject | undefined>,
 ): Promise<Controllers> {
   const kind = `${own.kind}Revision`;
   const controllers = objects.map(controllerOf).filter((one) => textAt(one, 'kind') === kind);
