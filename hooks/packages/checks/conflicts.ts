@@ -1,5 +1,5 @@
 // Conflicts of packages with each other, and with live objects of others.
-import { at, isObject, type JsonObject, listAt, textAt } from '../../objects/json.ts';
+import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import { groupOf, type Reference } from '../../objects/reference.ts';
 import { type Breach, compareDefinitions, describeBreaches } from '../compare/definition.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
@@ -67,7 +67,7 @@ function isDefinition(object: JsonObject): boolean {
 }
 
 export function ownersIn(object: JsonObject | undefined): readonly JsonObject[] {
-  return listAt(object, 'metadata', 'ownerReferences').filter(isObject);
+  return objectsAt(object, 'metadata', 'ownerReferences');
 }
 
 /** The owner in control; undefined if nobody is. */

@@ -1,5 +1,5 @@
 // Two schemas, node by node.
-import { at, equalJson, isList, isObject, type Json, type JsonObject } from '../../objects/json.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, objectsAt } from '../../objects/json.ts';
 import { withImplicit } from './implicit.ts';
 import { withDoubles } from './numbers.ts';
 import { embedded, nodeRules, preserves, type RuleName } from './rules.ts';
@@ -145,8 +145,7 @@ function isLooser(old: JsonObject, next: JsonObject, inPlace: JsonObject | undef
 const mostBranches = 100;
 
 function branches(node: JsonObject, key: string): readonly JsonObject[] {
-  const found = at(node, key);
-  const all = (isList(found) ? found : []).filter(isObject);
+  const all = objectsAt(node, key);
   return all.length <= mostBranches ? all : [...all.slice(0, mostBranches), { [key]: all }];
 }
 

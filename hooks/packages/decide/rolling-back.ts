@@ -35,7 +35,8 @@ function undo(observation: RollingBack): Step {
   const undone = undoLast(ptx, found);
   if (undone.kind === 'step') return undone.step;
   if (undone.kind === 'failed') return setStatus(left(found, status, undone.stage), 'a stage could not be undone');
-  if (undone.kind === 'refused') return setStatus(unbegun(found, status, undone.stage), 'a stage does not begin its rollback');
+  if (undone.kind === 'refused')
+    return setStatus(left(found, status, undone.stage, false), 'a stage does not begin its rollback');
   const lost = status.stages.slice(0, status.made).find(({ name }) => stageOf(observation, name) === undefined);
   if (lost !== undefined) return setStatus(gone(status, lost.name), 'a stage was deleted before it was rolled back');
   return setStatus(advanced(status, { phase: 'Releasing' }), 'everything is rolled back');
@@ -56,22 +57,14 @@ function withoutUndone(observation: RollingBack): Status {
   return made === status.made ? status : advanced(status, { made });
 }
 
-/** An undo that left something is final, and its stages stay, so that their rollback can be tried again. */
-function left(found: readonly JsonObject[], status: Status, stage: JsonObject): Status {
+/** What was left, or not begun, is final, and the stages stay, so that their rollback can be tried again. */
+function left(found: readonly JsonObject[], status: Status, stage: JsonObject, isBegun = true): Status {
   const name = textAt(stage, 'metadata', 'name') ?? '';
-  const what = firstOf(leftIn(stage)) || 'something';
-  return incomplete(
-    status,
-    `it left ${what}, and the status of Transaction ${name} says why; mend it, then annotate that Transaction with tx.janus.io/retry-rollback${earlierThan(found, stage)}`,
-  );
-}
-
-function unbegun(found: readonly JsonObject[], status: Status, stage: JsonObject): Status {
-  const name = textAt(stage, 'metadata', 'name') ?? '';
-  return incomplete(
-    status,
-    `Transaction ${name}, a stage of it, did not begin its rollback, and its status says why; mend it, then annotate that Transaction with ${requestRollback} and a new value${earlierThan(found, stage)}`,
-  );
+  const what = isBegun
+    ? `it left ${firstOf(leftIn(stage)) || 'something'}, and the status of Transaction ${name} says why`
+    : `Transaction ${name}, a stage of it, did not begin its rollback, and its status says why`;
+  const annotation = isBegun ? 'tx.janus.io/retry-rollback' : `${requestRollback} and a new value`;
+  return incomplete(status, `${what}; mend it, then annotate that Transaction with ${annotation}${earlierThan(found, stage)}`);
 }
 
 /** The stages before it, of which the rollback is not begun, as a part of a sentence. */
@@ -84,11 +77,8 @@ function earlierThan(found: readonly JsonObject[], stage: JsonObject): string {
 
 /** Whoever deleted the stage took the way back along: nothing can be retried, so the others need not stay. */
 function gone(status: Status, name: string): Status {
-  return incomplete(
-    status,
-    `Transaction ${name}, a stage of it, was deleted before it was rolled back: what it had changed stays; compare its objects with the package that the Lock names`,
-    'Installation',
-  );
+  const what = `Transaction ${name}, a stage of it, was deleted before it was rolled back: what it had changed stays`;
+  return incomplete(status, `${what}; compare its objects with the package that the Lock names`, 'Installation');
 }
 
 function incomplete(status: Status, what: string, step: 'Rollback' | 'Installation' = 'Rollback'): Status {

@@ -5,11 +5,6 @@ import type { Meta } from '../model/package.ts';
 import { isDigest } from '../model/reference.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 
-interface Asked {
-  readonly installed: readonly Installed[];
-  readonly skipsDependencies: boolean;
-}
-
 type List = ReturnType<Registry['tags']>;
 
 export interface Ahead extends Registry {
@@ -33,7 +28,10 @@ const atOnce = 8;
  * Requests the tags of what a package requires as soon as it is read and found valid, while others are still read: resolution requires
  * them next. Each list is requested once, a few at a time: what a package names must not fill the memory of the hook.
  */
-export function listingAhead(registry: Registry, { installed, skipsDependencies }: Asked): Ahead {
+export function listingAhead(
+  registry: Registry,
+  { installed, skipsDependencies }: { readonly installed: readonly Installed[]; readonly skipsDependencies: boolean },
+): Ahead {
   const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
   const [listing, reading] = [inLanes(), inLanes()];
@@ -61,7 +59,7 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
     isFull,
     tags,
     digest: (reference) => registry.digest(reference),
-    // Only in its turn it is known how much the former ones hold.
+    // Only in its turn it is known how much the ones before hold.
     read: (source, digest, take) =>
       reading(async () => {
         if (isFull()) return tooMuch(source);

@@ -1,5 +1,5 @@
 // Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
-import type { Write } from '../../objects/cluster.ts';
+import type { Location, Write } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { instancesOf, isStorageMoved, storageOf } from '../../transactions/model/crds.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
@@ -25,15 +25,15 @@ export function dryRunAll(
   ptx: PackageTransaction,
   progress: Progress,
 ): Promise<readonly Fault[] | 'unfinished'> {
-  return checkAll(objects, nameOf, (member) => dryRunObject(reader, member, ptx), progress);
+  return checkAll(objects, nameOf, (one) => dryRunObject(reader, one, ptx), progress);
 }
 
 function nameOf({ revision, object }: PackageObject): string {
   return `${revision} ${textAt(object, 'apiVersion')} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
 }
 
-async function dryRunObject(reader: PackageReader, member: PackageObject, ptx: PackageTransaction): Promise<readonly Fault[]> {
-  const { object } = member;
+async function dryRunObject(reader: PackageReader, one: PackageObject, ptx: PackageTransaction): Promise<readonly Fault[]> {
+  const { object } = one;
   const what = `${textAt(object, 'kind')} ${quoted(textAt(object, 'metadata', 'name'))}`;
   if (ownGroups.includes(textAt(object, 'spec', 'group') ?? ''))
     return [packageFault('CRDConflict', `${what} belongs to a group of what installs packages`)];
@@ -43,26 +43,23 @@ async function dryRunObject(reader: PackageReader, member: PackageObject, ptx: P
   const resource = await resourceOf(reader, object);
   if (resource === undefined)
     return [packageFault('InvalidPackage', `${what}: the cluster does not serve ${quoted(textAt(object, 'apiVersion'))}`)];
-  const tried = await dryRun(reader, {
-    member,
-    maker: ptx,
-    location: { resource, name: textAt(object, 'metadata', 'name') ?? '' },
-  });
-  return tried.faults.length > 0 || mayBreak(ptx) ? tried.faults : storageFaults(reader, tried.live, object);
+  const { faults, live } = await dryRun(reader, one, ptx, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  return faults.length > 0 || mayBreak(ptx) ? faults : storageFaults(reader, live, object);
 }
 
 const mostAttempts = 3;
 
-interface Tried {
+interface DryRun {
   readonly faults: readonly Fault[];
   readonly live: JsonObject | undefined;
 }
 
-async function dryRun(reader: PackageReader, trial: Omit<Trial, 'live'>): Promise<Tried> {
-  const { location } = trial;
+/** What refuses the object, and the live object that was read before. */
+async function dryRun(reader: PackageReader, one: PackageObject, maker: Maker, location: Location): Promise<DryRun> {
   for (let attempt = 1; ; attempt += 1) {
     const live = await find(reader, location);
-    const answer = await reader.cluster.dryRun(writeOf(reader, { ...trial, live }));
+    const object = installedObject(one, live, maker, undefined);
+    const answer = await reader.cluster.dryRun(writeOf({ identity: identityOf(reader), location, object, fieldManager }, live));
     if (answer.kind === 'ok') return { faults: [], live };
     const { kind, message } = answer.failure;
     if (kind === 'refused') return { faults: [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }], live };
@@ -79,15 +76,6 @@ async function storageFaults(reader: PackageReader, live: JsonObject | undefined
   return [packageFault('SchemaIncompatible', `${what}, which cannot be undone while there are objects; ${howToAllow}`)];
 }
 
-interface Trial {
-  readonly member: PackageObject;
-  readonly maker: Maker;
-  readonly location: Write['location'];
-  readonly live: JsonObject | undefined;
-}
-
-function writeOf(reader: PackageReader, { member, maker, location, live }: Trial): Write {
-  const object = installedObject(member, live, maker, undefined);
-  const base = { identity: identityOf(reader), location, object, fieldManager };
+function writeOf(base: Omit<Extract<Write, { verb: 'create' }>, 'verb'>, live: JsonObject | undefined): Write {
   return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
 }

@@ -7,7 +7,7 @@ import { type PackageTransaction, readPackageTransaction } from '../model/packag
 import { isTerminal, millisecondsOf } from '../model/status.ts';
 import { packageTransactions, uidLabel } from '../writes/resources.ts';
 import { isUndone, phaseOf } from '../writes/stages.ts';
-import { findLock, madeFor, madeForAll, stagesMadeBy, uidForm } from './lock-state.ts';
+import { findLock, madeFor, stagesMadeBy, uidForm } from './lock-state.ts';
 import { type Garbage, isOlder, keptFor } from './observation.ts';
 import { list, type PackageReader } from './read.ts';
 
@@ -30,10 +30,10 @@ export async function garbageOfTries(
   return (await madeFor(reader, uid)).filter((one) => isOlder(one, keptFor, now) && !isTerminating(one.object));
 }
 
-/** What former ones left: the oldest finished ones beyond the history, and what belongs to one that was removed by force. */
+/** What previous ones left: the oldest finished ones beyond the history, and what belongs to one that was removed by force. */
 export async function garbageOfPrevious(reader: PackageReader, now: number): Promise<readonly Garbage[]> {
   // Before the list of package transactions: whatever is made belongs to one that is there.
-  const made = await madeForAll(reader);
+  const made = await madeFor(reader);
   const lock = await findLock(reader);
   const limit = lock === undefined ? 0 : historyLimitOf(lock);
   const all = await list(reader, packageTransactions, undefined, limit === 0 ? {} : finishedOnes);

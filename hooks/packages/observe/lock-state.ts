@@ -40,20 +40,12 @@ export async function stagesOfTry(reader: PackageReader, { status }: PackageTran
 }
 
 /**
- * Stages of a package transaction, and contents of stages. A ConfigMap that is being deleted waits for a finalizer of others, and for
- * nothing of ours.
+ * Stages of a package transaction, or of all, and contents of stages. A ConfigMap that is being deleted waits for a finalizer of others,
+ * and for nothing of ours.
  */
-export function madeFor(reader: PackageReader, uid: string): Promise<readonly Garbage[]> {
-  return labelled(reader, `${uidLabel}=${uid}`);
-}
-
-/** The same of all package transactions. */
-export function madeForAll(reader: PackageReader): Promise<readonly Garbage[]> {
-  return labelled(reader, uidLabel);
-}
-
-async function labelled(reader: PackageReader, labelSelector: string): Promise<readonly Garbage[]> {
+export async function madeFor(reader: PackageReader, uid?: string): Promise<readonly Garbage[]> {
   const { namespace } = reader;
+  const labelSelector = uid === undefined ? uidLabel : `${uidLabel}=${uid}`;
   const found = await Promise.all(
     [stages, configMaps].map(async (resource) => {
       const objects = await list(reader, resource, namespace, { labelSelector });

@@ -6,10 +6,9 @@ import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
 import { packagesOf } from '../model/holder.ts';
-import { packageLabel } from '../model/names.ts';
+import { isRevisionOf, packageLabel, sourceOfRevision } from '../model/names.ts';
 import { type PackageKind, quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
-import { isRevisionOf, sourceOfRevision } from '../model/revision.ts';
 import type { Purpose, Stage } from '../model/status.ts';
 import {
   activationChanges,
@@ -22,33 +21,30 @@ import {
   releaseChange,
   revisionChange,
 } from '../writes/changes.ts';
-import { readContents, sourced } from '../writes/contents.ts';
-import { configMaps, packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
+import { sourced } from '../writes/contents.ts';
+import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
 
-import { activeRevisions, resourceOf } from './objects.ts';
+import { activeRevisions, readStage, resourceOf } from './objects.ts';
 import type { NextChanges } from './observation.ts';
 import { find, findMetadata, list, type PackageReader } from './read.ts';
 
-interface Scene {
+interface NextContext {
   readonly reader: PackageReader;
   readonly ptx: PackageTransaction;
   readonly wanted: Wanted;
   readonly lock: JsonObject | undefined;
 }
 
-export async function readNextChanges(scene: Scene, stage: Stage): Promise<NextChanges> {
-  const { reader } = scene;
+export async function readNextChanges(context: NextContext, stage: Stage): Promise<NextChanges> {
+  const { reader } = context;
   const { name, purpose } = stage;
-  const contents = await find(reader, { resource: configMaps, namespace: reader.namespace, name });
-  const items = contents === undefined ? undefined : readContents(contents, stage.digest, reader.gzip);
-  if (items === undefined) {
-    const found = contents === undefined ? 'none' : 'other contents';
+  const items = await readStage(reader, stage);
+  if (items === undefined)
     return {
       kind: 'lost',
-      message: `ConfigMap ${reader.namespace}/${name}: expected the contents that were stored, found ${found}`,
+      message: `ConfigMap ${reader.namespace}/${name}: expected the contents that were stored, found none, or others`,
     };
-  }
-  const changes = await inTurn(items, (item) => byPurpose[purpose](scene, item));
+  const changes = await inTurn(items, (item) => byPurpose[purpose](context, item));
   const lost = changes.find((one) => typeof one === 'string');
   if (lost !== undefined) return { kind: 'lost', message: lost };
   const all = changes.filter((one) => typeof one !== 'string').flat();
@@ -56,7 +52,7 @@ export async function readNextChanges(scene: Scene, stage: Stage): Promise<NextC
 }
 
 /** The changes of one item, or what is missing for them, in words. */
-type ChangesOf = (scene: Scene, item: JsonObject) => Promise<readonly JsonObject[] | string>;
+type ChangesOf = (context: NextContext, item: JsonObject) => Promise<readonly JsonObject[] | string>;
 
 const packageChanges: ChangesOf = async ({ reader, ptx, wanted }, item) => {
   const one = item as unknown as ChangedPackage;
@@ -86,10 +82,10 @@ const revisionChanges: ChangesOf = async ({ reader, ptx }, item) => {
   return [revisionChange(one, { owner, live, revisions }, ptx)];
 };
 
-const objectChanges: ChangesOf = async (scene, item) => {
-  const { reader, ptx } = scene;
-  const member = item as unknown as PackageObject;
-  const { kind, revision, object } = member;
+const objectChanges: ChangesOf = async (context, item) => {
+  const { reader, ptx } = context;
+  const one = item as unknown as PackageObject;
+  const { kind, revision, object } = one;
   const [owner, resource] = await Promise.all([
     find(reader, { resource: revisionsOfKind(kind), name: revision }),
     resourceOf(reader, object),
@@ -98,25 +94,25 @@ const objectChanges: ChangesOf = async (scene, item) => {
   if (uid === undefined) return `${kind}Revision ${revision} is gone`;
   if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
   // Of most live objects only the metadata count, and CRDs are large.
-  const look = keepsState(object) ? find : findMetadata;
-  const live = await look(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
-  return (await takenBy(scene, member, owner, live)) ?? [objectChange(member, live, ptx, uid)];
+  const read = keepsState(object) ? find : findMetadata;
+  const live = await read(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, ptx, uid)];
 };
 
 /** Names of the revisions that others replace. */
-function leavingOf({ lock, ptx: { status } }: Scene): readonly string[] {
+function leavingOf({ lock, ptx: { status } }: NextContext): readonly string[] {
   const stays = (status.proposed ?? []).map(({ name }) => name);
   const before = lock === undefined ? [] : packagesOf(lock).map((one) => textAt(one, 'name') ?? '');
   return before.filter((name) => !stays.includes(name));
 }
 
 /** Who controls an object since it was validated, in words; undefined if nobody does, or a revision that may lose it. */
-async function takenBy(scene: Scene, { kind, object }: PackageObject, owner?: JsonObject, live?: JsonObject) {
+async function takenBy(context: NextContext, { kind, object }: PackageObject, owner?: JsonObject, live?: JsonObject) {
   const controller = live === undefined ? undefined : controllerOf(live);
   if (controller === undefined || textAt(controller, 'uid') === textAt(owner, 'metadata', 'uid')) return undefined;
-  if (isLeaving(controller, leavingOf(scene))) return undefined;
+  if (isLeaving(controller, leavingOf(context))) return undefined;
   const [by = '', name = ''] = [textAt(controller, 'kind'), textAt(controller, 'name')];
-  if (by === `${kind}Revision` && (await isOfSamePackage(scene.reader, kind, name, owner))) return undefined;
+  if (by === `${kind}Revision` && (await isOfSamePackage(context.reader, kind, name, owner))) return undefined;
   const what = `${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
   return `${what}: expected nobody or a revision of the same package in control, found ${quoted(by)} ${quoted(name)}, since it was validated: let it go first`;
 }
@@ -129,10 +125,8 @@ async function isOfSamePackage(reader: PackageReader, kind: PackageKind, name: s
 const activation: ChangesOf = async ({ reader }, item) => {
   const one = item as unknown as ChangedPackage;
   const active = await activeRevisions(reader, one.kind, one);
-  return activationChanges(
-    one,
-    active.map(({ name }) => name).filter((name) => name !== one.revision),
-  );
+  const others = active.map(({ name }) => name).filter((name) => name !== one.revision);
+  return activationChanges(one, others);
 };
 
 const byPurpose: Readonly<Record<Purpose, ChangesOf>> = {

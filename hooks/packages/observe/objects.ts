@@ -2,13 +2,13 @@
 
 import type { Resource } from '../../objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
-import { packageLabel } from '../model/names.ts';
+import { isRevisionOf, packageLabel, type RevisionOwner } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
-import { isRevisionOf, type RevisionOwner } from '../model/revision.ts';
+import type { Stage } from '../model/status.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { valuesIn } from '../writes/contents.ts';
-import { definitions, revisionsOfKind } from '../writes/resources.ts';
-import { list, type PackageReader, served } from './read.ts';
+import { readContents, valuesIn } from '../writes/contents.ts';
+import { configMaps, definitions, revisionsOfKind } from '../writes/resources.ts';
+import { find, list, type PackageReader, served } from './read.ts';
 
 /** How many more values may be in memory at once. */
 interface Room {
@@ -70,4 +70,10 @@ export async function activeRevisions(
     const packageName = textAt(one, 'metadata', 'labels', packageLabel) ?? '';
     return isActive && isRevisionOf(own, name, one) ? [{ name, packageName }] : [];
   });
+}
+
+/** What a stage is made from; undefined if its contents are not those that were stored. */
+export async function readStage(reader: PackageReader, { name, digest }: Stage): Promise<readonly JsonObject[] | undefined> {
+  const contents = await find(reader, { resource: configMaps, namespace: reader.namespace, name });
+  return contents === undefined ? undefined : readContents(contents, digest, reader.gzip);
 }

@@ -1,10 +1,12 @@
 // The reads that what is due needs.
+import { listAt, textAt } from '../../objects/json.ts';
 import type { PackageParts } from '../call.ts';
 import { type Due, dueOf, faultOf } from '../due.ts';
-import { finalFault } from '../model/fault.ts';
+import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { holds, isAsResolved } from '../model/holder.ts';
+import { quoted } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
-import { stages } from '../writes/resources.ts';
+import { secrets, stages } from '../writes/resources.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
 import { findLock, findNumberedLock, readHolder, stagesOfTry } from './lock-state.ts';
 import { readNextChanges } from './next-changes.ts';
@@ -13,7 +15,6 @@ import { readOrphans } from './owners.ts';
 import { readPreparation } from './preparation.ts';
 import type { Memory, Progress } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
-import { pullSecretsOf } from './secrets.ts';
 import { readAhead, readValidation } from './validation.ts';
 import { readVerification } from './verification.ts';
 
@@ -136,4 +137,21 @@ function progressOf({ serving, ptx }: Looking, isOver: () => boolean): Progress 
   // The version grows when the Lock was given back, and others had it.
   const { phase, version } = ptx.status;
   return { ...serving.memory.recall(ptx.uid, `${phase} ${version}`), isOver };
+}
+
+/** The pull secrets that the wanted package names, from the namespace of packages. */
+async function pullSecretsOf(reader: PackageReader, { spec }: Wanted): Promise<readonly string[] | PackageFault> {
+  const found: string[] = [];
+  for (const one of listAt(spec, 'packagePullSecrets')) {
+    const name = textAt(one, 'name') ?? '';
+    const secret = await find(reader, { resource: secrets, namespace: reader.namespace, name });
+    const encoded = textAt(secret, 'data', '.dockerconfigjson');
+    if (encoded === undefined)
+      return packageFault(
+        'InvalidPackage',
+        `packagePullSecrets: expected a Secret ${quoted(name)} of type kubernetes.io/dockerconfigjson in namespace ${reader.namespace}, found ${secret === undefined ? 'none' : 'one of another type'}`,
+      );
+    found.push(Buffer.from(encoded, 'base64').toString());
+  }
+  return found;
 }

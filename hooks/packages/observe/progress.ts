@@ -1,6 +1,7 @@
 // A check that takes longer than a call: what was found in order is remembered, and the next call goes on behind it. The memory is that of
 // a process; another one begins again, and comes as far by itself.
 import { inTurn } from '../../objects/requests/in-turn.ts';
+import type { RegistryFailed } from '../registry.ts';
 
 /** What has been found in order, by name, and the time that is left. */
 export interface Progress {
@@ -46,7 +47,7 @@ export async function checkAll<Item, Fault>(
   const left = items.filter((item) => !progress.has(nameOf(item)));
   const faults: Fault[] = [];
   for (let start = 0; start < left.length; start += atOnce) {
-    if (start > 0 && progress.isOver()) return faults.length > 0 ? faults : 'unfinished';
+    if (start > 0 && progress.isOver()) return soFar(faults);
     const some = left.slice(start, start + atOnce);
     faults.push(...(await inTurn(some, (item) => remembered(check(item), nameOf(item), progress), atOnce)).flat());
   }
@@ -57,4 +58,14 @@ async function remembered<Fault>(check: Promise<readonly Fault[]>, name: string,
   const faults = await check;
   if (faults.length === 0) progress.add(name);
   return faults;
+}
+
+/** What was found before the time of the call was over. */
+export function soFar<Fault>(faults: readonly Fault[]): readonly Fault[] | 'unfinished' {
+  return faults.length > 0 ? faults : 'unfinished';
+}
+
+/** A registry that does not answer before the time of the call is over is asked again in the next call. */
+export function unlessOver(isOver: () => boolean, failed: RegistryFailed): RegistryFailed | { readonly kind: 'unfinished' } {
+  return isOver() ? { kind: 'unfinished' } : failed;
 }

@@ -142,14 +142,14 @@ function invalid(message: string): Unreadable {
 }
 
 function treeOf({ packages, lock }: Resolution & { kind: 'resolved' }, known: Collected, root: Read, query: TreeQuery): Tree {
-  const held = packages.map((one): TreePackage => ({ ...one, contents: contentsOf(one, known, root) }));
+  const all = packages.map((one): TreePackage => ({ ...one, contents: contentsOf(one, known, root) }));
   const { crossplane, ignoresCrossplane } = query;
-  const checked = held.filter(({ change }) => !(change === 'root' && ignoresCrossplane));
+  const checked = all.filter(({ change }) => !(change === 'root' && ignoresCrossplane));
   const faults = [
-    ...sharedObjects(held.map(({ source, contents }) => ({ source, objects: contents?.objects ?? [] }))),
+    ...sharedObjects(all.map(({ source, contents }) => ({ source, objects: contents?.objects ?? [] }))),
     ...(crossplane === undefined ? [] : crossplaneFaults(checked, crossplane)),
   ];
-  return faults.length > 0 ? refused(...faults) : { kind: 'resolved', packages: held, lock };
+  return faults.length > 0 ? refused(...faults) : { kind: 'resolved', packages: all, lock };
 }
 
 function contentsOf({ change, source, tag, digest }: Resolved, known: Collected, root: Read): Contents | undefined {

@@ -1,4 +1,4 @@
-// A last look before the Lock is written: packages at their version, revisions Active, objects controlled by them, CRDs Established
+// A last check before the Lock is written: packages at their version, revisions Active, objects controlled by them, CRDs Established
 // with their names accepted.
 import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
@@ -6,10 +6,9 @@ import { controllerOf } from '../checks/conflicts.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import type { Stage } from '../model/status.ts';
 import type { ChangedPackage, PackageObject } from '../writes/changes.ts';
-import { readContents } from '../writes/contents.ts';
-import { configMaps, packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
-import { resourceOf } from './objects.ts';
-import { checkAll, type Progress } from './progress.ts';
+import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
+import { readStage, resourceOf } from './objects.ts';
+import { checkAll, type Progress, soFar } from './progress.ts';
 import { find, findMetadata, type PackageReader } from './read.ts';
 
 /** What is not as it was made, in words. */
@@ -19,38 +18,26 @@ export async function readVerification(
   progress: Progress,
 ): Promise<readonly string[] | 'unfinished'> {
   const faults: string[] = [];
-  for (const stage of status.stages.filter(({ purpose }) => looks[purpose] !== undefined)) {
-    const found = await lookAtStage(reader, stage, progress);
-    if (found === 'unfinished') return faults.length > 0 ? faults : found;
+  for (const stage of status.stages.filter(({ purpose }) => checks[purpose] !== undefined)) {
+    const found = await checkStage(reader, stage, progress);
+    if (found === 'unfinished') return soFar(faults);
     faults.push(...found);
   }
   return faults;
 }
 
-const looks: Readonly<Partial<Record<Stage['purpose'], typeof ofObject>>> = {
+const checks: Readonly<Partial<Record<Stage['purpose'], typeof ofObject>>> = {
   Packages: ofPackage,
   Objects: ofObject,
   Activation: ofRevision,
 };
 
-async function lookAtStage(reader: PackageReader, stage: Stage, progress: Progress): Promise<readonly string[] | 'unfinished'> {
-  const [items, look] = [await itemsOf(reader, stage), looks[stage.purpose]];
-  if (items === undefined || look === undefined) return [`the contents of ${stage.name} are not those that were stored`];
-  return checkAll(
-    items,
-    (item) => nameOf(stage, item),
-    (item) => look(reader, item),
-    progress,
-  );
-}
-
-function nameOf({ name }: Stage, { object, revision = null }: JsonObject): string {
-  return `${name} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')} ${revision}`;
-}
-
-async function itemsOf(reader: PackageReader, stage: Stage): Promise<readonly JsonObject[] | undefined> {
-  const contents = await find(reader, { resource: configMaps, namespace: reader.namespace, name: stage.name });
-  return contents === undefined ? undefined : readContents(contents, stage.digest, reader.gzip);
+async function checkStage(reader: PackageReader, stage: Stage, progress: Progress): Promise<readonly string[] | 'unfinished'> {
+  const [items, check] = [await readStage(reader, stage), checks[stage.purpose]];
+  if (items === undefined || check === undefined) return [`the contents of ${stage.name} are not those that were stored`];
+  const nameOf = ({ object, revision = null }: JsonObject): string =>
+    `${stage.name} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')} ${revision}`;
+  return checkAll(items, nameOf, (item) => check(reader, item), progress);
 }
 
 async function ofPackage(reader: PackageReader, item: JsonObject): Promise<readonly string[]> {

@@ -21,14 +21,7 @@ const ready = condition('True', 'TransactionComplete', 'Transaction completed su
 const unvalidated = condition('False', 'ValidationFailed', 'Transaction validation failed');
 const uninstalled = condition('False', 'InstallationFailed', 'Transaction installation failed');
 
-interface Conditions {
-  readonly Validated: Condition;
-  readonly Installed: Condition;
-  readonly Ready: Condition;
-}
-
-/** The trouble of a registry, which is no verdict on the packages. */
-const noVerdict = ['Unavailable'];
+type Conditions = Readonly<Record<'Validated' | 'Installed' | 'Ready', Condition>>;
 
 function installConditions(status: Status, note: Note | undefined): Conditions {
   const { phase, outcome } = status;
@@ -55,16 +48,13 @@ function endOf({ phase, lockDigest }: Status, outcome: Outcome): Conditions {
   if (kind === 'Succeeded') return succeeded(phase, message);
   if (kind === 'Abandoned') {
     // With the digest of the Lock it was resolved, and found valid.
-    const verdict = lockDigest === undefined ? condition('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
-    return {
-      Validated: verdict,
-      Installed: condition('False', 'InstallationFailed', `Not installed: ${message}`),
-      Ready: uninstalled,
-    };
+    const Validated = lockDigest === undefined ? condition('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
+    return { Validated, Installed: condition('False', 'InstallationFailed', `Not installed: ${message}`), Ready: uninstalled };
   }
   if (step !== 'Validation') return { Validated: valid, Installed: condition('False', reason, message), Ready: uninstalled };
-  const verdict = noVerdict.includes(reason) ? condition('Unknown', 'Resolving', message) : condition('False', reason, message);
-  return { Validated: verdict, Installed: pending, Ready: unvalidated };
+  // The trouble of a registry is no verdict on the packages.
+  const Validated = reason === 'Unavailable' ? condition('Unknown', 'Resolving', message) : condition('False', reason, message);
+  return { Validated, Installed: pending, Ready: unvalidated };
 }
 
 function succeeded(phase: Status['phase'], message: string): Conditions {
