@@ -1,13 +1,14 @@
 // `npm test`: starts one control plane for all test files, if any of them needs one (see needs-cluster.ts), runs the files with
 // tap, and prints as the last line how many tests (see tap-results.ts) passed and failed. `npm test -- test/hooks` runs some files.
 // Options go to tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead, `--kubernetes 1.34`,
-// which runs what uses the API server on that version, and `--results FILE`.
+// which runs what uses the API server on that version, `--results FILE`, `--all` (`npm run test:all`), and `--shard 1/4`.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openCluster } from '../test/controlplane/existing.ts';
 import { variable } from '../test/controlplane/versions.ts';
+import { filesInAllOnly } from '../test/support/selection.ts';
 import { buildNeeded } from '../test/tools/needed.ts';
 import { needCluster, usesApiServer } from './needs-cluster.ts';
 import { type FileResults, fileByFile, noResults, type Results, sum } from './tap-results.ts';
@@ -51,10 +52,12 @@ async function main(args: readonly string[]): Promise<number> {
   return conclude(results);
 }
 
-async function runAll(args: readonly string[], { named, tap: options, kubernetes }: TestOptions): Promise<Results> {
-  const files = kubernetes === undefined ? testFiles(named) : testFiles(named).filter(usesApiServer);
+async function runAll(args: readonly string[], given: TestOptions): Promise<Results> {
+  const { named, tap: options, kubernetes } = given;
+  const files = chosenFiles(given);
   if (files.length === 0)
     throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
+  if (given.all) process.env.JANUS_TESTS = 'all';
   // Tests that start a control plane of their own read it.
   if (kubernetes !== undefined) process.env[variable] = kubernetes;
   await buildTapWithOurPlugins();
@@ -67,6 +70,13 @@ async function runAll(args: readonly string[], { named, tap: options, kubernetes
   } finally {
     await controlPlane.stop();
   }
+}
+
+function chosenFiles({ named, kubernetes, all, shard = { index: 1, of: 1 } }: TestOptions): readonly string[] {
+  return testFiles(named)
+    .filter((file) => kubernetes === undefined || usesApiServer(file))
+    .filter((file) => all || !filesInAllOnly.has(file.replace(/^test\/(.*)\.test\.ts$/, '$1')))
+    .filter((_, index) => index % shard.of === shard.index - 1);
 }
 
 function testFiles(named: readonly string[]): readonly string[] {

@@ -6,7 +6,7 @@
 
 import type { Sealer } from '../hooks/objects/cluster.ts';
 import type { EngineParts, Hook, Reply, Timing } from '../hooks/transactions/call.ts';
-import { createSync } from '../hooks/transactions/sync.ts';
+import { createSync } from '../hooks/transactions/reconcile.ts';
 import type { Parsed } from './access/files.ts';
 import { type OpenAccess, openAccess } from './access/open.ts';
 import { type App, buildApp } from './app.ts';

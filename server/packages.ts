@@ -1,7 +1,7 @@
 // Connects the coordinator of packages to the cluster and to registries.
 import type { Cluster } from '../hooks/objects/cluster.ts';
 import { readCompleteVersion } from '../hooks/packages/model/version.ts';
-import { createPackageSync } from '../hooks/packages/sync.ts';
+import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
 import type { PackagesConfig } from './config.ts';

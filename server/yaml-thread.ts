@@ -1,6 +1,6 @@
 // YAML is read in a thread of its own: its parser takes a hundred bytes for each character of a hostile text, and seconds, and a package
 // has millions of characters. The heap of the thread is bounded.
-import type { Asker } from '../hooks/objects/asker.ts';
+import type { Asker } from '../hooks/objects/cluster.ts';
 import { startOnDemand } from './threads/on-demand.ts';
 import type { YamlAnswer, YamlTask } from './yaml.ts';
 

@@ -45,8 +45,8 @@ const rows: readonly Row[] = [
     refused: [
       ['hooks/transactions/model/a.ts', "import { readFileSync } from 'node:fs';"],
       ['hooks/transactions/decide/a.ts', "import type { FastifyInstance } from 'fastify';"],
-      ['hooks/transactions/sync.ts', "import { createCluster } from '../../server/kubernetes/cluster.ts';"],
-      ['hooks/transactions/sync.ts', "const loaded = await import('undici');"],
+      ['hooks/transactions/reconcile.ts', "import { createCluster } from '../../server/kubernetes/cluster.ts';"],
+      ['hooks/transactions/reconcile.ts', "const loaded = await import('undici');"],
     ],
     accepted: [
       ['hooks/transactions/model/a.ts', "import { createHash } from 'node:crypto';\nimport { b } from './b.ts';"],
@@ -75,10 +75,10 @@ const rows: readonly Row[] = [
       ['hooks/transactions/decide/a.ts', "import type { Plan } from '../plan/mutation.ts';"],
       ['hooks/transactions/plan/a.ts', "import { perform } from '../perform/perform.ts';"],
       ['hooks/transactions/perform/a.ts', "import { decide } from '../decide/decide.ts';"],
-      ['hooks/transactions/report/a.ts', "import { createSync } from '../sync.ts';"],
+      ['hooks/transactions/report/a.ts', "import { createSync } from '../reconcile.ts';"],
       ['hooks/objects/cluster.ts', "import type { Merge } from './content/merge.ts';"],
       ['hooks/transactions/memory.ts', "import type { Step } from './decide/step.ts';"],
-      ['hooks/transactions/sync.ts', "import { readConstraint } from '../packages/model/constraint.ts';"],
+      ['hooks/transactions/reconcile.ts', "import { readConstraint } from '../packages/model/constraint.ts';"],
       ['hooks/packages/model/a.ts', "import type { Meta } from '../registry.ts';"],
       ['hooks/packages/resolve/a.ts', "import type { Registry } from '../registry.ts';"],
       ['hooks/packages/observe/a.ts', "import { decide } from '../../transactions/decide/decide.ts';"],
@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
         "import type { ItemView } from './observation.ts';\nimport type { Reader } from '../../objects/cluster.ts';",
       ],
       [
-        'hooks/transactions/sync.ts',
+        'hooks/transactions/reconcile.ts',
         "import { observe } from './observe/observe.ts';\nimport { perform } from './perform/perform.ts';",
       ],
       [
@@ -138,14 +138,14 @@ const rows: readonly Row[] = [
     reason: 'the server sees no stage of the engine',
     rule: serverSeesTheSeamOnly,
     refused: [['server/app.ts', "import { decide } from '../hooks/transactions/decide/decide.ts';"]],
-    accepted: [['server/main.ts', "import { createSync } from '../hooks/transactions/sync.ts';"]],
+    accepted: [['server/main.ts', "import { createSync } from '../hooks/transactions/reconcile.ts';"]],
   },
   {
     reason: 'the command line sees no stage of the engine',
     rule: cliSeesTheSeamOnly,
     refused: [
       ['cli/command/a.ts', "import { decide } from '../../hooks/transactions/decide/decide.ts';"],
-      ['cli/cluster/a.ts', "import { createSync } from '../../hooks/transactions/sync.ts';"],
+      ['cli/cluster/a.ts', "import { createSync } from '../../hooks/transactions/reconcile.ts';"],
       ['cli/show/a.ts', "import type { Config } from '../../server/config.ts';"],
       ['cli/run/a.ts', "import { needsOf } from '../../hooks/transactions/checks/permissions.ts';"],
       ['cli/run/b.ts', "import { merge } from '../../hooks/objects/content/merge.ts';"],
@@ -356,7 +356,7 @@ t.test('the table of stages itself goes leftward', async (t) => {
 });
 
 t.test('the sources are found, and so are their imports', async (t) => {
-  t.ok(sources.some(({ path }) => path === 'hooks/transactions/sync.ts'));
+  t.ok(sources.some(({ path }) => path === 'hooks/transactions/reconcile.ts'));
   t.ok(sources.some(({ path }) => path === 'server/kubernetes/cluster.ts'));
   for (const source of sources) {
     const stated = codeOf(source).match(/^(import|\} from)\b|\bimport\(/gm) ?? [];

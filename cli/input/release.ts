@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { groupOf, identityOf, isSecret, type Reference } from '../../hooks/objects/reference.ts';
-import { wrongEntryOf } from '../../hooks/objects/secret-entries.ts';
+import { wrongEntryOf } from '../../hooks/objects/secret-data.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { annotations, group } from '../../hooks/transactions/model/transaction.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';

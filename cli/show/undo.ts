@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import type { Reason } from '../../hooks/transactions/model/reason.ts';
-import { notedValue } from '../../hooks/transactions/model/request.ts';
 import {
+  notedValue,
   type UndoAnswer,
   type UndoCounts,
   type UndoField,

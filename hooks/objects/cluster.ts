@@ -1,9 +1,7 @@
 // The port: what the engine needs of the outside world. Every stage before `perform` gets only a Reader; dry runs and access
 // reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
-import type { Asker } from './asker.ts';
 import type { Failure } from './failure.ts';
 import type { JsonObject } from './json.ts';
-import type { Packer } from './packer.ts';
 
 /** The identity of a request: the engine itself, or a ServiceAccount by impersonation. */
 export type Identity =
@@ -197,3 +195,30 @@ export type ExpressionResult =
   | { readonly kind: 'value'; readonly value: boolean }
   | { readonly kind: 'unset' }
   | { readonly kind: 'broken'; readonly message: string };
+
+/** The Transaction that a task is for: namespaces have their turns one after the other, and so have the Transactions of one. */
+export interface Asker {
+  readonly namespace: string;
+  readonly uid: string;
+}
+
+/**
+ * Makes what is stored where others can write recognisable as ours: sealed where they must not read it (AES-256-GCM), else tagged
+ * (HMAC-SHA-256). `context` says where the text belongs, and must agree when it is read. Nothing here throws on what was read.
+ */
+export interface Packer {
+  seal(text: string, context: string): string;
+  /**
+   * Undefined when the text was tampered with, has another context, was sealed with a key that we do not have, or expands to more
+   * than `most` bytes. Nothing is expanded that is not authentic.
+   */
+  open(sealed: string, context: string, most: number): string | undefined;
+  /** Proves that the text is ours, and belongs to that context. */
+  tag(text: string, context: string): string;
+  isTagged(text: string, tag: string, context: string): boolean;
+  /** What nobody can guess and every process finds again: one for each key that we have, that of the current one first. */
+  derive(text: string): readonly [string, ...string[]];
+  compress(text: string): string;
+  /** Undefined when it is not what `compress` gives, or expands to more than `most` bytes. */
+  expand(compressed: string, most: number): string | undefined;
+}

@@ -10,9 +10,9 @@ import { type OpenGates, openGates } from './model/gated.ts';
 import { mayBeHalfMade } from './model/halves.ts';
 import { type Item, isNotRestored, nextToUndo, type UndoOrder } from './model/item.ts';
 import type { Phase } from './model/phase.ts';
-import { newRequest, type Request } from './model/request.ts';
 import type { Cause, Status } from './model/status.ts';
 import { annotationOf, annotations, type Transaction } from './model/transaction.ts';
+import { newRequest, type Request } from './model/undo.ts';
 
 export type { Request };
 

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
-import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/own-writes.ts';
-import { bounded } from './observe/bounded.ts';
+import { createLruCache } from '../objects/lru-cache.ts';
+import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/in-flight.ts';
 import { createSightings, type Sightings } from './observe/sightings.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
 import { createUnfinished, type UnfinishedLooks } from './observe/unfinished.ts';
@@ -82,8 +82,8 @@ const nothing: Remembered = { troubles: 0, waits: 0, ...noWrites };
 
 /** `sighting`: ms for which the presence of an object counts once it was seen. */
 export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number, sighting: number): Memory {
-  const calls = bounded<Remembered>(mostRemembered);
-  const snapshots = bounded<CachedSnapshot>(mostCached, ({ memory }) => memory);
+  const calls = createLruCache<Remembered>({ most: mostRemembered });
+  const snapshots = createLruCache<CachedSnapshot>({ most: mostCached, weigh: ({ memory }) => memory });
   const unfinished = createUnfinished(clock);
   const recalled = (uid: string): Remembered => calls.get(uid) ?? nothing;
   return {

@@ -1,24 +1,23 @@
 // The end of a call: the status to store, what the process knows of its own requests, and when the next call comes.
 
-import type { JsonObject } from '../objects/json.ts';
-import type { Call, EngineParts, Reply } from './call.ts';
+import { at, isObject, type JsonObject, textAt } from '../objects/json.ts';
+import { parseTime } from '../objects/time.ts';
+import type { Answer, Attempt, CallContext } from './attempt.ts';
+import type { Call, Reply, StepReport } from './call.ts';
 import { holdsLocks } from './due.ts';
-import { accountFor } from './in-flight/in-flight.ts';
-import type { OwnWrites } from './in-flight/own-writes.ts';
+import { accountFor, type OwnWrites } from './in-flight/in-flight.ts';
 import { releaseWrite, writerOf } from './locks/lease.ts';
 import { halfLifeLeft } from './locks/state.ts';
 import type { Memory, Turn } from './memory.ts';
-import { isTerminal, isUnderWay } from './model/phase.ts';
+import { isPhase, isTerminal, isUnderWay } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
 import type { Wait } from './model/wait.ts';
 import type { Carry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
-import type { Looks } from './observe/looks.ts';
-import type { Result } from './outcome/answer.ts';
 import { bounded } from './outcome/bounded.ts';
 import { completed, isMoved } from './outcome/status.ts';
-import type { Session } from './perform/deadline.ts';
-import { type Answered, reportOf } from './report/report.ts';
+import { reportOf } from './report/report.ts';
+import { engine, transactions } from './writes/resources.ts';
 
 /** In seconds: a longer Retry-After of the API server is cut to this. */
 const longestStay = 60;
@@ -29,43 +28,26 @@ const longestStay = 60;
  */
 const longestBlindStay = 15;
 
-interface Replying {
-  readonly parts: Pick<EngineParts, 'record' | 'engineNamespace'>;
-  readonly memory: Memory;
-  readonly session: Session;
-  readonly looks: Pick<Looks, 'unfinished'>;
-}
-
-/** The last look of a call, and its result. */
-export interface Ended extends Answered {
-  /** The status that was found stored. */
-  readonly found: Status;
-  /** The Leases that this step has read. */
-  readonly leases: readonly JsonObject[];
-  /** The Lease of the first change, in phases in which changes may be made or undone, or were about to be. */
-  readonly first: JsonObject | undefined;
-}
-
-export type Answering = Extract<Result, { kind: 'answer' }>;
+const because = 'internal error of the engine';
 
 /** The reply with the status of the answer. Reports it, and records what this process must remember. */
-export function replyOf({ parts, memory, session, looks }: Replying, call: Call, ended: Ended, answer: Answering): Reply {
-  const { transaction, now, found } = ended;
+export function replyOf({ parts, memory, session, looks }: CallContext, call: Call, made: Attempt, answer: Answer): Reply {
+  const { transaction, now, stored } = made;
   const { uid } = transaction;
-  const next = spokenFor(memory, ended, bounded(answer.status, transaction.size));
-  const status = completed(found, next, now, { ...transaction, order: memory.snapshots.get(uid)?.order });
+  const next = spokenFor(memory, made, bounded(answer.status, transaction.size));
+  const status = completed(stored, next, now, { ...transaction, order: memory.snapshots.get(uid)?.order });
   const isTroubled = answer.wait === 'backoff';
-  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(ended));
+  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(made));
   const isRefused = answer.wait === 'refusal';
-  const isWaiting = (isRefused || answer.wait === 'now' || typeof answer.wait === 'object') && status.version === found.version;
+  const isWaiting = (isRefused || answer.wait === 'now' || typeof answer.wait === 'object') && status.version === stored.version;
   const lists = looks.unfinished();
   memory.unfinished.keep(uid, lists);
   const isLooking = lists.size > 0;
   const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, isRefused, stayAway });
-  memory.keepTurn(uid, nextTurn(ended, status, memory.recall(uid)));
+  memory.keepTurn(uid, nextTurn(made, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);
-  parts.record(reportOf(ended, status));
+  parts.record(reportOf(made, status));
   return {
     kind: 'status',
     status: encodeStatus(status),
@@ -95,30 +77,30 @@ function secondsOf(wait: Wait, backoff: number): number {
 const afterRefusal = 1;
 
 /** Seconds until the next try, if not even the Transaction could be read. */
-export function pauseAfterTrouble({ memory, session }: Omit<Replying, 'parts'>, uid: string): number {
+function pauseAfterTrouble({ memory, session }: CallContext, uid: string): number {
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestBlindStay);
   return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway });
 }
 
 /** The reply if there is no Transaction to work on: it is gone, unreadable, or has a status of no known engine. */
-export async function withoutTransaction(serving: Replying, call: Call, live: NotLive, carry: Carry): Promise<Reply> {
+export async function withoutTransaction(context: CallContext, call: Call, live: NotLive, carry: Carry): Promise<Reply> {
   const { status, children } = call;
   const untouched = { kind: 'status', status, children, resyncAfterSeconds: 0, finalized: false } as const;
   switch (live.kind) {
     case 'unreadable':
-      return { kind: 'retry', retryAfterSeconds: pauseAfterTrouble(serving, call.uid), because: live.because };
+      return { kind: 'retry', retryAfterSeconds: pauseAfterTrouble(context, call.uid), because: live.because };
     case 'foreign':
       // No engine can continue it, but a user must be able to delete it; garbage collection removes what it leaves behind.
       return { ...untouched, status: live.status, finalized: live.isBeingDeleted };
     case 'gone':
-      serving.memory.forget(call.uid);
-      await releaseAcquired(serving, carry);
+      context.memory.forget(call.uid);
+      await releaseAcquired(context, carry);
       return untouched;
   }
 }
 
 // Releases the locks that this call has acquired for a Transaction that vanished meanwhile (L4).
-async function releaseAcquired({ session, parts }: Replying, { locks, acquired }: Carry): Promise<void> {
+async function releaseAcquired({ session, parts }: CallContext, { locks, acquired }: Carry): Promise<void> {
   const held = [...locks].flatMap(([name, state]) => (state.kind === 'present' && acquired.has(name) ? [state.object] : []));
   const writes = held.map((lease) => releaseWrite(lease, parts.engineNamespace)).filter((write) => write !== undefined);
   await Promise.all(writes.map((write) => session.cluster.send(write)));
@@ -126,26 +108,69 @@ async function releaseAcquired({ session, parts }: Replying, { locks, acquired }
 
 // W1 (in-flight/in-flight.ts): a process that calls itself settled needs a new name for its next turn. An unchanged status says
 // nothing.
-function spokenFor(memory: Memory, { transaction: { uid }, found, first }: Ended, next: Status): Status {
-  if (!isUnderWay(found.phase) || !isMoved(found, next)) return next;
+function spokenFor(memory: Memory, { transaction: { uid }, stored, first }: Attempt, next: Status): Status {
+  if (!isUnderWay(stored.phase) || !isMoved(stored, next)) return next;
   const accounted = accountFor(next, first, memory.recall(uid));
-  if (accounted.settledWriter !== found.settledWriter) memory.settled(uid);
+  if (accounted.settledWriter !== stored.settledWriter) memory.settled(uid);
   return accounted;
 }
 
 /** Seconds that a call may wait without renewing its locks: they are renewed at half of their duration. */
-function longestPauseUnder({ leases, now, found }: Ended): number {
-  if (leases.length === 0 && holdsLocks(found)) return longestBlindStay;
+function longestPauseUnder({ leases, now, stored }: Attempt): number {
+  if (leases.length === 0 && holdsLocks(stored)) return longestBlindStay;
   const left = leases.map((lease) => halfLifeLeft(lease, now) / 1_000);
   return Math.max(1, Math.min(longestStay, ...left));
 }
 
 // Without a look a process replaces only itself, or a settled writer. A call that only waits takes no turn.
-function nextTurn({ found, first }: Ended, status: Status, { writer }: OwnWrites): Turn {
+function nextTurn({ stored, first }: Attempt, status: Status, { writer }: OwnWrites): Turn {
   const { phase, settledWriter, version } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
   // While a gate is open nothing is sent.
   const isToWrite = status.items.some(({ progress }) => progress.kind === 'announced');
-  const isNext = version !== found.version && (phase === 'Prepared' || phase === 'Committing') && mayReplace && isToWrite;
+  const isNext = version !== stored.version && (phase === 'Prepared' || phase === 'Committing') && mayReplace && isToWrite;
   return { isNext, ...(first === undefined ? {} : { lease: first }) };
+}
+
+/** ms for which the undo of a deleted Transaction is retried: only that undo can restore deleted objects. */
+const undoPatience = 60_000;
+
+/**
+ * The last resort: the reply to an error that not even a failed attempt answered. It depends on nothing that failed: it uses the live
+ * Transaction, of which it reads only whether it is being deleted.
+ */
+export async function recoveredReply(context: CallContext, call: Call, thrown: unknown): Promise<Reply> {
+  const { session, parts, memory } = context;
+  const { namespace, name, uid, children } = call;
+  const found = await session.cluster.get({ resource: transactions, namespace, name }, engine);
+  const retry = (): Reply => ({ kind: 'retry', retryAfterSeconds: pauseAfterTrouble(context, uid), because });
+  if (found.kind === 'failed' || textAt(found.object, 'metadata', 'uid') !== uid) return retry();
+  // A write may have been sent without a recorded answer.
+  memory.unsettled(uid, found.serverTime);
+  parts.record(faultReport(call, found, thrown));
+  if (!isToLetGo(found.object, found.serverTime)) return retry();
+  memory.forget(uid);
+  const status = at(found.object, 'status');
+  return { kind: 'status', status: isObject(status) ? status : {}, children, resyncAfterSeconds: 0, finalized: true };
+}
+
+// A user must be able to delete it; garbage collection removes what it leaves behind.
+function isToLetGo(object: JsonObject, now: number): boolean {
+  const deletedAt = parseTime(textAt(object, 'metadata', 'deletionTimestamp'));
+  if (deletedAt === undefined) return false;
+  return textAt(object, 'status', 'phase') !== 'RollingBack' || now > deletedAt + undoPatience;
+}
+
+function faultReport(
+  call: Call,
+  { object, serverTime }: { readonly object: JsonObject; readonly serverTime: number },
+  thrown: unknown,
+) {
+  const { namespace, name, uid } = call;
+  const said = textAt(object, 'status', 'phase') ?? '';
+  const phase = isPhase(said) ? said : 'Pending';
+  const stored = { fromPhase: phase, toPhase: phase, items: [], gates: [], conflicts: [] };
+  const about = { namespace, name, uid, step: 'wait', because, fromPhase: phase, toPhase: phase, outcome: 'EngineFault', thrown };
+  const report: StepReport = { ...about, at: serverTime, foundVersion: 0, version: 0, stored, locks: [], audit: [], events: [] };
+  return report;
 }

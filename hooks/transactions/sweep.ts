@@ -3,9 +3,8 @@
 // Transaction. A Lease expires, though maybe only after an hour; a snapshot with its finalizer would block the deletion of its
 // namespace for ever.
 
-import type { Cluster, ListAnswer, Resource } from '../objects/cluster.ts';
+import type { Cluster, ListAnswer, Packer, Resource } from '../objects/cluster.ts';
 import { type JsonObject, textAt } from '../objects/json.ts';
-import type { Packer } from '../objects/packer.ts';
 import { parseTime } from '../objects/time.ts';
 import { holdsLocks } from './due.ts';
 import { leaseLocation, releaseWrite } from './locks/lease.ts';

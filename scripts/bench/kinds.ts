@@ -1,6 +1,6 @@
 // What a Delete costs if its ServiceAccount may list few kinds or many: the engine looks for dependents in all of them.
 import { createCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { type Line, lineOf } from './figures.ts';
 import { inParallel, measure } from './measure.ts';

@@ -9,7 +9,7 @@ import { readCompleteVersion, type Version } from '../../hooks/packages/model/ve
 import { type Live, liveVersionOf } from '../../hooks/packages/observe/comparison.ts';
 import type { TreeQuery } from '../../hooks/packages/observe/tree.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
+import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { readYaml, Unfit } from '../../server/yaml.ts';
 
 interface Options {

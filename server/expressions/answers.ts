@@ -4,9 +4,9 @@
 // A Transaction gets answers of its own only: no tenant can give another one an answer, by an API server that repeats a uid. The same
 // resourceVersion in another version of the API is another object.
 import { createHash } from 'node:crypto';
-import type { Asker } from '../../hooks/objects/asker.ts';
-import type { ExpressionResult } from '../../hooks/objects/cluster.ts';
+import type { Asker, ExpressionResult } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { createLruCache } from '../../hooks/objects/lru-cache.ts';
 
 interface Known {
   readonly resourceVersion: string;
@@ -31,7 +31,7 @@ interface Answers {
 const pauses = 20;
 
 export function rememberAnswers(most = 2_000, now: () => number = () => performance.now()): Answers {
-  const known = new Map<string, Known>();
+  const known = createLruCache<Known>({ most });
   return {
     find(question) {
       const found = known.get(keyOf(question) ?? '');
@@ -42,10 +42,7 @@ export function rememberAnswers(most = 2_000, now: () => number = () => performa
     keep(question, answer, took) {
       const [key, resourceVersion] = [keyOf(question), textAt(question.object, 'metadata', 'resourceVersion')];
       if (key === undefined || resourceVersion === undefined) return;
-      known.delete(key);
       known.set(key, { resourceVersion, answer, next: now() + pauses * took });
-      const [oldest] = known.keys();
-      if (known.size > most && oldest !== undefined) known.delete(oldest);
     },
   };
 }

@@ -8,6 +8,6 @@ export type ApiServerAccess = { readonly kind: 'kubeconfig' /** As kubectl joins
 /** Rejects with a sentence for people if the connection cannot be used. */
 export async function connect(access: ApiServerAccess): Promise<Connection> {
   if (access.kind === 'pod') return podConnection(access);
-  const { kubeconfigConnection } = await import('./kubeconfig.ts');
+  const { kubeconfigConnection } = await import('./kubeconfig-connection.ts');
   return kubeconfigConnection(access.paths);
 }

@@ -1,6 +1,7 @@
-// The connection of a loaded kubeconfig, whoever loaded it: the hook (kubeconfig.ts) or the command line.
+// The connection that a kubeconfig describes, for the hook and for the command line.
 import type { RequestOptions } from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node';
+import { delimiter } from 'node:path';
+import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import {
   type Connection,
   type CredentialSource,
@@ -9,6 +10,25 @@ import {
   emptyToken,
   type TlsSettings,
 } from './connection.ts';
+import { readKubeconfigs, refuseUnusable } from './kubeconfig.ts';
+
+/** The connection of the hook. `paths`: joined as for kubectl. Throws a sentence for people if the kubeconfig cannot be used. */
+export function kubeconfigConnection(paths: string): Connection {
+  return connectionOf(() => loadKubeconfig(paths.split(delimiter).filter((path) => path !== '')));
+}
+
+function loadKubeconfig(paths: readonly string[]): KubeConfig {
+  if (paths.length === 0) throw new Error('expected the path of a kubeconfig file, found none');
+  const config = readKubeconfigs(paths);
+  refuseUnusable(config, paths.join(' and '));
+  const { name, proxyUrl = '' } = config.getCurrentCluster() ?? {};
+  if (proxyUrl !== '') throw new Error(`cluster "${name}" requires a proxy, which is not supported: remove proxy-url`);
+  if (config.getCurrentUser()?.impersonateUser !== undefined)
+    throw new Error(
+      'the kubeconfig impersonates a user ("as"), which is not supported: the hook itself impersonates ServiceAccounts; remove "as"',
+    );
+  return config;
+}
 
 /** `load` is called at once, and again after each 401. Throws what it throws, and where its current context has no cluster. */
 export function connectionOf(load: () => KubeConfig): Connection {

@@ -1,8 +1,7 @@
 // Manifests as people store them. JSON is parsed here, which takes memory and time in proportion to the text; YAML in a thread of its
 // own, since its parser takes a hundred bytes for each character of a hostile text, and seconds.
 
-import type { Asker } from '../../hooks/objects/asker.ts';
-import type { Manifests } from '../../hooks/objects/cluster.ts';
+import type { Asker, Manifests } from '../../hooks/objects/cluster.ts';
 import type { YamlAnswer } from '../yaml.ts';
 import { startYaml } from '../yaml-thread.ts';
 import { bounds } from './bounds.ts';

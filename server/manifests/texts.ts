@@ -1,7 +1,7 @@
 // Answers to YAML texts, so that a call that had no time for all texts of its Transaction goes on where the one before ended. They have a
 // bound in all. One that was used lately keeps its place: where all Transactions lost theirs to each other, none would ever have all.
 import { createHash } from 'node:crypto';
-import type { Asker } from '../../hooks/objects/asker.ts';
+import type { Asker } from '../../hooks/objects/cluster.ts';
 import type { YamlAnswer } from '../yaml.ts';
 
 interface Texts {

@@ -5,7 +5,7 @@
 // 3. What it saw, and what is cached, counts only for the repository that gave it, and only if this call has seen that it may read
 //    that digest there: an answer to HEAD proves nothing about content of another repository.
 import { createHash } from 'node:crypto';
-import type { Asker } from '../../hooks/objects/asker.ts';
+import type { Asker } from '../../hooks/objects/cluster.ts';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Registry, RegistryFailed } from '../../hooks/packages/registry.ts';
 import { createTurns, type Turns } from '../threads/turns.ts';

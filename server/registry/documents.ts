@@ -1,5 +1,5 @@
 // Parses a YAML stream into objects, one document at a time, so that the largest document limits the memory.
-import type { Asker } from '../../hooks/objects/asker.ts';
+import type { Asker } from '../../hooks/objects/cluster.ts';
 import { isList, isObject, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { startYaml } from '../yaml-thread.ts';
 import { orLate } from './late.ts';

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Pool } from 'undici';
+import { createLruCache } from '../../hooks/objects/lru-cache.ts';
 import { admittedAddress, type Resolve } from './addresses.ts';
 import { invalid, Trouble, unavailable } from './trouble.ts';
 
@@ -47,21 +48,15 @@ const mostPools = 64;
 const mostDiscarded = 16_384;
 
 export function createExchange(connections: number, requestTimeout: number, pace = usualPace): Exchange {
-  const pools = new Map<string, Pool>();
+  // Requests that are under way on a pool that gives way come to their end.
+  const dropped = (pool: Pool) => void pool.close().catch(() => undefined);
+  const pools = createLruCache<Pool>({ most: mostPools, dropped });
   // Connects to the address that was checked: another lookup might return another address.
   const poolFor = async ({ url, ledBy, resolve }: Asked): Promise<Pool> => {
     const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await resolve(url.hostname), ledBy);
     const key = `${url.origin} ${address ?? ''}`;
     const pool = pools.get(key) ?? createPool(url, address, connections, requestTimeout);
-    // The last one in the Map is the one that was used last.
-    pools.delete(key);
     pools.set(key, pool);
-    const [oldest] = pools;
-    if (pools.size > mostPools && oldest !== undefined) {
-      pools.delete(oldest[0]);
-      // Requests that are under way come to their end.
-      oldest[1].close().catch(() => undefined);
-    }
     return pool;
   };
   return {
@@ -79,7 +74,7 @@ export function createExchange(connections: number, requestTimeout: number, pace
       }
     },
     async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      await Promise.all(pools.values().map((pool) => pool.destroy()));
     },
   };
 }

@@ -1,33 +1,29 @@
 // What the client saw of repositories.
+import { createLruCache, type LruCache } from '../../hooks/objects/lru-cache.ts';
 import type { PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Manifest } from './manifest.ts';
 
 /** What the client saw, for later calls; a part of it is forgotten at any time. */
 export interface Seen {
   /** The last digest of a tag, or a digest itself: `SOURCE VERSION`. */
-  readonly digests: Map<string, string>;
+  readonly digests: LruCache<string>;
   /** `SOURCE DIGEST`. */
-  readonly manifests: Map<string, Manifest>;
+  readonly manifests: LruCache<Manifest>;
   keep(reference: PackageReference, digest: string, manifest: Manifest): void;
 }
 
-/** Manifests, and layers in them. */
-const mostSeen = 20_000;
+/** Digests, and manifests with the layers in them. */
+const most = 20_000;
 
 export function remembering(): Seen {
-  const seen = { digests: new Map<string, string>(), manifests: new Map<string, Manifest>() };
-  let count = 0;
+  const digests = createLruCache<string>({ most });
+  const weigh = (manifest: Manifest) => (manifest.kind === 'image' ? manifest.layers.length + 1 : 1);
+  const manifests = createLruCache<Manifest>({ most, weigh });
   return {
-    ...seen,
+    ...{ digests, manifests },
     keep({ source, version }, digest, manifest) {
-      count += manifest.kind === 'image' ? manifest.layers.length + 1 : 1;
-      if (count > mostSeen) {
-        seen.digests.clear();
-        seen.manifests.clear();
-        count = 0;
-      }
-      seen.digests.set(`${source} ${version}`, digest);
-      seen.manifests.set(`${source} ${digest}`, manifest);
+      digests.set(`${source} ${version}`, digest);
+      manifests.set(`${source} ${digest}`, manifest);
     },
   };
 }

@@ -1,6 +1,6 @@
 // A thread that is started at its first task, and ended when there is none for a while. One task at a time, in turns: one that takes too
 // long delays the others by its limit and the start of a thread at most.
-import type { Asker } from '../../hooks/objects/asker.ts';
+import type { Asker } from '../../hooks/objects/cluster.ts';
 import { startThread, type Thread, type ThreadOptions } from './thread.ts';
 import { createTurns } from './turns.ts';
 

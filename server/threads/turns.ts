@@ -1,6 +1,6 @@
 // Whose turn it is where few work for all, such as a thread. The namespace that has waited longest since its last turn comes first, and in
 // it the Transaction that has. So who has many tasks delays others by one of them, and who gave up waiting comes first later.
-import type { Asker } from '../../hooks/objects/asker.ts';
+import type { Asker } from '../../hooks/objects/cluster.ts';
 
 export interface Turns {
   /**

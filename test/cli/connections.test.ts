@@ -189,7 +189,7 @@ t.test('files of KUBECONFIG are merged as kubectl merges them', async (t) => {
   t.match(await cli.run(['list', '--context', 'right'], { env: { KUBECONFIG } }), { code: 0 }, 'the first user of a name wins');
   t.match(await cli.run(['list'], { env: { KUBECONFIG } }), {
     code: 1,
-    err: /no context "none" with a cluster: name one of its contexts by --context \(right\)/,
+    err: /no context "none" with a cluster: choose one of its contexts \(right\)/,
   });
   t.match((await cli.run(['__complete', 'list', '--context', ''], { env: { KUBECONFIG } })).out, /^right\n/);
 });

@@ -34,8 +34,7 @@ import { type TransactionView, viewOf } from '../../cli/show/view.ts';
 import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { Reference } from '../../hooks/objects/reference.ts';
 import type { Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
-import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig.ts';
-import { connectionOf } from '../../server/kubernetes/kubeconfig-connection.ts';
+import { connectionOf, kubeconfigConnection } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { readYaml } from '../../server/yaml.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { deletion, one, startSilence, typed } from './here.ts';
@@ -278,10 +277,10 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
   t.equal(load({ token: 'a' }).getCurrentCluster()?.server, 'https://127.0.0.1:1/prefix');
   t.equal(load({ token: 'a', as: 'bob' }).getCurrentUser()?.impersonateUser, 'bob');
   t.throws(() => load({ token: 'a', as: 'bob', 'as-groups': ['b'] }), {
-    message: /^User "u" of .* has as-groups, .*only `as` is read/,
+    message: /^User "u" of .* has as-groups, .*remove them/,
   });
   t.throws(() => load({ token: 'a' }, {}, 'mallory'), {
-    message: /^Context "c" of .* names the user "mallory", who is not there/,
+    message: /^Context "c" of .*: user "mallory" not found/,
   });
   const oidc = { name: 'oidc', config: { 'idp-certificate-authority': 'none.crt' } };
   t.throws(() => load({ 'auth-provider': oidc }), {
@@ -342,7 +341,7 @@ t.test('clusters of a kubeconfig: what they say of TLS is kept, and what is not 
   t.same((await one.credentials()).tls, { ca: Buffer.from(own.certificate), servername: 'shop' });
   t.same((await connection('insecure').credentials()).tls, { rejectUnauthorized: false });
   t.throws(() => connection('no-cluster'), {
-    message: /no context "no-cluster" with a cluster: name one of .* \(c, insecure\)\.$/,
+    message: /no context "no-cluster" with a cluster: choose one of its contexts \(c, insecure\)\.$/,
   });
 });
 

@@ -9,6 +9,7 @@ import { openCli } from '../support/cli.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { accountKubeconfig } from '../support/engine-identity.ts';
 import { pathWithKubectl } from '../support/kubectl.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { account, startStage } from '../support/stage.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
 import { installOldestNode } from '../tools/oldest-node/oldest-node.ts';
@@ -139,7 +140,7 @@ t.test('a refused one is 2, one that rolled back is 3', async (t) => {
   t.match(out, /RolledBack after .*: nothing is left of it\./);
 });
 
-t.test('one that goes on is 5, Ctrl-C is 130, and abort undoes it', async (t) => {
+t.test('one that goes on is 5, Ctrl-C is 130, and abort undoes it', inAllOnly, async (t) => {
   const file = fileOf('waits', [{ ...change('Create', 'waits', configMap('waits')), gate: never }]);
   t.match(await janus('apply', '-f', file, '--wait', '--timeout', '2s'), { code: 5, out: /it goes on\./ });
   const watching = cli.start(['status', 'waits', ...where, '-w']);
@@ -262,42 +263,46 @@ t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but 
   t.match(await stage.finished('asked-waits'), { phase: 'RolledBack' });
 });
 
-t.test('--gate waits for all at the end; --recreate-immutable recreates; --delete-filled says so to the undo', async (t) => {
-  const labels = { app: 'idle' };
-  const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'one' }] } };
-  const spec = { selector: { matchLabels: labels }, template };
-  // There are no nodes: its Pods never run.
-  const idle = cli.write(
-    'idle.json',
-    JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'idle' }, spec }),
-  );
-  const gated = await janus('apply', '-f', idle, ...release, '--name', 'idle', '--gate', '1s', '--wait');
-  t.match(gated, { code: 3, out: /Deployment idle Restored/ });
-  t.match(await stage.read('idle'), {
-    spec: { gate: { timeout: '1s' } },
-    status: { items: [{ error: { reason: 'GateTimeout' } }] },
-  });
-  t.match(await janus('apply', '-f', idle, ...release, '--name', 'bad-gate', '--gate', 'soon'), {
-    code: 1,
-    out: '',
-    err: /spec\.gate\.timeout/,
-  });
-  const fixed = (color: string) => ({ ...configMap('fixed', { color }), immutable: true });
-  const apply = (name: string, color: string, ...words: readonly string[]) =>
-    cli.run(['apply', '-f', '-', ...release, '--name', name, '--field-manager', 'shop', '--wait', ...words], {
-      input: JSON.stringify(fixed(color)),
+t.test(
+  '--gate waits for all at the end; --recreate-immutable recreates; --delete-filled says so to the undo',
+  inAllOnly,
+  async (t) => {
+    const labels = { app: 'idle' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'one' }] } };
+    const spec = { selector: { matchLabels: labels }, template };
+    // There are no nodes: its Pods never run.
+    const idle = cli.write(
+      'idle.json',
+      JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'idle' }, spec }),
+    );
+    const gated = await janus('apply', '-f', idle, ...release, '--name', 'idle', '--gate', '1s', '--wait');
+    t.match(gated, { code: 3, out: /Deployment idle Restored/ });
+    t.match(await stage.read('idle'), {
+      spec: { gate: { timeout: '1s' } },
+      status: { items: [{ error: { reason: 'GateTimeout' } }] },
     });
-  t.match(await apply('fixed-1', 'red'), { code: 0 });
-  const next = /field is immutable.*whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
-  t.match(await apply('fixed-2', 'blue'), { code: 2, out: next });
-  const planned = await cli.run(['plan', '-f', '-', ...release.slice(0, 4)], { input: JSON.stringify(fixed('blue')) });
-  t.match(planned, { code: 2, out: next });
-  t.match(await apply('fixed-3', 'blue', '--recreate-immutable', '--delete-filled'), { code: 0 });
-  t.match(await stage.read('fixed-3'), { spec: { undo: { foreignContent: 'Delete' } } });
-  t.equal(textAt(must(await stage.client.get(stage.path('configmaps/fixed'))), 'data', 'color'), 'blue');
-});
+    t.match(await janus('apply', '-f', idle, ...release, '--name', 'bad-gate', '--gate', 'soon'), {
+      code: 1,
+      out: '',
+      err: /spec\.gate\.timeout/,
+    });
+    const fixed = (color: string) => ({ ...configMap('fixed', { color }), immutable: true });
+    const apply = (name: string, color: string, ...words: readonly string[]) =>
+      cli.run(['apply', '-f', '-', ...release, '--name', name, '--field-manager', 'shop', '--wait', ...words], {
+        input: JSON.stringify(fixed(color)),
+      });
+    t.match(await apply('fixed-1', 'red'), { code: 0 });
+    const next = /field is immutable.*whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
+    t.match(await apply('fixed-2', 'blue'), { code: 2, out: next });
+    const planned = await cli.run(['plan', '-f', '-', ...release.slice(0, 4)], { input: JSON.stringify(fixed('blue')) });
+    t.match(planned, { code: 2, out: next });
+    t.match(await apply('fixed-3', 'blue', '--recreate-immutable', '--delete-filled'), { code: 0 });
+    t.match(await stage.read('fixed-3'), { spec: { undo: { foreignContent: 'Delete' } } });
+    t.equal(textAt(must(await stage.client.get(stage.path('configmaps/fixed'))), 'data', 'color'), 'blue');
+  },
+);
 
-t.test('--allow-irreversible allows what the undo cannot take back; plan takes it, too', async (t) => {
+t.test('--allow-irreversible allows what the undo cannot take back; plan takes it, too', inAllOnly, async (t) => {
   const freeze = (words: readonly string[], verb = 'apply') =>
     cli.run([verb, '-f', '-', ...where, '--service-account', account, ...words], {
       input: JSON.stringify({ ...configMap('frozen'), immutable: true }),
@@ -404,7 +409,7 @@ t.test('list, history, status and version', async (t) => {
   });
 });
 
-t.test('the version of the engine: equal, another, none, not readable', async (t) => {
+t.test('the version of the engine: equal, another, none, not readable', inAllOnly, async (t) => {
   const { version } = JSON.parse(readFileSync(join(cli.folder, 'package.json'), 'utf8'));
   const labels = { app: 'janus' };
   const deployment = (image: string, version?: string) => ({
@@ -453,7 +458,7 @@ t.test('the version of the engine: equal, another, none, not readable', async (t
   t.match(await cli.run(['version', '--client', ...engine], { env }), { code: 0, out: `client ${version}\n` });
 });
 
-t.test('--kubeconfig, --context and -n choose as they do for kubectl', async (t) => {
+t.test('--kubeconfig, --context and -n choose as they do for kubectl', inAllOnly, async (t) => {
   const config = parse(readFileSync(stage.kubeconfig, 'utf8')) as { contexts: { name: string; context: JsonObject }[] };
   const [first] = config.contexts;
   const second = { name: 'second', context: { ...first?.context, namespace: stage.namespace } };
@@ -471,58 +476,62 @@ t.test('--kubeconfig, --context and -n choose as they do for kubectl', async (t)
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/janus-system/leases';
 
-t.test('locks: held, expired, of a Transaction that is gone; without rights to Leases, what Transactions say', async (t) => {
-  const file = fileOf('holds', [{ ...change('Create', 'held', configMap('held')), gate: never }]);
-  await janus('apply', '-f', file);
-  await stage.phase('holds', 'Committing');
-  const row = (name: string, holder: string, times: string, state: string) =>
-    new RegExp(`^ConfigMap ${stage.namespace}/${name} +${stage.namespace}/${holder} +${times} +${state}$`, 'm');
-  t.match((await janus('locks')).out, row('held', 'holds', '0:\\d\\d +4:\\d\\d', 'held'));
-  // What an engine that ended leaves behind: its Leases, with their last renewal.
-  const [name = ''] = await stage.leases();
-  const lease = must(await stage.client.get(`${leases}/${name}`));
-  const holder = textAt(lease, 'spec', 'holderIdentity') ?? '';
-  const [place = '', , uid = ''] = holder.split('/');
-  const old = new Date(Date.now() - 20 * 60_000).toISOString().replace('Z', '000Z');
-  for (const [target, owner] of [
-    ['left', `${place}/gone/${'0'.repeat(uid.length)}`],
-    ['late', holder],
-  ] as const) {
-    const annotations = {
-      ...(at(lease, 'metadata', 'annotations') as JsonObject),
-      'tx.janus.io/target': `ConfigMap ${stage.namespace}/${target}`,
-      'tx.janus.io/transaction': owner.split('/').slice(0, 2).join('/'),
-    };
-    const spec = { ...(at(lease, 'spec') as JsonObject), holderIdentity: owner, renewTime: old, acquireTime: old };
-    const metadata = { name: `${name}-${target}`, labels: at(lease, 'metadata', 'labels') ?? {}, annotations };
-    must(await stage.client.create(leases, { metadata, spec }));
-  }
-  const { out } = await janus('locks');
-  t.match(out, row('left', 'gone', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired, its Transaction is gone'));
-  t.match(out, row('late', 'holds', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired'));
-  const elsewhere = await freeNamespace(stage.client, 'elsewhere', t);
-  t.match(await janus('locks', '--engine-namespace', elsewhere), {
-    code: 0,
-    out: new RegExp(`^TARGET[\\s\\S]*\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing$`, 'm'),
-    err: `There is no lock, but namespace ${elsewhere} has no Deployment janus; name the namespace of the engine by --engine-namespace: `,
-  });
-  const rules = [
-    { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] },
-  ];
-  const env = { KUBECONFIG: await reader(t, 'viewer', rules) };
-  t.match(await cli.run(['locks', ...where, '--engine-namespace', stage.namespace], { env }), {
-    code: 0,
-    out: /^TARGET +WANTED BY +PHASE\nConfigMap \S+\/held /,
-    err: /^There is no lock, but Deployment \S+ cannot be read \(Forbidden\), so whether the engine is there is unknown: this is what Trans/,
-  });
-  const seen = await cli.run(['locks', ...where], { env });
-  t.match(seen, {
-    code: 0,
-    out: new RegExp(`^TARGET +WANTED BY +PHASE\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing\n$`),
-    err: /^You may not list leases in namespace janus-system \(Forbidden\): this is what Transactions say\.\nYou may not list secrets in namespace .* \(Forbidden\)/,
-  });
-});
+t.test(
+  'locks: held, expired, of a Transaction that is gone; without rights to Leases, what Transactions say',
+  inAllOnly,
+  async (t) => {
+    const file = fileOf('holds', [{ ...change('Create', 'held', configMap('held')), gate: never }]);
+    await janus('apply', '-f', file);
+    await stage.phase('holds', 'Committing');
+    const row = (name: string, holder: string, times: string, state: string) =>
+      new RegExp(`^ConfigMap ${stage.namespace}/${name} +${stage.namespace}/${holder} +${times} +${state}$`, 'm');
+    t.match((await janus('locks')).out, row('held', 'holds', '0:\\d\\d +4:\\d\\d', 'held'));
+    // What an engine that ended leaves behind: its Leases, with their last renewal.
+    const [name = ''] = await stage.leases();
+    const lease = must(await stage.client.get(`${leases}/${name}`));
+    const holder = textAt(lease, 'spec', 'holderIdentity') ?? '';
+    const [place = '', , uid = ''] = holder.split('/');
+    const old = new Date(Date.now() - 20 * 60_000).toISOString().replace('Z', '000Z');
+    for (const [target, owner] of [
+      ['left', `${place}/gone/${'0'.repeat(uid.length)}`],
+      ['late', holder],
+    ] as const) {
+      const annotations = {
+        ...(at(lease, 'metadata', 'annotations') as JsonObject),
+        'tx.janus.io/target': `ConfigMap ${stage.namespace}/${target}`,
+        'tx.janus.io/transaction': owner.split('/').slice(0, 2).join('/'),
+      };
+      const spec = { ...(at(lease, 'spec') as JsonObject), holderIdentity: owner, renewTime: old, acquireTime: old };
+      const metadata = { name: `${name}-${target}`, labels: at(lease, 'metadata', 'labels') ?? {}, annotations };
+      must(await stage.client.create(leases, { metadata, spec }));
+    }
+    const { out } = await janus('locks');
+    t.match(out, row('left', 'gone', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired, its Transaction is gone'));
+    t.match(out, row('late', 'holds', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired'));
+    const elsewhere = await freeNamespace(stage.client, 'elsewhere', t);
+    t.match(await janus('locks', '--engine-namespace', elsewhere), {
+      code: 0,
+      out: new RegExp(`^TARGET[\\s\\S]*\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing$`, 'm'),
+      err: `There is no lock, but namespace ${elsewhere} has no Deployment janus; name the namespace of the engine by --engine-namespace: `,
+    });
+    const rules = [
+      { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] },
+    ];
+    const env = { KUBECONFIG: await reader(t, 'viewer', rules) };
+    t.match(await cli.run(['locks', ...where, '--engine-namespace', stage.namespace], { env }), {
+      code: 0,
+      out: /^TARGET +WANTED BY +PHASE\nConfigMap \S+\/held /,
+      err: /^There is no lock, but Deployment \S+ cannot be read \(Forbidden\), so whether the engine is there is unknown: this is what Trans/,
+    });
+    const seen = await cli.run(['locks', ...where], { env });
+    t.match(seen, {
+      code: 0,
+      out: new RegExp(`^TARGET +WANTED BY +PHASE\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing\n$`),
+      err: /^You may not list leases in namespace janus-system \(Forbidden\): this is what Transactions say\.\nYou may not list secrets in namespace .* \(Forbidden\)/,
+    });
+  },
+);
 
 /** A kubeconfig for a ServiceAccount with these rights in the namespace. */
 async function reader(t: Test, name: string, rules: readonly JsonObject[]): Promise<string> {
@@ -560,7 +569,7 @@ t.test('names are completed, for kubectl too', async (t) => {
   t.match(await janus('completion', 'csh'), { code: 64 });
 });
 
-t.test('the script for PowerShell, which no test runs, is whole', async (t) => {
+t.test('the script for PowerShell, which no test runs, is whole', inAllOnly, async (t) => {
   const { out } = await janus('completion', 'powershell');
   t.match(
     out,
@@ -601,20 +610,24 @@ const shells: Readonly<Record<string, (words: readonly string[]) => readonly str
 
 for (const [shell, asking] of Object.entries(shells)) {
   const isThere = spawnSync(shell, ['-c', 'exit 0'], { env: { PATH: shellPath } }).status === 0;
-  t.test(`${shell} completes commands, options, names of the cluster`, isThere ? {} : { skip: `needs ${shell}` }, async (t) => {
-    const offered = async (...words: readonly string[]) => {
-      const { out, err } = await cli.run(asking(words), { node: shell, bare: true, env: { PATH: shellPath } });
-      t.equal(err, '');
-      return out;
-    };
-    t.match(await offered('sta'), /^status\b.*\n$/);
-    t.match(await offered('undo', ...where, 'fol'), /^folder\b.*\n$/);
-    t.match(await offered('apply', '--serv'), /^--service-account\b.*\n$/);
-    if (shell === 'bash') t.equal(await offered('apply', '-f', 'hug'), 'huge.yaml\n', 'and files');
-  });
+  t.test(
+    `${shell} completes commands, options, names of the cluster`,
+    isThere ? inAllOnly : { skip: `needs ${shell}` },
+    async (t) => {
+      const offered = async (...words: readonly string[]) => {
+        const { out, err } = await cli.run(asking(words), { node: shell, bare: true, env: { PATH: shellPath } });
+        t.equal(err, '');
+        return out;
+      };
+      t.match(await offered('sta'), /^status\b.*\n$/);
+      t.match(await offered('undo', ...where, 'fol'), /^folder\b.*\n$/);
+      t.match(await offered('apply', '--serv'), /^--service-account\b.*\n$/);
+      if (shell === 'bash') t.equal(await offered('apply', '-f', 'hug'), 'huge.yaml\n', 'and files');
+    },
+  );
 }
 
-t.test('kubectl runs it as its plugin, and completes it', async (t) => {
+t.test('kubectl runs it as its plugin, and completes it', inAllOnly, async (t) => {
   const env = { PATH: `${cli.programs}:${dirname(process.execPath)}:${await pathWithKubectl()}` };
   const kubectl = (...words: readonly string[]) => cli.run(words, { node: 'kubectl', bare: true, env });
   t.match(await kubectl('janus', '--help'), { code: 0, out: /^Usage: kubectl janus / });
@@ -626,7 +639,7 @@ t.test('kubectl runs it as its plugin, and completes it', async (t) => {
   t.match(await kubectl('__complete', 'janus', 'status', ...where, 'fol'), { code: 0, out: /^folder\n:4\n/ });
 });
 
-t.test('the oldest Node that the package names runs it', async (t) => {
+t.test('the oldest Node that the package names runs it', inAllOnly, async (t) => {
   const node = await installOldestNode((line) => process.stderr.write(`${line}\n`));
   const { engines } = JSON.parse(readFileSync(join(cli.folder, 'package.json'), 'utf8'));
   t.match(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout, `v${engines.node.replace('>=', '')}.`);

@@ -8,6 +8,7 @@ import { at, type JsonObject, textAt, withKey } from '../../hooks/objects/json.t
 import schema from '../../schemas/undo-plan.schema.json' with { type: 'json' };
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { account, startStage, statusOf } from '../support/stage.ts';
 import { change, portraits } from '../support/targets.ts';
 
@@ -147,7 +148,7 @@ t.test('a plan as data', async (t) => {
   t.match(unknown, { code: 3, out: /"verdict": "unknown"/ });
 });
 
-t.test('an engine that does not answer', async (t) => {
+t.test('an engine that does not answer', inAllOnly, async (t) => {
   const { code, err, out } = await cli.run(['undo', 'planned', ...where, '--plan', '--timeout', '1s']);
   t.match(
     { code, err, out },
@@ -285,7 +286,7 @@ t.test('undo --to: planned as a chain, refused before anything begins', async (t
 const rolledBack = { phase: 'RolledBack', conditions: finished('RolledBack') };
 const half = { phase: 'Failed', items: [{ state: 'NotRestored', left: true }], conditions: finished('Failed') };
 
-t.test('undo --to: each is waited for, and a chain that stops says what is there', async (t) => {
+t.test('undo --to: each is waited for, and a chain that stops says what is there', inAllOnly, async (t) => {
   const words = ['undo', '--to', 'rel-1', ...where, '--yes'];
   const stopped = await during(words, async () => {
     for (const name of ['rel-4', 'rel-3', 'rel-2']) await answers(name, planUndo, good);
@@ -329,7 +330,7 @@ t.test('undo --to: each is waited for, and a chain that stops says what is there
   t.match(await cli.run(words), { code: 0, out: /Nothing of the field manager of .*\/rel-1 is newer\./ });
 });
 
-t.test('undo --to: a Transaction that is no release of a line, or is not there', async (t) => {
+t.test('undo --to: a Transaction that is no release of a line, or is not there', inAllOnly, async (t) => {
   await stage.transaction('lonely', [change('Delete', 'x')]);
   const to = (name: string) => cli.run(['undo', '--to', name, ...where, '--yes']);
   t.match(await to('lonely'), { code: 1, err: /lonely has no spec\.fieldManager/ });
@@ -428,43 +429,47 @@ t.test('by the engine itself', async (t) => {
   t.same([await colorOf('one'), await colorOf('two'), await colorOf('three')], ['blue', 'red', 'gone']);
 });
 
-t.test('undo --to by the engine: each is what its plan said, also where an undo before it recreates the object', async (t) => {
-  const live = await startStage(t);
-  const place = ['-n', live.namespace];
-  const config = (color: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { color } });
-  const service = (port: number) => ({
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
-    spec: { selector: { app: 'web' }, ports: [{ port }] },
-  });
-  const secret = (key: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { key } });
-  const apply = (...contents: readonly JsonObject[]) => contents.map((content) => ({ type: 'Apply', content }));
-  const commit = async (name: string, changes: readonly JsonObject[]) => {
-    await live.transaction(name, changes, { spec: { fieldManager: 'shop' } });
-    t.match(await live.finished(name), { phase: 'Committed' }, name);
-  };
-  const places = ['configmaps/config', 'services/web', 'secrets/key', 'configmaps/extra'].map(live.path);
-  const show = () => portraits(live.client, places, true);
-  await commit('rel-1', apply(config('blue'), service(80), secret('one')));
-  const first = await show();
-  await commit('rel-2', apply(config('red'), service(81), secret('two'), { ...config('red'), metadata: { name: 'extra' } }));
-  await commit('rel-3', [...apply(config('green'), secret('three')), change('Delete', 'web', undefined, { kind: 'Service' })]);
-  await commit('rel-4', apply(config('gold'), { ...config('gold'), metadata: { name: 'extra' } }));
-  const chain = await cli.run(['undo', '--to', 'rel-1', ...place, '--plan', '-o', 'json']);
-  t.ok(validate(JSON.parse(chain.out)), chain.out + chain.err);
-  t.match(JSON.parse(chain.out), {
-    plans: [
-      { name: 'rel-4', counts: { restore: 2 } },
-      { name: 'rel-3', counts: { restore: 2, recreate: 1 } },
-      { name: 'rel-2', counts: { restore: 3, delete: 1 } },
-    ],
-  });
-  for (const text of ['one', 'two', 'three']) t.notOk(chain.out.includes(Buffer.from(text).toString('base64')), 'sealed');
-  const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
-  t.equal(undone.code, 0, undone.out + undone.err);
-  t.same(await show(), first);
-});
+t.test(
+  'undo --to by the engine: each is what its plan said, also where an undo before it recreates the object',
+  inAllOnly,
+  async (t) => {
+    const live = await startStage(t);
+    const place = ['-n', live.namespace];
+    const config = (color: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { color } });
+    const service = (port: number) => ({
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
+      spec: { selector: { app: 'web' }, ports: [{ port }] },
+    });
+    const secret = (key: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { key } });
+    const apply = (...contents: readonly JsonObject[]) => contents.map((content) => ({ type: 'Apply', content }));
+    const commit = async (name: string, changes: readonly JsonObject[]) => {
+      await live.transaction(name, changes, { spec: { fieldManager: 'shop' } });
+      t.match(await live.finished(name), { phase: 'Committed' }, name);
+    };
+    const places = ['configmaps/config', 'services/web', 'secrets/key', 'configmaps/extra'].map(live.path);
+    const show = () => portraits(live.client, places, true);
+    await commit('rel-1', apply(config('blue'), service(80), secret('one')));
+    const first = await show();
+    await commit('rel-2', apply(config('red'), service(81), secret('two'), { ...config('red'), metadata: { name: 'extra' } }));
+    await commit('rel-3', [...apply(config('green'), secret('three')), change('Delete', 'web', undefined, { kind: 'Service' })]);
+    await commit('rel-4', apply(config('gold'), { ...config('gold'), metadata: { name: 'extra' } }));
+    const chain = await cli.run(['undo', '--to', 'rel-1', ...place, '--plan', '-o', 'json']);
+    t.ok(validate(JSON.parse(chain.out)), chain.out + chain.err);
+    t.match(JSON.parse(chain.out), {
+      plans: [
+        { name: 'rel-4', counts: { restore: 2 } },
+        { name: 'rel-3', counts: { restore: 2, recreate: 1 } },
+        { name: 'rel-2', counts: { restore: 3, delete: 1 } },
+      ],
+    });
+    for (const text of ['one', 'two', 'three']) t.notOk(chain.out.includes(Buffer.from(text).toString('base64')), 'sealed');
+    const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
+    t.equal(undone.code, 0, undone.out + undone.err);
+    t.same(await show(), first);
+  },
+);
 
-t.test('undo --to of Deployments: what their controller writes meanwhile is no other plan', async (t) => {
+t.test('undo --to of Deployments: what their controller writes meanwhile is no other plan', inAllOnly, async (t) => {
   const live = await startStage(t);
   const place = ['-n', live.namespace];
   const labels = { app: 'web' };

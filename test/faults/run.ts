@@ -3,7 +3,7 @@
 
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Call, Hook, Reply, Timing } from '../../hooks/transactions/call.ts';
-import { createSync } from '../../hooks/transactions/sync.ts';
+import { createSync } from '../../hooks/transactions/reconcile.ts';
 import { must } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { manifests } from '../support/manifests.ts';

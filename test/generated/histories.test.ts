@@ -7,10 +7,11 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { share } from '../support/selection.ts';
 import { comparable, type Stage, startStage } from '../support/stage.ts';
 import { type Data, type Deed, type Held, type History, histories, objects, type Undo } from './histories.ts';
 
-const inTheSuite = 12;
+const inTheSuite = share(6, 12);
 const runs = Number(process.env.JANUS_HISTORIES ?? inTheSuite);
 const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_125);
 const lanes = 3;

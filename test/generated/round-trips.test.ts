@@ -6,12 +6,13 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { openEngines } from '../support/engine.ts';
+import { share } from '../support/selection.ts';
 import { startStage } from '../support/stage.ts';
 import { install, owners, type Plan, plan, untried } from './arbitraries.ts';
 import { runPlan } from './run.ts';
 import { installWidgets } from './world.ts';
 
-const inTheSuite = 40;
+const inTheSuite = share(20, 40);
 const roundTrips = Number(process.env.JANUS_ROUND_TRIPS ?? inTheSuite);
 const replayed = process.env.JANUS_TEST_SEED;
 // The suite makes the same round trips each time; more of them are made anew each time.

@@ -4,7 +4,7 @@ import type { Answer, Cluster, Location, Write } from '../../hooks/objects/clust
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import { held, packagesDigest } from '../../hooks/packages/model/holder.ts';
-import { createPackageSync } from '../../hooks/packages/sync.ts';
+import { createPackageSync } from '../../hooks/packages/reconcile.ts';
 import { packedContents } from '../../hooks/packages/writes/contents.ts';
 import { gzip } from '../../server/gzip.ts';
 

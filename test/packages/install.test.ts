@@ -9,6 +9,7 @@ import { startAdmission } from '../support/denying-admission.ts';
 import { definitionPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from '../support/package-paths.ts';
 import { conditionIn, memberWithDigits, startPackageWorld, storyOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { comparable } from '../support/stage.ts';
 
 t.setTimeout(1_200_000);
@@ -226,7 +227,7 @@ t.test('6: a registry that does not answer: two tries, then none', async (t) => 
   t.match(conditionIn(status, 'Synced')?.message, /acme\/nowhere/);
 });
 
-t.test('17, b: a policy that refuses the write of one object, and not its dry run', async (t) => {
+t.test('17, b: a policy that refuses the write of one object, and not its dry run', inAllOnly, async (t) => {
   const before = await everything();
   const packages = at(await lock(), 'packages');
   admission.decide(({ name, dryRun, operation }) =>
@@ -275,7 +276,7 @@ function refuseActivation(packageName: string): void {
 const storedVersions = async (group: string): Promise<unknown> =>
   at(must(await client.get(definitionPath(`things.${group}`))), 'status', 'storedVersions');
 
-t.test('a storage version moves where there are no objects, and moves back where a later stage fails', async (t) => {
+t.test('a storage version moves where there are no objects, and moves back where a later stage fails', inAllOnly, async (t) => {
   const moved = 'moved.example.org';
   for (const [tag, ...versions] of [
     ['v1.0.0', 'v1'],
@@ -297,7 +298,7 @@ t.test('a storage version moves where there are no objects, and moves back where
   t.same(await storedVersions(moved), ['v1', 'v2']);
 });
 
-t.test('a storage version does not move where there are objects, unless that is allowed', async (t) => {
+t.test('a storage version does not move where there are objects, unless that is allowed', inAllOnly, async (t) => {
   const kept = 'kept.example.org';
   for (const [tag, ...versions] of [
     ['v1.0.0', 'v1'],
@@ -346,7 +347,7 @@ async function historyIs(count: number): Promise<void> {
 const limitHistory = async (limit: string): Promise<JsonObject> =>
   must(await client.patch(lockPath, { metadata: { annotations: { 'pkg.crossplane.io/transaction-history-limit': limit } } }));
 
-t.test('7, 20, 24, 25, 43: several at once, from two hooks, take turns; numbers have no gap', async (t) => {
+t.test('7, 20, 24, 25, 43: several at once, from two hooks, take turns; numbers have no gap', inAllOnly, async (t) => {
   t.ok((await client.list(ptxPath())).items.length > 13, 'with the limit 0 all stay');
   await limitHistory('10');
   const second = await world.startHook();
@@ -392,7 +393,7 @@ t.test('e, 38: deleted in the foreground, it takes nothing with it', async (t) =
   );
 });
 
-t.test('25: the history keeps the newest', async (t) => {
+t.test('25: the history keeps the newest', inAllOnly, async (t) => {
   await limitHistory('3');
   await world.publish({ name: 'newest', tag: 'v1.0.0' });
   await world.install('newest', `${source('newest')}:v1.0.0`, { packageName: 'newest' });
@@ -418,28 +419,32 @@ async function age(t: Test, index: number): Promise<string> {
   return `aged-${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`;
 }
 
-t.test('e: many updates with a short history, former ones deleted in the foreground: nothing installed is lost', async (t) => {
-  const count = Number(process.env.JANUS_PACKAGES_UPDATES ?? '3');
-  const revisions = [await age(t, 0)];
-  const object = { apiVersion: `${aged}/v1beta1`, kind: 'One', metadata: { name: 'mine' }, spec: { field0: 'kept' } };
-  const instance = must(await client.create(`/apis/${aged}/v1beta1/ones`, object));
-  const [crd, provider] = [definitionPath(`ones.${aged}`), packagePath('providers', 'aged')];
-  const first = [crd, provider, packagePath('providerrevisions', revisions[0])];
-  const uids = (): Promise<readonly (string | undefined)[]> =>
-    Promise.all(first.map(async (path) => textAt(must(await client.get(path)), 'metadata', 'uid')));
-  const before = await uids();
-  while (revisions.length <= count) revisions.push(await age(t, revisions.length));
-  const ownersAreThere = async (): Promise<boolean> => {
-    const named = owners(must(await client.get(crd))).filter((owner) => owner.startsWith('Transaction '));
-    const present = (await client.list(ptxPath())).items.map((item) => `Transaction ${textAt(item, 'metadata', 'name')}`);
-    return named.every((owner) => present.includes(owner));
-  };
-  await waitFor(ownersAreThere, 'the garbage collector to have been there');
-  t.same(await uids(), before);
-  for (const [index, name] of revisions.entries())
-    t.match(await revision(name), { spec: { revision: index + 1, desiredState: index === count ? 'Active' : 'Inactive' } });
-  t.strictSame(must(await client.get(`/apis/${aged}/v1beta1/ones/mine`)), instance);
-});
+t.test(
+  'e: many updates with a short history, former ones deleted in the foreground: nothing installed is lost',
+  inAllOnly,
+  async (t) => {
+    const count = Number(process.env.JANUS_PACKAGES_UPDATES ?? '3');
+    const revisions = [await age(t, 0)];
+    const object = { apiVersion: `${aged}/v1beta1`, kind: 'One', metadata: { name: 'mine' }, spec: { field0: 'kept' } };
+    const instance = must(await client.create(`/apis/${aged}/v1beta1/ones`, object));
+    const [crd, provider] = [definitionPath(`ones.${aged}`), packagePath('providers', 'aged')];
+    const first = [crd, provider, packagePath('providerrevisions', revisions[0])];
+    const uids = (): Promise<readonly (string | undefined)[]> =>
+      Promise.all(first.map(async (path) => textAt(must(await client.get(path)), 'metadata', 'uid')));
+    const before = await uids();
+    while (revisions.length <= count) revisions.push(await age(t, revisions.length));
+    const ownersAreThere = async (): Promise<boolean> => {
+      const named = owners(must(await client.get(crd))).filter((owner) => owner.startsWith('Transaction '));
+      const present = (await client.list(ptxPath())).items.map((item) => `Transaction ${textAt(item, 'metadata', 'name')}`);
+      return named.every((owner) => present.includes(owner));
+    };
+    await waitFor(ownersAreThere, 'the garbage collector to have been there');
+    t.same(await uids(), before);
+    for (const [index, name] of revisions.entries())
+      t.match(await revision(name), { spec: { revision: index + 1, desiredState: index === count ? 'Active' : 'Inactive' } });
+    t.strictSame(must(await client.get(`/apis/${aged}/v1beta1/ones/mine`)), instance);
+  },
+);
 
 /** Where the objects are that kubectl knows by this name. Throws unless it is one kind. */
 async function pathOfKind(name: string): Promise<string> {
@@ -464,7 +469,7 @@ async function pathOfKind(name: string): Promise<string> {
   return path;
 }
 
-t.test('the uninstall section, with both kinds of Transactions: both go, and what they installed stays', async (t) => {
+t.test('the uninstall section, with both kinds of Transactions: both go, and what they installed stays', inAllOnly, async (t) => {
   const [, section = ''] = readFileSync(join(import.meta.dirname, '../../docs/upgrade.md'), 'utf8').split('## Uninstall\n');
   const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
   const kindsOf = [...commands.matchAll(/kubectl delete (\S+) --all\b/g)].map(([, name = '']) => name);

@@ -45,6 +45,12 @@ t.test('a night tries every case of both campaigns, in parts that end in time', 
   t.equal(strategy['fail-fast'], false, 'one part ends no other');
 });
 
+t.test('each change is tried by all tests, in four jobs', async (t) => {
+  const { strategy, ...job } = jobsOf('ci.yml').everything;
+  t.same(strategy.matrix.shard, [1, 2, 3, 4]);
+  t.match(scriptOf(job), `npm run test:all -- --shard \${{ matrix.shard }}/4`);
+});
+
 t.test('a night tries all of what npm test tries a share of, and the other versions of Kubernetes', async (t) => {
   const runs: readonly string[] = jobsOf('nightly.yml').shares.strategy.matrix.include.map(({ run }: { run: string }) => run);
   const shares = runs.map((run) => /^(JANUS_[A-Z_]+)=\w+ npm test -- (\S+)$/.exec(run)).filter((match) => match !== null);
@@ -54,7 +60,7 @@ t.test('a night tries all of what npm test tries a share of, and the other versi
   );
   for (const [, variable, file = ''] of shares)
     t.ok(readFileSync(join(root, file), 'utf8').includes(`process.env.${variable}`), `${file} reads ${variable}`);
-  t.same(runs.slice(shares.length), ['npm run matrix']);
+  t.same(runs.slice(shares.length), ['npm run test:all', 'npm run matrix']);
 });
 
 t.test('each change is scanned, sources and workflows, and only that job may write its results', async (t) => {
@@ -77,7 +83,7 @@ t.test('a release looks at its base first, builds on processors of both architec
   const scripts: readonly string[] = verify.steps.flatMap(({ run }: { readonly run?: string }) =>
     run === undefined ? [] : [run],
   );
-  t.same(scripts, ['node scripts/release/base.ts', '.ci/run']);
+  t.same(scripts, ['node scripts/release/base.ts', '.ci/run', 'npm run test:all']);
   t.same([image.needs, assets.needs, publish.needs], ['verify', 'verify', ['image', 'assets']]);
   t.same(image.strategy.matrix.include, [
     { architecture: 'amd64', runner: 'ubuntu-24.04' },

@@ -14,6 +14,7 @@ import { startControlPlane } from '../controlplane/start.ts';
 import { connect, must, waitFor } from '../support/client.ts';
 import { planParts } from '../support/planning.ts';
 import { commit, itemsOf } from '../support/round-trip.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { account, type Stage, startStage } from '../support/stage.ts';
 import { stepTo, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -360,7 +361,7 @@ t.test('each owner that will act against a change, and --strict', async (t) => {
   t.match(found, { verdict: 'accepted' });
 });
 
-t.test('users with fewer rights', async (t) => {
+t.test('users with fewer rights', inAllOnly, async (t) => {
   const reads = { apiGroups: ['*'], resources: ['configmaps'], verbs: ['get', 'list', 'patch', 'update'] };
   const creates = { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['create'] };
   const impersonates = { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] };
@@ -454,7 +455,7 @@ const pairs: Readonly<Record<keyof typeof deferredRows, () => Promise<Pair>>> = 
   }),
 };
 
-t.test('what an earlier change makes possible is deferred, and not refused', async (t) => {
+t.test('what an earlier change makes possible is deferred, and not refused', inAllOnly, async (t) => {
   await waitFor(async () => (await client.get(path('serviceaccounts/default'))).code === 200, 'the usual ServiceAccount');
   t.same(Object.keys(pairs), Object.keys(deferredRows), 'each row of the table has a case');
   const parts = planParts(t, plane);
@@ -472,7 +473,7 @@ t.test('what an earlier change makes possible is deferred, and not refused', asy
 });
 
 // Here, for no other test runs on this API server: each Pod names the default PriorityClass.
-t.test('two changes take the default PriorityClass', async (t) => {
+t.test('two changes take the default PriorityClass', inAllOnly, async (t) => {
   const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
   const kind = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' };
   const names = ['one', 'two'].map((name) => `${namespace}-${name}`);

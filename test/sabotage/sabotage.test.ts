@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { inAllOnly } from '../support/selection.ts';
 import { sabotages } from './all.ts';
 import { edited } from './sabotage.ts';
 import { openWorkshop, root } from './workshop.ts';
@@ -35,7 +36,7 @@ const tried = [
   'in-flight-forgotten',
 ];
 
-t.test('a few of them', async (t) => {
+t.test('a few of them', inAllOnly, async (t) => {
   const workshop = openWorkshop(undefined);
   t.teardown(() => workshop.close());
   for (const sabotage of sabotages.filter(({ name }) => tried.includes(name))) {

@@ -2,7 +2,7 @@
 // gone.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createSync } from '../../hooks/transactions/sync.ts';
+import { createSync } from '../../hooks/transactions/reconcile.ts';
 import { clock } from '../../server/clock.ts';
 import { attempt } from '../faults/attempt.ts';
 import { requestRollback } from '../faults/stories.ts';

@@ -57,9 +57,9 @@ const seam = ['hooks/objects/cluster.ts', 'hooks/transactions/call.ts', 'hooks/p
 const registryPort = 'hooks/packages/registry.ts';
 /** The entry points for the server. */
 const entrances = [
-  'hooks/transactions/sync.ts',
+  'hooks/transactions/reconcile.ts',
   'hooks/transactions/sweep.ts',
-  'hooks/packages/sync.ts',
+  'hooks/packages/reconcile.ts',
   'hooks/packages/customize.ts',
 ];
 /** What both adapters need. */

@@ -4,7 +4,7 @@
 import type { Clock, Cluster, Sealer } from '../../hooks/objects/cluster.ts';
 import { at, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { StepReport, Timing } from '../../hooks/transactions/call.ts';
-import { createSync } from '../../hooks/transactions/sync.ts';
+import { createSync } from '../../hooks/transactions/reconcile.ts';
 import { clock as real } from '../../server/clock.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';

@@ -1,7 +1,7 @@
 // Looks at gated objects for tables: a usual object of each kind, and what of it is otherwise.
 
 import { at, isList, isObject, type Json, type JsonObject, withKey } from '../../hooks/objects/json.ts';
-import type { Look } from '../../hooks/transactions/gates/finding.ts';
+import type { Look } from '../../hooks/transactions/gates/verdict.ts';
 import { decodeGate } from '../../hooks/transactions/model/gate.ts';
 import { json } from './table.ts';
 

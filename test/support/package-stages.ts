@@ -122,9 +122,9 @@ export const packageUnits: readonly Unit[] = [
     nature: 'pure',
   },
   {
-    name: 'packages/sync',
+    name: 'packages/reconcile',
     what: 'the program of package transactions: look, decide, plan, perform, report',
-    holds: file(packages('sync.ts')),
+    holds: file(packages('reconcile.ts')),
     sees: [...observed, 'requests', 'packages/call', 'packages/observe', 'packages/decide', 'packages/plan', 'packages/outcome'],
     nature: 'effects',
   },

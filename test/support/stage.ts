@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Cluster, Manifests } from '../../hooks/objects/cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { StepReport, Timing } from '../../hooks/transactions/call.ts';
-import { createSync } from '../../hooks/transactions/sync.ts';
+import { createSync } from '../../hooks/transactions/reconcile.ts';
 import { buildApp } from '../../server/app.ts';
 import { clock } from '../../server/clock.ts';
 import { createExpressions } from '../../server/expressions/expressions.ts';

@@ -182,9 +182,9 @@ export const units: readonly Unit[] = [
     nature: 'pure',
   },
   {
-    name: 'sync',
+    name: 'reconcile',
     what: 'the program: look, decide, plan, perform, report; the loop of a call, and its reply',
-    holds: (path) => /^hooks\/transactions\/(sync|completed-step|looking|reply|serving|rescue)\.ts$/.test(path),
+    holds: (path) => /^hooks\/transactions\/(reconcile|attempt|reply)\.ts$/.test(path),
     sees: [...planned, 'requests', 'call', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
     nature: 'effects',
   },

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Write } from '../../hooks/objects/cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
 import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
-import { createSync } from '../../hooks/transactions/sync.ts';
+import { createSync } from '../../hooks/transactions/reconcile.ts';
 import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { createSealer } from '../../server/kubernetes/sealer.ts';

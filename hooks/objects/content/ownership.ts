@@ -2,7 +2,7 @@
 // has changed the value since. Entries of others stay, and no entry of ours remains.
 //
 // The API server accepts a PUT that changes only managedFields.
-import { equalJson, type Json, type JsonObject, textAt } from '../json.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, textAt } from '../json.ts';
 import { formatTime, parseTime } from '../time.ts';
 import { entryOf, type FieldSet, type Manager, managerKey, managersByKey, managersOf, noFields, unionOf } from './fields.ts';
 import { type ListKinds, partsOf, valueAt } from './lists.ts';
@@ -196,4 +196,20 @@ function isEqual(one: FieldSet, other: FieldSet): boolean {
 /** Whether the object exists and is being deleted. */
 export function isTerminating(object: Json | undefined): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
+}
+
+// Keys of a Secret that an apply has sent as `stringData`: no field manager owns them, so the next apply cannot remove them.
+
+/** How many such keys stay although content does not name them, in words; undefined if there are none. Names of keys may be secret. */
+export function stayingKeysNote(content: Json | undefined, prior: Json | undefined, manager: string): string | undefined {
+  const sent = ownedBy(prior, [manager]).filter(([first, key]) => first === 'f:stringData' && key !== undefined);
+  const names = sent.map(([, key = '']) => key.slice(2));
+  const staying = names.filter((name) => isIn(prior, name) && !isIn(content, name));
+  if (staying.length === 0) return undefined;
+  return `${staying.length} of its keys that content does not name stay: an earlier apply sent them as stringData, so no field manager owns them`;
+}
+
+function isIn(secret: Json | undefined, key: string): boolean {
+  const data = at(secret, 'data');
+  return isObject(data) && Object.hasOwn(data, key);
 }

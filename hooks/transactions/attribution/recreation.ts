@@ -1,11 +1,16 @@
 // Recreating a deleted object, or completing one that an undo has already recreated. The token of a ServiceAccount needs its
 // ServiceAccount: Kubernetes deletes the token if the ServiceAccount is gone, or has another uid than the token names.
-import { isToken, tokenAccount } from '../../objects/content/generated.ts';
-import type { JsonObject } from '../../objects/json.ts';
+
+import { asNew, withoutKeys } from '../../objects/content/content.ts';
+import { isToken, tokenAccount, withoutGenerated, withoutToken } from '../../objects/content/generated.ts';
+import { listKindsOf } from '../../objects/content/lists.ts';
+import { differences } from '../../objects/content/merge.ts';
+import { at, type JsonObject, withKey } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
-import type { Evidence } from './attribute.ts';
+import { type Evidence, type ForeignPath, foreignPath } from './attribute.ts';
 import { goingSentence } from './former.ts';
 import { type LostOwners, ownersNote } from './gone-owners.ts';
+import { countedOf, isNobodys } from './nobodys.ts';
 
 export interface TokenEvidence {
   /** For the token of a ServiceAccount, once it is gone: whether the ServiceAccount of that name is the same, another one, or missing. */
@@ -53,4 +58,22 @@ export function completion({ entry: { prior } }: Evidence, live: JsonObject): Co
 /** The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object. */
 export function awaitGone({ entry, isSealed }: Pick<Evidence, 'entry' | 'isSealed'>, live: JsonObject): Recreation {
   return { kind: 'wait', message: `${goingSentence(entry.target, live, isSealed)}; it is recreated then` };
+}
+
+// How an object that somebody recreated differs from the one that our change deleted.
+
+export function recreatedContent(evidence: Evidence, live: JsonObject): readonly ForeignPath[] {
+  const { prior } = evidence.entry;
+  if (prior === undefined) return [];
+  const kinds = listKindsOf(prior, live);
+  // A token for another ServiceAccount of the same name is a different token, whoever made it.
+  const isOther = isToken(prior) && isToken(live) && tokenAccount(prior).uid !== tokenAccount(live).uid;
+  const known = (object: JsonObject): JsonObject => comparable(isOther ? withoutToken(object) : object, evidence);
+  const paths = differences(known(prior), known(live), kinds);
+  return paths.filter((path) => !isNobodys(live, path, kinds)).map((path) => foreignPath(live, path));
+}
+
+function comparable(object: JsonObject, { entry }: Evidence): JsonObject {
+  const fresh = withoutGenerated(asNew(countedOf(object, entry)));
+  return withKey(fresh, 'metadata', withoutKeys(at(fresh, 'metadata'), ['annotations', 'ownerReferences']));
 }

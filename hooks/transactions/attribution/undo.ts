@@ -36,8 +36,15 @@ import {
   type OthersEvidence,
   sharedFields,
 } from './others.ts';
-import { recreatedContent } from './recreated.ts';
-import { awaitGone, type Completion, completion, type Recreation, recreation, type TokenEvidence } from './recreation.ts';
+import {
+  awaitGone,
+  type Completion,
+  completion,
+  type Recreation,
+  recreatedContent,
+  recreation,
+  type TokenEvidence,
+} from './recreation.ts';
 import { type Bridging, evaluateStorage } from './stored-versions.ts';
 
 export type UndoVerdict =

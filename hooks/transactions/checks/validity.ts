@@ -3,7 +3,7 @@
 
 import { at, isDeeperThan, isObject, type JsonObject, mostLevels, textAt } from '../../objects/json.ts';
 import { groupOf, isSecret } from '../../objects/reference.ts';
-import { wrongEntryOf } from '../../objects/secret-entries.ts';
+import { wrongEntryOf } from '../../objects/secret-data.ts';
 import { type Change, type ChangeType, changeTypes } from '../model/change.ts';
 import { isFromSecret } from '../model/source.ts';
 import { annotations, mayBreak, type Transaction } from '../model/transaction.ts';

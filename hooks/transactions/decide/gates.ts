@@ -9,7 +9,7 @@ import { textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { formatTime } from '../../objects/time.ts';
 import { firstPause, intervalOf, patienceInCall } from '../gates/interval.ts';
-import { expectedOf } from '../gates/words.ts';
+import { expectedOf } from '../gates/readiness.ts';
 import { leaseState } from '../locks/state.ts';
 import type { Cause, Status } from '../model/status.ts';
 import { holderOf } from '../model/transaction.ts';

@@ -8,10 +8,10 @@ import { createHash } from 'node:crypto';
 import { foreign, storedSize } from '../../objects/words.ts';
 import type { UndoChoices } from '../checks/undo-choices.ts';
 import { type Display, displayOf } from '../model/display.ts';
-import type { Request } from '../model/request.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import {
+  type Request,
   type UndoAnswer,
   type UndoCounts,
   type UndoFinding,

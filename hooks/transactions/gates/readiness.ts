@@ -1,13 +1,28 @@
 // Whether an object is ready, not yet, or will not become ready any more: a function of one look, for whoever waits.
-
-import { at, isList, textAt } from '../../objects/json.ts';
+import type { ExpressionResult } from '../../objects/cluster.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
-import { longestFound } from '../model/gate.ts';
-import { behindWords, evidenceOf, withoutEvidence } from './evidence.ts';
-import { answerOf } from './explicit.ts';
-import type { Finding, Look } from './finding.ts';
-import { ruleOfKind } from './kinds.ts';
-import { failed, notYet, ready, readyWithEvidence, type Seen, type Verdict } from './verdict.ts';
+import { type Check, type GateState, longestFound } from '../model/gate.ts';
+import { parseFieldPath, readField } from './field-path.ts';
+import { needsNoLook, ruleOfKind } from './kinds.ts';
+import {
+  behindWords,
+  type Checked,
+  conditionOf,
+  conditionWords,
+  evidenceOf,
+  type Finding,
+  failed,
+  hasStatus,
+  type Look,
+  notYet,
+  ready,
+  readyWithEvidence,
+  type Seen,
+  troubleWords,
+  type Verdict,
+  withoutEvidence,
+} from './verdict.ts';
 
 const words = {
   gone: 'it is gone',
@@ -74,4 +89,107 @@ function counted(seen: Seen, { kind, found, needsEvidence, condition }: Verdict)
   if (evidence.kind === 'behind') return { kind: 'notYet', found: `${found}, but ${behindWords(seen, evidence.observed)}` };
   if (evidence.kind === 'seen' || seen.age >= withoutEvidence) return { kind, found };
   return { kind: 'notYet', found: `${found}, but nothing shows yet that a controller has seen the change` };
+}
+
+// The checks that a gate names itself: a condition, a field, an expression.
+
+type Answer =
+  | { readonly kind: 'yes' | 'no'; readonly found: string; readonly condition?: JsonObject }
+  /** The check cannot be answered, now or later. */
+  | { readonly kind: 'broken'; readonly found: string };
+
+/** What the check of that name comes to; undefined where the gate has none. */
+function answerOf(seen: Seen, checked: Checked): Answer | undefined {
+  const check = seen.gate[checked];
+  if (check === undefined) return undefined;
+  if (check.kind === 'condition') return ofCondition(seen, check, checked);
+  return check.kind === 'field' ? ofField(seen, check) : ofExpression(seen, check, seen.evaluated[checked]);
+}
+
+type Of<Kind> = Extract<Check, { readonly kind: Kind }>;
+
+function ofCondition(seen: Seen, { type, status }: Of<'condition'>, checked: Checked): Answer {
+  const condition = conditionOf(seen.live, type);
+  const isMet = hasStatus(condition, status);
+  // A message explains what is wrong: what failed, or what is not yet ready.
+  const isTrouble = isMet === (checked === 'failed');
+  const found = isTrouble ? troubleWords(seen, type) : conditionWords(seen, type);
+  return { kind: isMet ? 'yes' : 'no', found, ...(condition === undefined ? {} : { condition }) };
+}
+
+function ofField(seen: Seen, { path, value }: Of<'field'>): Answer {
+  const parsed = parseFieldPath(path);
+  if (parsed.kind === 'bad') return { kind: 'broken', found: `field ${foreign(path, 80)}: ${parsed.message}` };
+  const field = readField(seen.live, parsed.steps);
+  const isMet = value === undefined ? !isEmpty(field) : equalJson(field, value);
+  return { kind: isMet ? 'yes' : 'no', found: `${foreign(path, 100)} ${fieldWords(seen, field, value)}` };
+}
+
+const isEmpty = (value: Json | undefined): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  ((isList(value) || isObject(value)) && Object.keys(value).length === 0);
+
+function fieldWords({ sealed }: Seen, field: Json | undefined, value: Json | undefined): string {
+  if (field === undefined) return 'is not set';
+  if (value === undefined) return isEmpty(field) ? 'is empty' : 'is set';
+  const isMet = equalJson(field, value);
+  if (sealed) return isMet ? 'is as required' : 'is not as required';
+  return isMet ? `is ${shown(field)}` : `is ${shown(field)}, not ${shown(value)}`;
+}
+
+function shown(value: Json): string {
+  if (isList(value)) return 'a list';
+  return isObject(value) ? 'a map' : foreign(JSON.stringify(value), 40);
+}
+
+function ofExpression({ sealed }: Seen, { expression }: Of<'expression'>, evaluated: ExpressionResult | undefined): Answer {
+  // It may name values of the object, and so may the words of its evaluation.
+  const said = sealed ? 'its expression' : `expression ${foreign(expression, 80)}`;
+  if (evaluated?.kind === 'broken')
+    return { kind: 'broken', found: `${said} cannot be evaluated${sealed ? '' : `: ${evaluated.message}`}` };
+  if (evaluated?.kind !== 'value') return { kind: 'no', found: `${said} reads a field that is not set` };
+  return { kind: evaluated.value ? 'yes' : 'no', found: `${said} is ${evaluated.value}` };
+}
+
+// Whether a gate passes: from the object as it was read, and from the state that the status has stored of the gate.
+
+export function findingOf(look: Look, before: GateState): Finding {
+  if (needsNoLook(look)) return { kind: 'ready', found: '' };
+  return hasCompleted(look, before) ? { kind: 'ready', found: 'it completed, and was deleted' } : evaluateGate(look);
+}
+
+// A Job may be deleted by its time to live while others are waited for. What was ready by its kind has completed.
+function hasCompleted({ resource, gate, type, live }: Look, { passed, readySince }: GateState): boolean {
+  if (live !== undefined && at(live, 'metadata', 'deletionTimestamp') === undefined) return false;
+  const isJob = resource.group === 'batch' && resource.kind === 'Job' && type !== 'Delete';
+  return isJob && (passed === true || (readySince !== undefined && gate.ready === undefined));
+}
+
+// What a gate waits for, in words. They repeat the spec, never the object; and of a sealed one no value of the spec either: together with
+// what was found it would tell what the object holds.
+
+const longestValue = 100;
+
+/** As it follows "expected": `condition Available to be True`. */
+export function expectedOf({ gate: { ready, failed }, sealed }: Pick<Look, 'gate' | 'sealed'>): string {
+  const wanted = ready === undefined ? 'it to be ready' : checkOf(ready, sealed);
+  return failed === undefined ? wanted : `${wanted}, and not ${checkOf(failed, sealed)}`;
+}
+
+function checkOf(check: Check, sealed: boolean): string {
+  switch (check.kind) {
+    case 'condition':
+      return foreign(`condition ${check.type} to be ${check.status}`, longestValue);
+    case 'field':
+      return foreign(`${check.path} ${wantedOf(check, sealed)}`, longestValue);
+    case 'expression':
+      return sealed ? 'its expression to be true' : foreign(`${check.expression} to be true`, longestValue);
+  }
+}
+
+function wantedOf({ value }: Extract<Check, { readonly kind: 'field' }>, sealed: boolean): string {
+  if (value === undefined) return 'to have a value';
+  return sealed ? 'to have the value that it names' : `to be ${JSON.stringify(value)}`;
 }

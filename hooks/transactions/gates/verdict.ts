@@ -1,6 +1,12 @@
-// What a rule says of an object that is there, before it is asked whether a controller has seen the change at all.
-import type { JsonObject } from '../../objects/json.ts';
-import type { Finding, Look } from './finding.ts';
+// The parts of the rules of readiness: what a look found, what a rule says of it, how conditions and counts are read and said, and
+// whether a controller has seen the change at all.
+
+import type { ExpressionResult } from '../../objects/cluster.ts';
+import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { foreign } from '../../objects/words.ts';
+import type { ChangeType } from '../model/change.ts';
+import type { StoredResource } from '../model/entry.ts';
+import type { Gate } from '../model/gate.ts';
 
 /** A look that found the object. */
 export type Seen = Look & { readonly live: JsonObject };
@@ -8,7 +14,7 @@ export type Seen = Look & { readonly live: JsonObject };
 export interface Verdict {
   readonly kind: Finding['kind'];
   readonly found: string;
-  /** It counts at once only where the object shows that a controller has seen the change (evidence.ts). */
+  /** It counts at once only where the object shows that a controller has seen the change (`evidenceOf`). */
   readonly needsEvidence: boolean;
   /** The condition that it rests on, where it rests on one. */
   readonly condition?: JsonObject;
@@ -37,4 +43,186 @@ export function readyWithEvidence(found: string, condition?: JsonObject): Verdic
 export function unless(reasons: readonly (string | undefined)[], found: string): Verdict {
   const reason = reasons.find((one) => one !== undefined);
   return reason === undefined ? ready(found) : notYet(reason);
+}
+
+// The finding of a look at a gated object.
+
+/** `found` is in words, cleaned, at most `longestFound` characters; nothing in it changes while the object does not. */
+export type Finding =
+  | { readonly kind: 'ready'; readonly found: string }
+  | { readonly kind: 'notYet'; readonly found: string }
+  /** It will not become ready any more. The reason, where it is the object's end; else what the gate checks has failed. */
+  | { readonly kind: 'failed'; readonly found: string; readonly reason?: 'Gone' | 'Replaced' | 'Terminating' };
+
+/** The forms of a gate's checks that an expression has. */
+export type Checked = 'ready' | 'failed';
+
+/** All that the answer may depend on. */
+export interface Look {
+  readonly gate: Gate;
+  readonly type: ChangeType;
+  readonly resource: StoredResource;
+  /** Its content must not be repeated in words: types, statuses and CamelCase reasons only (isSealed of model/entry.ts). */
+  readonly sealed: boolean;
+  /** The object as it was before the change; absent where there was none. */
+  readonly prior: JsonObject | undefined;
+  /** The uid of the object that the change was made to; undefined where it is not known. */
+  readonly uid: string | undefined;
+  /** Its resourceVersion as the change left it; absent where it is not known. */
+  readonly version?: string;
+  /** Absent where there is none. */
+  readonly live: JsonObject | undefined;
+  /** What the expressions of the gate have come to. */
+  readonly evaluated: { readonly [checked in Checked]?: ExpressionResult };
+  /** The class that a PersistentVolumeClaim names, where it could be read. */
+  readonly storageClass?: JsonObject;
+  /** How long ago the change was made, in ms. */
+  readonly age: number;
+}
+
+// Conditions and phases of a status, and how they are said. What another program wrote is repeated only where it looks like what it
+// should be; of a sealed object nothing else than that.
+
+/** In their order, which some rules of kinds ask for. */
+export function conditionsOf(object: JsonObject): readonly JsonObject[] {
+  const found = at(object, 'status', 'conditions');
+  return isList(found) ? found.filter(isObject) : [];
+}
+
+/** The condition of that type in the status of an object. */
+export function conditionOf(object: JsonObject | undefined, type: string): JsonObject | undefined {
+  return object === undefined ? undefined : conditionsOf(object).find((one) => textAt(one, 'type') === type);
+}
+
+export function hasStatus(condition: JsonObject | undefined, status: string): boolean {
+  return textAt(condition, 'status') === status;
+}
+
+const statuses: readonly string[] = ['True', 'False', 'Unknown'];
+const longestMessage = 150;
+
+/** `condition Ready is False: IssuerNotReady: the issuer …`; the message only where it may be shown. */
+export function conditionWords(seen: Seen, type: string): string {
+  const condition = conditionOf(seen.live, type);
+  if (condition === undefined) return `condition ${type} is not set`;
+  const status = textAt(condition, 'status') ?? '';
+  if (status === 'True') return withReason(`condition ${type} is True`, reasonAt(condition, 'reason'));
+  const said = statuses.includes(status) ? `is ${status}` : 'is neither True nor False';
+  return withMessage(seen, withReason(`condition ${type} ${said}`, reasonAt(condition, 'reason')), condition);
+}
+
+/** The same of a condition that means trouble where it is True. */
+export function troubleWords(seen: Seen, type: string): string {
+  const condition = conditionOf(seen.live, type);
+  return hasStatus(condition, 'True') ? withMessage(seen, conditionWords(seen, type), condition) : conditionWords(seen, type);
+}
+
+function withMessage({ sealed }: Seen, words: string, condition: JsonObject | undefined): string {
+  const message = sealed ? '' : foreign(textAt(condition, 'message') ?? '', longestMessage);
+  return message === '' ? words : `${words}: ${message}`;
+}
+
+export function withReason(words: string, reason: string | undefined): string {
+  return reason === undefined ? words : `${words}: ${reason}`;
+}
+
+// Source: apimachinery, metav1.Condition.Reason; shorter, since a text without blanks can hold anything.
+const reasonForm = /^[A-Za-z][A-Za-z0-9_,:]{0,62}$/;
+
+/** A reason, or a phase, where it looks like one. */
+export function reasonAt(object: JsonObject | undefined, ...path: readonly string[]): string | undefined {
+  const found = textAt(object, ...path);
+  return found !== undefined && reasonForm.test(found) ? found : undefined;
+}
+
+export function phaseWords({ live }: Seen): string {
+  const phase = reasonAt(live, 'status', 'phase');
+  return phase === undefined ? 'status.phase is not set' : `phase is ${phase}`;
+}
+
+// Numbers of a status, and how they are said: without the numbers where the object is sealed.
+
+/** The number there; another one, by default 0, where there is none. */
+export function numberAt({ live }: Seen, path: string, otherwise = 0): number {
+  const found = at(live, ...path.split('.'));
+  return typeof found === 'number' ? found : otherwise;
+}
+
+export function hasNumber({ live }: Seen, path: string): boolean {
+  return typeof at(live, ...path.split('.')) === 'number';
+}
+
+/** What is counted, and what is said of those that count: `replicas are available`. */
+type Counted = `${'replicas' | 'Pods'} ${string}`;
+
+/** `2 of 3 replicas are available`. */
+export function share(seen: Seen, found: number, wanted: number, what: Counted): string {
+  if (!seen.sealed) return `${found} of ${wanted} ${what}`;
+  return `${found < wanted ? 'not all' : 'all'} ${what}`;
+}
+
+/** The share, where it is not the whole. */
+export function fewer(seen: Seen, found: number, wanted: number, what: Counted): string | undefined {
+  return found < wanted ? share(seen, found, wanted, what) : undefined;
+}
+
+/** What there is too much of: replicas of before a change go last. */
+export function surplus({ sealed }: Seen, found: number, wanted: number): string | undefined {
+  if (found <= wanted) return undefined;
+  return sealed
+    ? 'there are more replicas than wanted'
+    : `there are ${found} replicas, ${wanted} wanted: old ones are still to go`;
+}
+
+// Whether what a status says is about the change. A controller may take a while to see it, and until then the status of the state
+// before it stands: a custom resource with `Ready=True` keeps that when its spec is changed.
+
+/** Ms after the change from which on a status counts that shows nothing: a controller that runs has seen the change by then. */
+export const withoutEvidence = 10_000;
+
+/** `behind`: it is known to be about another generation, and never counts. `none`: nothing shows which. */
+type Evidence = { readonly kind: 'seen' } | { readonly kind: 'behind'; readonly observed: number } | { readonly kind: 'none' };
+
+const seenIt: Evidence = { kind: 'seen' };
+
+/** What the object shows; by a condition, where the answer rests on one. */
+export function evidenceOf(seen: Seen, condition: Json | undefined): Evidence {
+  const generation = at(seen.live, 'metadata', 'generation');
+  const observed = [at(seen.live, 'status', 'observedGeneration'), at(condition, 'observedGeneration')].find(isNumber);
+  if (isNumber(generation) && isNumber(observed)) return observed >= generation ? seenIt : { kind: 'behind', observed };
+  if (isUnmoved(seen, generation)) return seenIt;
+  return isWrittenSince(seen) && (hasTurned(seen, condition) || isOfOurs(seen)) ? seenIt : { kind: 'none' };
+}
+
+const isNumber = (value: Json | undefined): value is number => typeof value === 'number';
+
+/** The write left the generation as it was, so that there is nothing for a controller to see. */
+function isUnmoved({ prior }: Seen, generation: Json | undefined): boolean {
+  return isNumber(generation) && generation === at(prior, 'metadata', 'generation');
+}
+
+// The prior state may be from minutes before the change, and a kind may have a status by default: what stands there as the change
+// left it shows nothing.
+function isWrittenSince({ live, version }: Seen): boolean {
+  return version === undefined || textAt(live, 'metadata', 'resourceVersion') !== version;
+}
+
+/** Equality alone: clocks differ. */
+function hasTurned({ prior }: Seen, condition: Json | undefined): boolean {
+  const turned = textAt(condition, 'lastTransitionTime');
+  const before = conditionOf(prior, textAt(condition, 'type') ?? '');
+  return prior !== undefined && turned !== undefined && turned !== textAt(before, 'lastTransitionTime');
+}
+
+/** Before the change there was nothing to have a status. */
+function isOfOurs({ live, prior }: Seen): boolean {
+  const status = at(live, 'status');
+  return prior === undefined && isObject(status) && Object.keys(status).length > 0;
+}
+
+export function behindWords({ live, sealed }: Seen, observed: number): string {
+  const generation = at(live, 'metadata', 'generation');
+  return sealed || !isNumber(generation)
+    ? 'observedGeneration is not metadata.generation'
+    : `observedGeneration is ${observed}, metadata.generation is ${generation}`;
 }

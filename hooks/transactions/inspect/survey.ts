@@ -6,7 +6,7 @@ import type { JsonObject } from '../../objects/json.ts';
 import type { Fault } from '../checks/fault.ts';
 import { decide } from '../decide/decide.ts';
 import type { Step } from '../decide/step.ts';
-import { noWrites } from '../in-flight/own-writes.ts';
+import { noWrites } from '../in-flight/in-flight.ts';
 import type { Gap, PlanParts } from '../inspection.ts';
 import { type Lock, lockOf } from '../locks/lease.ts';
 import { emptyStatus } from '../model/status.ts';

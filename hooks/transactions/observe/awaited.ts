@@ -2,7 +2,7 @@
 
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
-import type { Finding, Look } from '../gates/finding.ts';
+import type { Finding, Look } from '../gates/verdict.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { RollbackRef } from '../model/status.ts';
 

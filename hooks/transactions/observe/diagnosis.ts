@@ -4,8 +4,7 @@ import type { Clock, Failed, Identity, ListAnswer, ListOptions, Location, Reader
 import { deadlineExceeded } from '../../objects/failure.ts';
 import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { labelSelectorOf } from '../../objects/selector.ts';
-import { worstPod } from '../gates/ailing-pod.ts';
-import { describeDiagnosis, type Evidence, type Unread } from '../gates/diagnosis.ts';
+import { describeDiagnosis, type Evidence, type Unread, worstPod } from '../gates/diagnosis.ts';
 import { pods, replicaSets } from '../writes/resources.ts';
 
 interface Diagnosed {

@@ -1,7 +1,7 @@
 // The entries of a snapshot as texts, before they are stored: one target after the other, as these may be large.
 
+import type { Packer } from '../../objects/cluster.ts';
 import { isObject } from '../../objects/json.ts';
-import type { Packer } from '../../objects/packer.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { type Encoded, encodeEntry } from '../snapshots/codec.ts';
 import { turnFor } from './loop-turns.ts';

@@ -1,7 +1,7 @@
 // Decodes the entries in the ConfigMaps of a snapshot. If one entry is not authentic, the whole snapshot is broken.
 
+import type { Packer } from '../../objects/cluster.ts';
 import type { Json } from '../../objects/json.ts';
-import type { Packer } from '../../objects/packer.ts';
 import type { Reference } from '../../objects/reference.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';

@@ -2,8 +2,7 @@
 //
 // All Transactions share one thread, and their namespaces have turns. A call waits half a second for its turn at most.
 
-import type { Asker } from '../../objects/asker.ts';
-import type { Clock, ExpressionResult, Expressions } from '../../objects/cluster.ts';
+import type { Asker, Clock, ExpressionResult, Expressions } from '../../objects/cluster.ts';
 import { type Failure, lateTurn } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';

@@ -2,9 +2,9 @@
 import type { Clock, Expressions, Reader } from '../../objects/cluster.ts';
 import { deadlineExceeded, type Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { findingOf } from '../gates/evaluation.ts';
-import type { Look } from '../gates/finding.ts';
 import { needsNoLook } from '../gates/kinds.ts';
+import { findingOf } from '../gates/readiness.ts';
+import type { Look } from '../gates/verdict.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Gate } from '../model/gate.ts';
 import type { OpenGates } from '../model/gated.ts';

@@ -6,8 +6,9 @@ import { at, isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
 import { decodeTransaction, type Transaction } from '../model/transaction.ts';
 import { engine, transactions } from '../writes/resources.ts';
+import { type Listed, type Owner, readOwnLeases } from './read.ts';
 
-export interface LiveTransaction {
+interface LiveTransaction {
   readonly kind: 'live';
   readonly transaction: Transaction;
   readonly status: Status;
@@ -39,4 +40,26 @@ function decoded(object: JsonObject, now: number): LiveTransaction | NotLive {
   if (status !== undefined) return { kind: 'live', transaction, status, now };
   const stored = at(object, 'status');
   return { kind: 'foreign', status: isObject(stored) ? stored : {}, isBeingDeleted: transaction.isBeingDeleted };
+}
+
+// One look at a Transaction: first the Transaction, then one LIST of its Leases, so that the state was stored before the Leases
+// were read (W2, in-flight/in-flight.ts).
+
+export interface Looked extends LiveTransaction {
+  /** The Leases that the Transaction holds, read once, after its state was stored. */
+  readonly ownLeases: () => Promise<Listed>;
+}
+
+export async function look(reader: Reader, wanted: Owner, engineNamespace: string): Promise<Looked | NotLive> {
+  const live = await readTransaction(reader, wanted);
+  if (live.kind !== 'live') return live;
+  return { ...live, ownLeases: once(() => readOwnLeases(reader, live.transaction, engineNamespace)) };
+}
+
+function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let value: Promise<Value> | undefined;
+  return () => {
+    value ??= read();
+    return value;
+  };
 }

@@ -7,7 +7,7 @@ import type { Reference } from '../../objects/reference.ts';
 import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Due } from '../due.ts';
-import type { OwnWrites } from '../in-flight/own-writes.ts';
+import type { OwnWrites } from '../in-flight/in-flight.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change, Way } from '../model/change.ts';
 import type { StoredObjects } from '../model/crds.ts';

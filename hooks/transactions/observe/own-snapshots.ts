@@ -1,9 +1,8 @@
 // Finds the snapshots of a Transaction that exist, whatever its status says: that of a try whose answer was lost, and those to
 // delete.
-import type { Reader } from '../../objects/cluster.ts';
+import type { Packer, Reader } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
-import type { Packer } from '../../objects/packer.ts';
 import type { RollbackRef, Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { digestOf } from '../snapshots/chunks.ts';

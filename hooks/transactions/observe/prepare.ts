@@ -1,7 +1,7 @@
 // Reads every target before anything is changed, and makes a dry run of every change as the ServiceAccount.
 
 import { generatedNote } from '../../objects/content/manifest.ts';
-import { stayingKeysNote } from '../../objects/content/string-data.ts';
+import { stayingKeysNote } from '../../objects/content/ownership.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { fault } from '../checks/fault.ts';
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';

@@ -4,8 +4,8 @@
 // itself are always read.
 import type { AccessAnswer, Answer, Clock, Location, Reader } from '../../objects/cluster.ts';
 import { at, type JsonObject } from '../../objects/json.ts';
+import { createLruCache } from '../../objects/lru-cache.ts';
 import { serviceAccounts } from '../writes/resources.ts';
-import { bounded } from './bounded.ts';
 
 /** Puts what was seen before the reader; of an object only uid and version are remembered. */
 export type Sightings = (reader: Reader) => Reader;
@@ -37,7 +37,7 @@ export function createSightings(bounds: Bounds): Sightings {
 }
 
 function remembering<Found>({ clock, span, most }: Bounds, sightingOf: (found: Found) => Found | undefined) {
-  const seen = bounded<{ readonly at: number; readonly sighting: Found }>(most);
+  const seen = createLruCache<{ readonly at: number; readonly sighting: Found }>({ most });
   return async (key: string, ask: () => Promise<Found>): Promise<Found> => {
     const now = clock.monotonic();
     const last = seen.get(key);

@@ -1,9 +1,8 @@
 // Reads a stored snapshot. A snapshot is broken if its digest is not that of the status, or if one entry is not authentic, whoever
 // caused it. The engine expands, parses and trusts nothing before these checks.
 
-import type { Reader } from '../../objects/cluster.ts';
+import type { Packer, Reader } from '../../objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
-import type { Packer } from '../../objects/packer.ts';
 import { undoOrder } from '../checks/undo-order.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoOrder } from '../model/item.ts';

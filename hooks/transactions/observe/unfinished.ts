@@ -1,6 +1,6 @@
 // Looks that take longer than a call: their results so far are kept for the next call of the same Transaction.
 import type { Clock } from '../../objects/cluster.ts';
-import { bounded } from './bounded.ts';
+import { createLruCache } from '../../objects/lru-cache.ts';
 import type { Lists } from './looks.ts';
 
 export interface UnfinishedLooks {
@@ -24,7 +24,7 @@ interface Kept {
 }
 
 export function createUnfinished(clock: Pick<Clock, 'monotonic'>): UnfinishedLooks {
-  const kept = bounded<Kept>(mostFound, ({ lists }) => 1 + sizeOf(lists));
+  const kept = createLruCache<Kept>({ most: mostFound, weigh: ({ lists }) => 1 + sizeOf(lists) });
   return {
     keep(uid, lists) {
       if (lists.size === 0) kept.delete(uid);

@@ -1,9 +1,8 @@
 // How a step can come out, and what the ways have in common.
 
-import type { Failed } from '../../objects/cluster.ts';
+import type { Failed, Packer } from '../../objects/cluster.ts';
 import type { Failure, Passing } from '../../objects/failure.ts';
 import type { Attempt, Outcome } from '../../objects/mutation.ts';
-import type { Packer } from '../../objects/packer.ts';
 import { driftRoom } from '../checks/room.ts';
 import type { SetStatus } from '../decide/step.ts';
 import { stopped } from '../decide/transitions.ts';

@@ -8,8 +8,8 @@ import { bareItem, itemRoom } from '../checks/room.ts';
 import { type GateState, longestFound } from '../model/gate.ts';
 import type { Item } from '../model/item.ts';
 import { storableReason } from '../model/reason.ts';
-import { notedValue, removed } from '../model/request.ts';
 import type { BoundedStatus, Cause, Status } from '../model/status.ts';
+import { notedValue, removed } from '../model/undo.ts';
 
 /** In UTF-16 units: the status is written at every step. */
 const longest = { message: 2_000, itemText: 1_000, fieldManager: 128, uid: 128 } as const;

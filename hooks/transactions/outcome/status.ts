@@ -6,9 +6,9 @@ import { targetRoom } from '../checks/room.ts';
 import { type Display, displayOf } from '../model/display.ts';
 import { openGates } from '../model/gated.ts';
 import type { UndoOrder } from '../model/item.ts';
-import { notedNow } from '../model/request.ts';
 import { type BoundedStatus, encodeStatus, type Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { notedNow } from '../model/undo.ts';
 import { bounded } from './bounded.ts';
 import { conditionsOf } from './conditions.ts';
 

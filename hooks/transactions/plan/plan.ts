@@ -3,12 +3,11 @@
 // I5. The engine writes only the targets that the spec names, their Leases and its own snapshots.
 // I11. The engine writes targets as the ServiceAccount, and its own objects as itself.
 
-import type { Write } from '../../objects/cluster.ts';
+import type { Packer, Write } from '../../objects/cluster.ts';
 import { withManagedFields } from '../../objects/content/content.ts';
 import { entryOf, managersOf } from '../../objects/content/fields.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Mutation, Writes } from '../../objects/mutation.ts';
-import type { Packer } from '../../objects/packer.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import type { Step } from '../decide/step.ts';
 import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from '../locks/lease.ts';

@@ -8,9 +8,9 @@
 // I12. Values of Secrets, and of objects in other namespaces, are readable nowhere: not in a snapshot, a status, a Lease, a log or an Event
 //     (for messages: content/path.ts, checks/failures.ts).
 
+import type { Packer } from '../../objects/cluster.ts';
 import { at, isDeeperThan, isObject, type Json, mostLevels, parseJson, textAt } from '../../objects/json.ts';
 import { measureOfText, remember } from '../../objects/measure.ts';
-import type { Packer } from '../../objects/packer.ts';
 import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from '../../objects/reference.ts';
 import { type Change, type Way, wayIn } from '../model/change.ts';
 import { isSealed, type SnapshotEntry, type StoredResource } from '../model/entry.ts';

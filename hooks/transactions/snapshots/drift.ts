@@ -1,8 +1,8 @@
 // Where an object differs from its snapshot without a conflict, as the item of its change stores it: sealed or tagged, like the
 // snapshot.
 
+import type { Packer } from '../../objects/cluster.ts';
 import { isList, isObject, type Json, parseJson } from '../../objects/json.ts';
-import type { Packer } from '../../objects/packer.ts';
 import { storedSize } from '../../objects/words.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Status } from '../model/status.ts';

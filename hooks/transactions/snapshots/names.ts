@@ -1,7 +1,8 @@
 // The names of a Transaction's ConfigMaps. A name ends in text derived from the engine's key: nobody else can put a ConfigMap there
 // in advance, and every process finds the name again. So a ConfigMap is ours by its name, never by its label.
+
+import type { Packer } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import type { Packer } from '../../objects/packer.ts';
 
 /** ConfigMaps of one snapshot, at most. */
 export const mostParts = 64;

@@ -1,7 +1,8 @@
 // The ConfigMaps of a snapshot. The engine writes the first one last, and that completes the snapshot: its annotations state, with
 // a tag as proof, how many parts there are and the digest of all of them. So parts of several tries never mix.
+
+import type { Packer } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import type { Packer } from '../../objects/packer.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type Datum, digestOf } from './chunks.ts';
 import { mostParts, partName } from './names.ts';

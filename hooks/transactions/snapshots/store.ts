@@ -1,10 +1,9 @@
 // Snapshots as ConfigMaps: written once; the first part is written last and completes the snapshot.
 
-import type { Write } from '../../objects/cluster.ts';
+import type { Packer, Write } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, isList, type JsonObject, textAt, withPath } from '../../objects/json.ts';
 import type { Mutation } from '../../objects/mutation.ts';
-import type { Packer } from '../../objects/packer.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { configMaps, engine, engineManager, preconditionOf } from '../writes/resources.ts';

@@ -3,10 +3,12 @@
 
 import { describe, identityOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
+import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { undoingAgain } from '../decide/undo-transitions.ts';
-import type { Request } from '../model/request.ts';
 import { annotationOf, annotations, decodeTransaction, holderOf, type Transaction } from '../model/transaction.ts';
-import type { UndoFinding } from '../model/undo.ts';
+import type { Request, UndoFinding } from '../model/undo.ts';
+import type { Observation } from '../observe/observation.ts';
+import type { ObserveContext } from '../observe/observe.ts';
 import { read } from '../observe/read.ts';
 import { readSnapshot } from '../observe/snapshot.ts';
 import { engine, transactions } from '../writes/resources.ts';
@@ -18,8 +20,28 @@ type Base = Omit<SurveyContext, 'assumed'>;
 const nothingAssumed: Assumed = { objects: new Map(), undone: new Set() };
 const longestName = 253;
 
+/** The observation, with the evaluation of a whole undo if it is wanted. */
+export async function withSurvey(looking: ObserveContext, observation: Observation): Promise<Observation> {
+  const { due, status, now, transaction } = observation;
+  if (looking.carry.surveys !== true || (due.kind !== 'reacquire' && due.kind !== 'planUndo')) return observation;
+  if (due.snapshot.kind !== 'stored') return observation;
+  const { entries } = due.snapshot;
+  const { overwrite } = undoChoicesOf(
+    transaction,
+    entries.map(({ target }) => target),
+  );
+  const begun = undoingAgain(status, due.request, now, { leases: [], writer: undefined, overwritten: overwrite });
+  const context = {
+    looking,
+    observation: { ...observation, status: begun },
+    snapshot: due.snapshot,
+    packer: looking.source.packer,
+  };
+  return { ...observation, due: { ...due, survey: await surveyAfter(context, due.request) } };
+}
+
 /** What the undo does with each change, after the undos that the annotation names. */
-export async function surveyAfter(base: Base, request: Request): Promise<readonly UndoFinding[]> {
+async function surveyAfter(base: Base, request: Request): Promise<readonly UndoFinding[]> {
   const names = laterNames(base.observation.transaction);
   let assumed = nothingAssumed;
   for (const name of request.annotation === annotations.planUndo ? names : []) {

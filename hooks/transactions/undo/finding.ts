@@ -1,11 +1,11 @@
 // What a user reads of the undo of one change: the verdict, and the fields, bounded and without secret values.
 
+import type { Packer } from '../../objects/cluster.ts';
 import { contentOf } from '../../objects/content/content.ts';
 import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
 import { describePath, describeSealedPath, type Path } from '../../objects/content/path.ts';
 import type { Json, JsonObject } from '../../objects/json.ts';
-import type { Packer } from '../../objects/packer.ts';
 import { foreign } from '../../objects/words.ts';
 import type { ForeignPath } from '../attribution/attribute.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';

@@ -1,9 +1,8 @@
 // A survey keeps each target as it is, and as the undo would leave it. Large objects are kept packed: many may be large at once.
-import type { Reader } from '../../objects/cluster.ts';
+import type { Packer, Reader } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, parseJson } from '../../objects/json.ts';
 import { weightOf } from '../../objects/measure.ts';
-import type { Packer } from '../../objects/packer.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { ownTurn } from '../observe/loop-turns.ts';
 import { keeping } from '../observe/room.ts';

@@ -1,6 +1,6 @@
 // What a survey of a requested undo is given, and what it finds.
 
-import type { Packer } from '../../objects/packer.ts';
+import type { Packer } from '../../objects/cluster.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { StoredSnapshot } from '../observe/awaited.ts';

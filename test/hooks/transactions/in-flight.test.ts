@@ -1,8 +1,13 @@
 // What may still be in flight while a Transaction is undone (W3, W4, W6 of hooks/transactions/in-flight/in-flight.ts).
 import t from 'tap';
 import { serverTimeResolution } from '../../../hooks/objects/time.ts';
-import { fencedUntil, isAccountedFor, mayLandUntil, unsettledAtEnd } from '../../../hooks/transactions/in-flight/in-flight.ts';
-import type { OwnWrites } from '../../../hooks/transactions/in-flight/own-writes.ts';
+import {
+  fencedUntil,
+  isAccountedFor,
+  mayLandUntil,
+  type OwnWrites,
+  unsettledAtEnd,
+} from '../../../hooks/transactions/in-flight/in-flight.ts';
 import type { Status } from '../../../hooks/transactions/model/status.ts';
 import { minute, second, start, statusOf } from '../../support/transactions.ts';
 

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { inAllOnly } from '../../support/selection.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { portraits } from '../../support/targets.ts';
 import { applied, fill, installed, paths } from './application.ts';
@@ -83,7 +84,7 @@ t.test('thirty manifests', async (t) => {
     t.equal((await stage.client.get(`/api/v1/namespaces/${namespace}`)).code, 404);
   });
 
-  await t.test('on a full namespace: patched, upgraded, and each undone exactly', async (t) => {
+  await t.test('on a full namespace: patched, upgraded, and each undone exactly', inAllOnly, async (t) => {
     const stage = await startStage(t);
     const show = () => portraits(stage.client, paths(stage));
     await fill(stage);
@@ -112,7 +113,7 @@ t.test('thirty manifests', async (t) => {
     t.same(await show(), nothing, 'in the right one it is exact');
   });
 
-  await t.test('the same version once more, undone in the wrong order: refused, too', async (t) => {
+  await t.test('the same version once more, undone in the wrong order: refused, too', inAllOnly, async (t) => {
     const stage = await startStage(t);
     const show = () => portraits(stage.client, paths(stage));
     await fill(stage);

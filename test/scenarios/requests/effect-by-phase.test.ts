@@ -1,7 +1,7 @@
 // What users ask by annotation, where it applies and where it does not: each value acts once, and what has no effect says why.
 import t from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { removed } from '../../../hooks/transactions/model/request.ts';
+import { removed } from '../../../hooks/transactions/model/undo.ts';
 import { must } from '../../support/client.ts';
 import { partial } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import t from 'tap';
 import { type ClusterOptions, createCluster, type KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
-import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig.ts';
+import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig-connection.ts';
 import { createSlots } from '../../../server/slots.ts';
 import { freeNamespace } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';

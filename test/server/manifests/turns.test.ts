@@ -1,6 +1,6 @@
 // Who has a turn in the thread of YAML, and which texts need none.
 import t from 'tap';
-import type { Asker } from '../../../hooks/objects/asker.ts';
+import type { Asker } from '../../../hooks/objects/cluster.ts';
 import { createManifests } from '../../../server/manifests/manifests.ts';
 import { rememberTexts } from '../../../server/manifests/texts.ts';
 

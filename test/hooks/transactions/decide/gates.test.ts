@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { formatMicroTime } from '../../../../hooks/objects/time.ts';
 import { decide } from '../../../../hooks/transactions/decide/decide.ts';
 import type { Step } from '../../../../hooks/transactions/decide/step.ts';
-import { findingOf } from '../../../../hooks/transactions/gates/evaluation.ts';
+import { findingOf } from '../../../../hooks/transactions/gates/readiness.ts';
 import { leaseLocation } from '../../../../hooks/transactions/locks/lease.ts';
 import type { GateState } from '../../../../hooks/transactions/model/gate.ts';
 import { openGates } from '../../../../hooks/transactions/model/gated.ts';

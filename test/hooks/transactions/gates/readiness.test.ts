@@ -2,9 +2,8 @@
 import t from 'tap';
 import type { ExpressionResult } from '../../../../hooks/objects/cluster.ts';
 import type { Json, JsonObject } from '../../../../hooks/objects/json.ts';
-import { withoutEvidence } from '../../../../hooks/transactions/gates/evidence.ts';
-import type { Look } from '../../../../hooks/transactions/gates/finding.ts';
 import { evaluateGate } from '../../../../hooks/transactions/gates/readiness.ts';
+import { type Look, withoutEvidence } from '../../../../hooks/transactions/gates/verdict.ts';
 import { canary, lookOf, objectOf } from '../../../support/looks.ts';
 import { json, table } from '../../../support/table.ts';
 

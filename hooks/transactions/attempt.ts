@@ -1,0 +1,295 @@
+// One attempt of a call: look, decide, plan, perform, and the result of the step. A look reads the Transaction with its Leases, and
+// retries for a moment if it cannot. Then come what is due, and the reads that it needs. A look counts for a moment (`timing.lookAge`).
+
+import type { Reader } from '../objects/cluster.ts';
+import type { JsonObject } from '../objects/json.ts';
+import type { Outcome } from '../objects/mutation.ts';
+import { perform } from '../objects/requests/perform.ts';
+import type { Call, EngineParts, Timing } from './call.ts';
+import { decide } from './decide/decide.ts';
+import { firstLease } from './decide/guards.ts';
+import { lockTime } from './decide/locks.ts';
+import type { Step } from './decide/step.ts';
+import { withdrawn } from './decide/undo-transitions.ts';
+import { type Due, dueOf } from './due.ts';
+import { isAccountedFor, mayLandUntil, type OwnWrites } from './in-flight/in-flight.ts';
+import type { Memory } from './memory.ts';
+import { isUnderWay } from './model/phase.ts';
+import type { Pace, Status } from './model/status.ts';
+import type { Transaction } from './model/transaction.ts';
+import { type Ahead, createAhead } from './observe/ahead.ts';
+import type { Carry } from './observe/carry.ts';
+import { encodedFor } from './observe/encoding.ts';
+import { type Looked, look, type NotLive, readTransaction } from './observe/live.ts';
+import type { Looks } from './observe/looks.ts';
+import { turnFor } from './observe/loop-turns.ts';
+import { itemOf, type LockView, type Observation, type Observed, type Presence } from './observe/observation.ts';
+import { observe } from './observe/observe.ts';
+import { readLive } from './observe/read.ts';
+import { type Room, readingInto } from './observe/room.ts';
+import { readSnapshot, type SnapshotSource } from './observe/snapshot.ts';
+import type { Sources } from './observe/sources.ts';
+import type { Result } from './outcome/answer.ts';
+import { recovered } from './outcome/recovered.ts';
+import { denied } from './outcome/refused.ts';
+import { resultOf } from './outcome/result.ts';
+import type { Session } from './perform/deadline.ts';
+import { plan } from './plan/plan.ts';
+import type { Answered } from './report/report.ts';
+import { withSurvey } from './undo/chain.ts';
+
+/** What serves one call: the parts of the engine, and what this process and this call know. */
+export interface CallContext {
+  readonly parts: EngineParts;
+  /** The name of this process in Leases. */
+  readonly server: string;
+  /** The name of this call as a writer. */
+  readonly writer: string;
+  readonly memory: Memory;
+  readonly session: Session;
+  readonly looks: Looks;
+  readonly room: Room;
+  readonly sources: Sources;
+}
+
+/** A look, and the time from which it counts. */
+interface TimedLook extends Looked {
+  /** A target that was read before the look. */
+  readonly target: { readonly index: number; readonly presence: Presence } | undefined;
+  /** Monotonic ms just before the look. */
+  readonly lookedAt: number;
+  /** Monotonic ms at the server time `now`. */
+  readonly nowAt: number;
+  readonly ahead: Ahead;
+}
+
+/** What an attempt rests on: a look, and the pending status of this call if nobody has stored another status since. */
+export interface Basis extends TimedLook {
+  /** The status that the reply will store; absent until this call has completed a first target. */
+  readonly pending?: Status;
+  /** The kind of the last completed step of this call. */
+  readonly after?: Due['kind'];
+  /** Whether another engine stored a status while this call was writing. */
+  readonly isOvertaken: boolean;
+  /** The Lease of the first change, in phases in which changes may be made or undone. */
+  readonly first: JsonObject | undefined;
+}
+
+/** What an attempt found and did. */
+export interface Attempt extends Answered {
+  /** The status that was found stored. */
+  readonly stored: Status;
+  /** The status with which the attempt began: stored, or pending. */
+  readonly status: Status;
+  readonly result: Result;
+  /** The Leases that the attempt has read. */
+  readonly leases: readonly JsonObject[];
+  /** The Lease of the first change, in phases in which changes may be made or undone, or were about to be. */
+  readonly first: JsonObject | undefined;
+  /** The locks as the attempt read them, by the names of their Leases. */
+  readonly locks?: LockView;
+}
+
+export type Answer = Extract<Result, { kind: 'answer' }>;
+
+/** What the attempts of a call have done so far. */
+export interface Progress {
+  /** Monotonic ms at the start of the call. */
+  readonly began: number;
+  /** Attempts for this target, the next one included. */
+  readonly attempts: number;
+  /** The writes so far. */
+  readonly outcome: Outcome;
+  readonly carry: Carry;
+  /** The look to use again while it is recent. */
+  readonly look?: TimedLook;
+  /** The last look. */
+  readonly last?: TimedLook;
+  /** The last target that ended well, and its answer with the pending status. */
+  readonly ended?: { readonly attempt: Attempt; readonly answer: Answer };
+}
+
+/** In ms: a request may be sent until the deadline of the call, and the API server works on it until its timeout. */
+export function lateWindowOf({ stepDeadline, writeTimeout }: Timing): number {
+  return stepDeadline + writeTimeout;
+}
+
+function paceOf({ callBudget = 0 }: Timing): Pace {
+  return callBudget > 0 ? 'all' : 'one';
+}
+
+/** ms to wait before each retry of a Transaction that cannot be read. After the last retry, the next call tries again. */
+const readPauses: readonly number[] = [200, 400, 800];
+
+/** The recent look, with the time moved on, or a new look. */
+export async function lookAgain(context: CallContext, call: Call, progress: Progress): Promise<Basis | NotLive> {
+  const { clock, timing } = context.parts;
+  const recent = progress.look;
+  const nowAt = clock.monotonic();
+  if (recent !== undefined && nowAt < recent.lookedAt + (timing.lookAge ?? 0))
+    return basisOf({ ...recent, target: undefined, now: recent.now + (nowAt - recent.nowAt), nowAt }, progress);
+  const target = await readEarly(context.session.cluster, progress);
+  const lookedAt = clock.monotonic();
+  const live = await lookPatiently(context, call);
+  return live.kind === 'live' ? basisOf({ ...live, target, lookedAt, nowAt: lookedAt, ahead: createAhead() }, progress) : live;
+}
+
+// The pending status continues the stored status from which this call started, and no other.
+async function basisOf(seen: TimedLook, { ended }: Progress): Promise<Basis> {
+  const isOvertaken = ended !== undefined && seen.status.version !== ended.attempt.stored.version;
+  const basis = { ...seen, isOvertaken, first: await firstLock(seen) };
+  return ended === undefined || isOvertaken ? basis : { ...basis, pending: ended.answer.status, after: ended.attempt.due.kind };
+}
+
+/** Reads the target that the previous step needs. It is read before the Transaction is (W5, in-flight/in-flight.ts). */
+async function readEarly(reader: Reader, { carry: { reads }, last }: Progress): Promise<TimedLook['target']> {
+  if (reads === undefined || last === undefined) return undefined;
+  return { index: reads.index, presence: await readLive(reader, last.transaction, reads) };
+}
+
+async function lookPatiently(context: CallContext, call: Call, tries = 0): Promise<Looked | NotLive> {
+  const { parts, session } = context;
+  const live = await look(session.cluster, call, parts.engineNamespace);
+  const pause = readPauses[tries];
+  if (live.kind !== 'unreadable' || pause === undefined || session.retryAfter() > 0) return live;
+  await parts.clock.sleep(pause);
+  return lookPatiently(context, call, tries + 1);
+}
+
+async function firstLock({ status, ownLeases }: Looked): Promise<JsonObject | undefined> {
+  if (!isUnderWay(status.phase)) return undefined;
+  const own = await ownLeases();
+  return own.kind === 'ok' ? firstLease(status, own.objects) : undefined;
+}
+
+/** The next step of the saga, taken. Throws whatever a stage throws: then `failedAttempt` is the attempt. */
+export async function attempt(context: CallContext, basis: Basis, carry: Carry): Promise<Attempt> {
+  const { sealer, timing } = context.parts;
+  const observation = await observeBasis(context, basis, carry);
+  const turn = () => turnFor(...statesOf(observation));
+  await turn();
+  const step = decide(observation);
+  if (await movedMeanwhile(context, basis, step))
+    return attemptOf(basis, observation, { step, carry, outcome: [], result: { kind: 'again', carry } });
+  await turn();
+  const planned = plan(step, observation, { packer: sealer, encoded: await encodedFor(step, observation, sealer) });
+  // Nothing is sent once the lock of the target is over, and nothing that was refused often enough is sent once more.
+  const until = basis.nowAt + lockTime(step, observation) - timing.writeTimeout;
+  const outcome =
+    denied(planned, step, carry.refused) ??
+    (planned.kind === 'refused' ? [] : await perform(planned, context.session.writerUntil(until)));
+  await turn();
+  const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: sealer });
+  return attemptOf(basis, observation, { step, carry, outcome, result });
+}
+
+/** The attempt that threw. A write may have been sent without a recorded answer. */
+export function failedAttempt({ memory, parts }: CallContext, basis: Basis, thrown: unknown): Attempt {
+  const { uid } = basis.transaction;
+  memory.unsettled(uid, basis.now);
+  const { waits } = memory.recall(uid);
+  const order = memory.snapshots.get(uid)?.order;
+  const found = { ...basis, status: basis.pending ?? basis.status, lateWindow: lateWindowOf(parts.timing), waits, order };
+  return { ...recovered(thrown, found), status: found.status, leases: [], first: undefined, stored: basis.status };
+}
+
+/** The states of the target that the step is about: they may be large. */
+function statesOf({ due }: Observation): readonly (JsonObject | undefined)[] {
+  const view = itemOf(due);
+  if (view === undefined) return [];
+  const entry = view.snapshot.kind === 'stored' ? view.snapshot.entries[view.index] : undefined;
+  return [view.live.kind === 'present' ? view.live.object : undefined, entry?.prior, entry?.expected];
+}
+
+/**
+ * Whether the Transaction has moved while a change was observed for longer than a look counts: somebody may have asked to stop it. To
+ * list the dependents of a Delete among 500 kinds takes that long.
+ */
+async function movedMeanwhile({ parts, session }: CallContext, { transaction, lookedAt }: Basis, step: Step): Promise<boolean> {
+  const { clock, timing } = parts;
+  if (step.kind !== 'apply' || clock.monotonic() < lookedAt + (timing.lookAge ?? Number.POSITIVE_INFINITY)) return false;
+  const live = await readTransaction(session.cluster, transaction);
+  return live.kind !== 'live' || live.transaction.resourceVersion !== transaction.resourceVersion;
+}
+
+/** What is due, with everything that the decision needs to know. */
+async function observeBasis(context: CallContext, basis: Basis, carry: Carry): Promise<Observation> {
+  const { memory, session, looks, room, sources, server, writer, parts } = context;
+  const { engineNamespace, namespaces = [], timing } = parts;
+  const { transaction, now, first, ownLeases, target, isOvertaken, after } = basis;
+  // Known before the reads: what they find refused is at least so much later than the first refusal.
+  const { waits, refusedFor, ...ownWrites } = memory.recall(transaction.uid);
+  const status = foundStatus(basis.pending ?? basis.status, first, ownWrites);
+  const [lateWindow, pace] = [lateWindowOf(timing), paceOf(timing)];
+  // What the look before has read is dropped by now.
+  room.drop();
+  const reader = readingInto(room, memory.sightings(session.cluster));
+  const source = { reader, packer: parts.sealer, cache: memory.snapshots, looks };
+  const { snapshot, order } = status.phase === 'RollingBack' ? await orderOf(source, transaction, status) : unordered;
+  const due = dueOf({ transaction, status, now, lateWindow, waits, order });
+  const earlier = 'index' in due && due.index === target?.index ? target.presence : undefined;
+  const until = mayLandUntil({ status, ownWrites, first }, lateWindow);
+  // A write in flight may still change a target that was read ahead: such a read is not used.
+  const ahead = until !== 'unobserved' && now > until && pace === 'all' ? basis.ahead : undefined;
+  const observing = {
+    ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead, snapshot },
+    ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster },
+  };
+  const { touched } = carry;
+  const observation = {
+    ...{ now, transaction, status, due: await observe(observing, due), isOvertaken },
+    ...{ ...(touched === undefined ? {} : { touched }), ...(after === undefined ? {} : { after }) },
+    ...{ engineNamespace, server, writer, ownWrites, waits, lateWindow, pace, refusedFor },
+  };
+  return { ...(await withSurvey(observing, observation)), barred: session.barred() };
+}
+
+/** W3 (in-flight/in-flight.ts): a change that is only announced was never sent, if all writes are accounted for. */
+function foundStatus(status: Status, first: JsonObject | undefined, ownWrites: OwnWrites): Status {
+  return status.phase === 'RollingBack' && isAccountedFor({ status, first, ownWrites }) ? withdrawn(status) : status;
+}
+
+const unordered = { snapshot: undefined, order: undefined };
+
+/** The order of an undo, with the snapshot if it was read for it. Without a snapshot nothing will be undone. */
+async function orderOf(source: SnapshotSource, transaction: Transaction, { rollbackRef }: Status) {
+  const known = source.cache.get(transaction.uid);
+  if (known !== undefined && known.digest === rollbackRef?.digest) return { snapshot: undefined, order: known.order };
+  const snapshot = await readSnapshot(source, transaction, rollbackRef);
+  return { snapshot, order: source.cache.get(transaction.uid)?.order };
+}
+
+interface Taken {
+  readonly step: Step;
+  readonly carry: Carry;
+  readonly outcome: Outcome;
+  readonly result: Result;
+}
+
+function attemptOf(basis: Basis, observation: Observation, { step, carry, outcome, result }: Taken): Attempt {
+  const { transaction, due, now, status } = observation;
+  const first = basis.first ?? firstAcquired(observation, carry, result);
+  const answered = { transaction, now, due, step, outcome: aboutChange(due, outcome), before: status };
+  const locks = due.kind === 'begin' ? { locks: due.locks } : {};
+  return { ...answered, leases: leasesIn(due), stored: basis.status, first, result, status, ...locks };
+}
+
+// The Lease of the first change, as this call acquired it.
+function firstAcquired({ due, status }: Observation, carry: Carry, result: Result): JsonObject | undefined {
+  const { items } = result.kind === 'answer' ? result.status : status;
+  const locks = due.kind === 'begin' ? due.locks.states : carry.locks;
+  const lease = locks.get(items[0]?.lockLease ?? '');
+  return lease?.kind === 'present' ? lease.object : undefined;
+}
+
+function leasesIn(due: Observed): readonly JsonObject[] {
+  const leases = due.kind === 'await' ? due.leases : itemOf(due)?.leases;
+  if (leases !== undefined) return leases;
+  const states = 'locks' in due ? [...due.locks.states.values()] : [];
+  return states.flatMap((state) => (state.kind === 'present' ? [state.object] : []));
+}
+
+/** The writes, each with its change. */
+function aboutChange(due: Observed, outcome: Outcome): Outcome {
+  return 'index' in due ? outcome.map((one) => ({ ...one, item: due.index })) : outcome;
+}

@@ -1,0 +1,186 @@
+// The program: look, decide, plan, perform, report. One call takes steps of one kind of the saga: it goes on from target to target
+// while the stored status announces them and its time allows it (V1 to V4, decide/window.ts). A Transaction that is being deleted takes
+// the same way, since the live deletionTimestamp decides.
+//
+// A call makes another attempt for a target if a step only prepared the ground (a lock taken, a fence claimed), or if the world moved
+// between the look and the write.
+
+import {
+  type Answer,
+  type Attempt,
+  attempt,
+  type Basis,
+  type CallContext,
+  failedAttempt,
+  lateWindowOf,
+  lookAgain,
+  type Progress,
+} from './attempt.ts';
+import type { Call, EngineParts, Hook, Reply } from './call.ts';
+import type { Step } from './decide/step.ts';
+import { begun } from './decide/transitions.ts';
+import { mayGoOn } from './decide/window.ts';
+import { dueOf } from './due.ts';
+import { patienceInCall } from './gates/interval.ts';
+import { nameWriter, signWrite } from './locks/lease.ts';
+import { createMemory, createTurns } from './memory.ts';
+import { isDeletingHalf } from './model/halves.ts';
+import { type Carry, emptyCarry } from './observe/carry.ts';
+import type { NotLive } from './observe/live.ts';
+import { createLooks } from './observe/looks.ts';
+import { createRooms } from './observe/room.ts';
+import { verified } from './observe/snapshot.ts';
+import { createSources } from './observe/sources.ts';
+import { touchedBy } from './outcome/answer.ts';
+import { startSession } from './perform/deadline.ts';
+import { recoveredReply, replyOf, withoutTransaction } from './reply.ts';
+
+/** Attempts for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
+const mostAttempts = 10;
+
+/** Of the time of a call: what follows from a look has the rest. */
+const partForLooks = 0.75;
+
+/** The hook for Transactions. Calls for one Transaction run one after the other, others side by side. It never rejects. */
+export function createSync(parts: EngineParts): Hook {
+  const { cluster, clock, timing } = parts;
+  const memory = createMemory(clock, Math.random, timing.sighting ?? 0);
+  const inTurn = createTurns();
+  const rooms = createRooms();
+  const server = crypto.randomUUID();
+  let calls = 0;
+  return (call) =>
+    inTurn(call.uid, () => {
+      calls += 1;
+      const session = startSession(cluster, clock, timing.stepDeadline);
+      const until = clock.monotonic() + timing.stepDeadline * partForLooks;
+      const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
+      const sources = createSources(parts.manifests, parts.clock);
+      const { room, close } = rooms.open(call.namespace);
+      const context = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources, room };
+      return reconcile(context, call)
+        .catch((thrown) => recoveredReply(context, call, thrown))
+        .finally(close);
+    });
+}
+
+async function reconcile(context: CallContext, call: Call): Promise<Reply> {
+  const wait = context.memory.pauseLeft(call.uid);
+  if (wait > 0) return { kind: 'retry', retryAfterSeconds: wait / 1000, because: 'the API server sent Retry-After' };
+  const began = context.parts.clock.monotonic();
+  await claimFence(context, call);
+  let next: Progress | Reply = { began, attempts: 1, outcome: [], carry: emptyCarry };
+  while ('attempts' in next) next = await proceed(context, call, next);
+  return next;
+}
+
+// The fence that is most likely due is claimed before the look that must follow it; if that fails, it is claimed after a look.
+async function claimFence({ parts, memory, session, writer }: CallContext, { uid }: Call): Promise<void> {
+  const lease = memory.nextTurn(uid);
+  const write = lease === undefined ? undefined : signWrite(lease, writer, parts.engineNamespace);
+  const answer = write === undefined ? undefined : await session.cluster.send(write);
+  if (answer?.kind === 'ok') memory.signed(uid, writer, undefined);
+}
+
+/** One attempt, and what follows from it: another one, or the reply. */
+async function proceed(context: CallContext, call: Call, progress: Progress): Promise<Progress | Reply> {
+  const basis = await lookAgain(context, call, progress);
+  if (basis.kind !== 'live') return withoutLook(context, call, basis, progress);
+  const failed = (thrown: unknown): Attempt => failedAttempt(context, basis, thrown);
+  const follow = (made: Attempt) => followed(context, call, { ...progress, last: basis }, { basis, made });
+  const made = attempt(context, basis, progress.carry).then((taken) => remembered(context, taken));
+  return follow(await made.catch(failed)).catch((thrown) => follow(failed(thrown)));
+}
+
+interface Made {
+  readonly basis: Basis;
+  readonly made: Attempt;
+}
+
+async function followed(context: CallContext, call: Call, progress: Progress, { basis, made }: Made): Promise<Progress | Reply> {
+  const { carry, ended, outcome } = progress;
+  const before = basis.pending === undefined ? made.before : (ended?.attempt.before ?? made.before);
+  const whole = { ...made, before, outcome: [...outcome, ...made.outcome] };
+  const { result } = whole;
+  const next = { ...progress, outcome: whole.outcome };
+  if (result.kind === 'again') {
+    if (result.pause !== undefined) await context.parts.clock.sleep(result.pause);
+    return tryAgain(context, call, { ...next, carry: { ...result.carry, ...touchedBy(made, carry) } }, whole);
+  }
+  return isToGoOn(context, progress, whole, result)
+    ? { ...next, carry: carriedOn(whole), attempts: 1, look: basis, ended: { attempt: whole, answer: result } }
+    : replyOf(context, call, whole, result);
+}
+
+// What is known of the targets so far is true, whether the Transaction can be read or not.
+function withoutLook(
+  context: CallContext,
+  call: Call,
+  live: NotLive,
+  { ended, outcome, carry }: Progress,
+): Promise<Reply> | Reply {
+  return live.kind === 'unreadable' && ended !== undefined
+    ? replyOf(context, call, { ...ended.attempt, outcome }, ended.answer)
+    : withoutTransaction(context, call, live, carry);
+}
+
+function tryAgain(context: CallContext, call: Call, progress: Progress, made: Attempt): Progress | Reply {
+  const { look: _over, ...next } = progress;
+  if (progress.attempts < mostAttempts) return { ...next, attempts: progress.attempts + 1 };
+  // Begun in any case: what never gets further than this ends by its timeout.
+  return replyOf(context, call, made, { ...retried, status: begun(made.status, made.now) });
+}
+
+const retried = { kind: 'answer', wait: { seconds: 1 }, finalized: false } as const;
+
+/** Whether the call goes on with another target: V1 to V3 (decide/window.ts), while it is young. */
+function isToGoOn(
+  { parts, memory }: CallContext,
+  { began }: Progress,
+  { transaction, now, due, stored, step }: Attempt,
+  answer: Answer,
+): boolean {
+  const { clock, timing, isEnding } = parts;
+  if (answer.finalized || isEnding?.() === true || clock.monotonic() >= began + (timing.callBudget ?? 0)) return false;
+  const lateWindow = lateWindowOf(timing);
+  const { waits } = memory.recall(transaction.uid);
+  const order = memory.snapshots.get(transaction.uid)?.order;
+  const next = dueOf({ transaction, status: answer.status, now, lateWindow, waits, order });
+  // The answer asks for the next call at once only if the object was deleted.
+  const isTerminating = step.kind === 'compensate' && step.verdict.kind === 'delete' && answer.wait === 'now';
+  return mayGoOn({ due, running: answer.status, stored, isTerminating }, next);
+}
+
+// Locks that this call has acquired are released if the Transaction vanishes. Only the call that made a change polls its gate.
+function carriedOn({ locks, due }: Attempt): Carry {
+  const patient = due.kind === 'apply' ? { awaitLeft: patienceInCall } : {};
+  return locks === undefined ? { ...emptyCarry, ...patient } : { ...emptyCarry, locks: locks.states, acquired: locks.acquired };
+}
+
+/** The attempt, once this process has recorded what others cannot know of it. */
+async function remembered(context: CallContext, made: Attempt): Promise<Attempt> {
+  const { memory, session, writer } = context;
+  const { step, outcome, now } = made;
+  const { uid } = made.transaction;
+  const answer = outcome.at(-1)?.answer;
+  if (step.kind === 'sign' && answer?.kind === 'ok') memory.signed(uid, writer, step.isSettled ? undefined : answer.serverTime);
+  if (step.kind === 'store') await rememberSnapshot(context, made);
+  if (step.kind !== 'apply') return made;
+  // The first of two writes (writes/union.ts) has an effect, whatever comes of the second.
+  if (outcome.some((tried) => tried.answer.kind === 'ok')) rememberChange(context, uid, step);
+  if (session.uncertain()) memory.unsettled(uid, now);
+  return made;
+}
+
+function rememberChange({ memory }: CallContext, uid: string, { entry, index }: Extract<Step, { kind: 'apply' }>): void {
+  if (isDeletingHalf(entry)) memory.begun(uid, index);
+  else memory.sent(uid, index);
+}
+
+// The next call need not read back what was just stored. The first ConfigMap was written last.
+async function rememberSnapshot({ memory, parts }: CallContext, { transaction, outcome, result }: Attempt): Promise<void> {
+  const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
+  const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));
+  const source = { packer: parts.sealer, cache: memory.snapshots };
+  if (ref !== undefined) await verified(source, transaction, ref, objects.toReversed());
+}

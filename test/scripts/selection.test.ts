@@ -1,0 +1,26 @@
+// What `npm test` leaves to `npm run test:all`: a kind of behaviour is never left out whole.
+import { existsSync } from 'node:fs';
+import t from 'tap';
+import { readTestOptions } from '../../scripts/test-options.ts';
+import { filesInAllOnly, inAllOnly, share } from '../support/selection.ts';
+
+t.test('each file that npm test leaves out is there, and so is the file that tries its kind of behaviour', async (t) => {
+  t.ok(filesInAllOnly.size > 0);
+  for (const [left, tried] of filesInAllOnly) {
+    for (const file of [left, tried]) t.ok(existsSync(`test/${file}.test.ts`), file);
+    t.notOk(filesInAllOnly.has(tried), `${tried} is tried by npm test`);
+  }
+});
+
+t.test('a file that is named runs whole', async (t) => {
+  t.same([inAllOnly.skip, share(1, 2)], [false, 2]);
+  t.equal(readTestOptions([]).all, false);
+  t.equal(readTestOptions(['--all']).all, true);
+  t.equal(readTestOptions(['test/hooks']).all, true);
+});
+
+t.test('a shard is a number of a number', async (t) => {
+  t.same(readTestOptions(['--shard', '2/4']).shard, { index: 2, of: 4 });
+  for (const text of ['5/4', '0/4', '2', '2/', 'two/four'])
+    t.throws(() => readTestOptions(['--shard', text]), /expected a number of a number/);
+});
