@@ -89,7 +89,13 @@ export function listAt(value: Json | undefined, ...keys: readonly string[]): rea
   return isList(found) ? found : [];
 }
 
-/** The same, of what are objects in it. */
+/** Empty where there is no object. */
+export function objectAt(value: Json | undefined, ...keys: readonly string[]): JsonObject {
+  const found = at(value, ...keys);
+  return isObject(found) ? found : {};
+}
+
+/** `listAt`, of what are objects in it. */
 export function objectsAt(value: Json | undefined, ...keys: readonly string[]): readonly JsonObject[] {
   return listAt(value, ...keys).filter(isObject);
 }

@@ -1,6 +1,6 @@
 // Compares two states of the definition of a kind: a CustomResourceDefinition, or the CompositeResourceDefinition or
 // ManagedResourceDefinition that contains one.
-import { at, equalJson, isList, isObject, type Json, type JsonObject, listAt, objectsAt, textAt } from '../../objects/json.ts';
+import { at, equalJson, isList, type Json, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../objects/json.ts';
 import { compareSchemas, type Difference } from './walk.ts';
 
 export interface Breach {
@@ -103,8 +103,7 @@ function versionsOf(definition: JsonObject): readonly JsonObject[] {
 }
 
 function schemaOf(version: JsonObject): JsonObject {
-  const schema: Json | undefined = at(version, 'schema', 'openAPIV3Schema');
-  return isObject(schema) ? schema : {};
+  return objectAt(version, 'schema', 'openAPIV3Schema');
 }
 
 const mostTold = 10;

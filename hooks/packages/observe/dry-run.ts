@@ -1,5 +1,5 @@
 // Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
-import type { Location, Write } from '../../objects/cluster.ts';
+import type { Location } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { instancesOf, isStorageMoved, storageOf } from '../../transactions/model/crds.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
@@ -8,11 +8,11 @@ import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-
 import { installedObject, type PackageObject } from '../writes/changes.ts';
 import { mostObjectBytes } from '../writes/contents.ts';
 import type { Maker } from '../writes/owners.ts';
-import { fieldManager, preconditionOf } from '../writes/resources.ts';
+import { writeOf } from '../writes/resources.ts';
 import { resourceOf } from './objects.ts';
 import type { DryRunFault } from './observation.ts';
 import { checkAll, type Progress } from './progress.ts';
-import { find, hasObjects, identityOf, type PackageReader, ReadFailed } from './read.ts';
+import { find, hasObjects, type PackageReader, ReadFailed } from './read.ts';
 
 type Fault = PackageFault | DryRunFault;
 
@@ -59,7 +59,7 @@ async function dryRun(reader: PackageReader, one: PackageObject, maker: Maker, l
   for (let attempt = 1; ; attempt += 1) {
     const live = await find(reader, location);
     const object = installedObject(one, live, maker, undefined);
-    const answer = await reader.cluster.dryRun(writeOf({ identity: identityOf(reader), location, object, fieldManager }, live));
+    const answer = await reader.cluster.dryRun(writeOf(location, object, reader.namespace, live));
     if (answer.kind === 'ok') return { faults: [], live };
     const { kind, message } = answer.failure;
     if (kind === 'refused') return { faults: [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }], live };
@@ -74,8 +74,4 @@ async function storageFaults(reader: PackageReader, live: JsonObject | undefined
   if (!(await hasObjects(reader, instancesOf(live)))) return [];
   const what = `CRD ${textAt(next, 'metadata', 'name')}: its objects would be stored as ${quoted(storageOf(next))} and no longer as ${quoted(storageOf(live))}`;
   return [packageFault('SchemaIncompatible', `${what}, which cannot be undone while there are objects; ${howToAllow}`)];
-}
-
-function writeOf(base: Omit<Extract<Write, { verb: 'create' }>, 'verb'>, live: JsonObject | undefined): Write {
-  return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
 }

@@ -1,7 +1,8 @@
 // The objects of a package, as its registry holds them, and as they are in the cluster.
 
 import type { Resource } from '../../objects/cluster.ts';
-import { at, type JsonObject, textAt } from '../../objects/json.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { isRevisionOf, packageLabel, type RevisionOwner } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
 import type { Stage } from '../model/status.ts';
@@ -51,22 +52,12 @@ export async function resourceOf(reader: PackageReader, object: JsonObject): Pro
   return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(reader, apiVersion, kind);
 }
 
-interface Revision {
-  readonly name: string;
-  /** Of the package object. */
-  readonly packageName: string;
-}
-
-/** Active revisions of a package. */
-export async function activeRevisions(
-  reader: PackageReader,
-  kind: PackageKind,
-  own: RevisionOwner,
-): Promise<readonly Revision[]> {
+/** Active revisions of a package, each with the name of its package object. */
+export async function activeRevisions(reader: PackageReader, kind: PackageKind, own: RevisionOwner) {
   const all = await list(reader, revisionsOfKind(kind), undefined, { whole: true });
   return all.flatMap((one) => {
     const name = textAt(one, 'metadata', 'name') ?? '';
-    const isActive = textAt(one, 'spec', 'desiredState') === 'Active' && at(one, 'metadata', 'deletionTimestamp') === undefined;
+    const isActive = textAt(one, 'spec', 'desiredState') === 'Active' && !isTerminating(one);
     const packageName = textAt(one, 'metadata', 'labels', packageLabel) ?? '';
     return isActive && isRevisionOf(own, name, one) ? [{ name, packageName }] : [];
   });

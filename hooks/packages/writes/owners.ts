@@ -3,10 +3,10 @@
 // Packages have no owner: `kubectl delete ptx --cascade=foreground` would have the garbage collector delete a package whose only
 // owner is the package transaction, and with it revisions, CRDs and every resource. What has another owner only loses the reference.
 import type { Resource, Write } from '../../objects/cluster.ts';
-import { at, isObject, type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
+import { at, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { groupOf } from '../../objects/reference.ts';
 import { ownersIn } from '../checks/conflicts.ts';
-import { accountIn, fieldManager, nameLabel, packageTransactions, preconditionOf } from './resources.ts';
+import { nameLabel, packageTransactions, writeOf } from './resources.ts';
 
 /** The package transaction as what it makes names it. */
 export interface Maker {
@@ -50,16 +50,11 @@ function withoutControl(owner: JsonObject): JsonObject {
 
 /** What is there, then what is wanted, then the label of the maker. */
 export function labelsOf(live: JsonObject | undefined, wanted: Json | undefined, maker: Maker): JsonObject {
-  return { ...objectAt(live, 'labels'), ...(isObject(wanted) ? wanted : {}), [nameLabel]: maker.name };
+  return { ...objectAt(live, 'metadata', 'labels'), ...objectAt(wanted), [nameLabel]: maker.name };
 }
 
 export function annotationsOf(live: JsonObject | undefined, wanted: Json | undefined): JsonObject {
-  return { ...objectAt(live, 'annotations'), ...(isObject(wanted) ? wanted : {}) };
-}
-
-function objectAt(live: JsonObject | undefined, key: string): JsonObject {
-  const found = at(live, 'metadata', key);
-  return isObject(found) ? found : {};
+  return { ...objectAt(live, 'metadata', 'annotations'), ...objectAt(wanted) };
 }
 
 /** The uid by kind and name. */
@@ -94,6 +89,5 @@ function uidNow(owner: JsonObject, owners: LiveOwners): string | undefined {
 
 export function ownersWrite(resource: Resource, live: JsonObject, owners: readonly JsonObject[], namespace: string): Write {
   const object = withPath(live, ['metadata', 'ownerReferences'], owners.length === 0 ? undefined : owners);
-  const location = { resource, name: textAt(live, 'metadata', 'name') ?? '' };
-  return { verb: 'update', identity: accountIn(namespace), location, object, precondition: preconditionOf(live), fieldManager };
+  return writeOf({ resource, name: textAt(live, 'metadata', 'name') ?? '' }, object, namespace, live);
 }

@@ -8,17 +8,7 @@ import type { Gzip } from '../model/gzip.ts';
 import { mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
 import type { Purpose, Stage } from '../model/status.ts';
 import { type Contents, packedContents } from './contents.ts';
-import {
-  accountIn,
-  accountName,
-  configMaps,
-  fieldManager,
-  nameLabel,
-  preconditionOf,
-  stageLabel,
-  stages,
-  uidLabel,
-} from './resources.ts';
+import { accountName, configMaps, nameLabel, stageLabel, stages, uidLabel, writeOf } from './resources.ts';
 
 const mostChanges = 64;
 
@@ -61,13 +51,8 @@ interface Place {
 
 export function contentsWrite(ptx: PackageTransaction, { binaryData }: Contents, { name, index, namespace }: Place): Write {
   const metadata = metadataOf(ptx, name, index);
-  return {
-    verb: 'create',
-    identity: accountIn(namespace),
-    location: { resource: configMaps, namespace, name },
-    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata, immutable: true, binaryData },
-    fieldManager,
-  };
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, immutable: true, binaryData };
+  return writeOf({ resource: configMaps, namespace, name }, object, namespace);
 }
 
 export function stageWrite(ptx: PackageTransaction, index: number, changes: readonly JsonObject[], namespace: string): Write {
@@ -86,14 +71,8 @@ export function blockingWrite(ptx: PackageTransaction, index: number, namespace:
 /** Requests the rollback. Half of a package is worse than what one edit of others keeps: all else is undone, and what is left is named. */
 export function requestWrite(stage: JsonObject, value: string, namespace: string): Write {
   const whole = withPath(stage, ['metadata', 'annotations', annotations.requestRollback], value);
-  return {
-    verb: 'update',
-    identity: accountIn(namespace),
-    location: { resource: stages, namespace, name: textAt(stage, 'metadata', 'name') ?? '' },
-    object: withPath(whole, ['metadata', 'annotations', annotations.undoPartial], 'true'),
-    precondition: preconditionOf(stage),
-    fieldManager,
-  };
+  const object = withPath(whole, ['metadata', 'annotations', annotations.undoPartial], 'true');
+  return writeOf({ resource: stages, namespace, name: textAt(stage, 'metadata', 'name') ?? '' }, object, namespace, stage);
 }
 
 function stageOf(
@@ -103,18 +82,10 @@ function stageOf(
   more: JsonObject,
 ): Write {
   const name = ptx.status.stages[index]?.name ?? '';
-  return {
-    verb: 'create',
-    identity: accountIn(namespace),
-    location: { resource: stages, namespace, name },
-    object: {
-      apiVersion: 'tx.janus.io/v1alpha1',
-      kind: 'Transaction',
-      metadata: { ...metadataOf(ptx, name, index), annotations: more },
-      spec: { serviceAccountName: accountName, changes },
-    },
-    fieldManager,
-  };
+  const metadata = { ...metadataOf(ptx, name, index), annotations: more };
+  const spec = { serviceAccountName: accountName, changes };
+  const object = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec };
+  return writeOf({ resource: stages, namespace, name }, object, namespace);
 }
 
 export function phaseOf(stage: JsonObject): string {
