@@ -30,7 +30,7 @@ export interface PackageReader {
   readonly gzip: Gzip;
 }
 
-export function identityOf({ namespace }: PackageReader): Identity {
+function identityOf({ namespace }: PackageReader): Identity {
   return accountIn(namespace);
 }
 
