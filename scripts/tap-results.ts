@@ -1,7 +1,8 @@
 // Reads TAP output and counts tests. A test is a `t.test` block without such blocks inside, or a file without any; assertions do
 // not count. A block or file that fails by itself (an assertion of its own, a crash, a hang) while all its tests passed counts as
 // one more failed test.
-import { type Point, type Token, tokens } from './tap-lines.ts';
+import { Parser, type Result } from 'tap-parser';
+import { stringify } from 'yaml';
 
 export interface Results {
   readonly passed: number;
@@ -17,13 +18,6 @@ export interface FileResults extends Results {
   readonly seconds: number;
 }
 
-interface Block {
-  readonly name: string;
-  readonly inside: Results[];
-  /** Failed assertions of the block itself. */
-  readonly complaints: Point[];
-}
-
 export const noResults: Results = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
 export function sum(left: Results, right: Results): Results {
@@ -35,72 +29,68 @@ export function sum(left: Results, right: Results): Results {
   };
 }
 
-/** Reads the lines of a run of several files; calls `onFile` when the lines of one file are complete. */
-export function fileByFile(onFile: (results: FileResults) => void): (line: string) => void {
-  let lines: string[] = [];
-  return (line) => {
-    if (line.startsWith('# Subtest: ')) lines = [];
-    lines.push(line);
-    // tap ends the lines of a file with an empty one; empty lines inside are indented.
-    if (line !== '') return;
-    for (const results of readFiles(lines)) onFile(results);
-    lines = [];
-  };
+/** Reads the output of a run of several files as it comes; `onFile` gets the results of each file. The caller ends the parser. */
+export function fileByFile(onFile: (results: FileResults) => void): Parser {
+  return listen(new Parser(), [], (name, results, end) => onFile({ ...results, file: name, seconds: (end.time ?? 0) / 1000 }));
 }
 
-function readFiles(lines: readonly string[]): readonly FileResults[] {
-  const open: Block[] = [newBlock('')];
-  const files: FileResults[] = [];
-  for (const token of tokens(lines)) {
-    const closed = read(token, open);
-    if (closed === undefined) continue;
-    if (token.depth === 0) files.push({ ...closed, file: token.name, seconds: secondsOf(token) });
-    else open[token.depth]?.inside.push(closed);
-  }
-  return files;
+/** What failed in the tests of one file, by its own output. A failure outside of them (a crash, a process that ends early) is not listed. */
+export function failuresIn(file: string, output: string): readonly string[] {
+  const failures: string[] = [];
+  const parser = listen(new Parser(), [file], (_, results) => failures.push(...results.failures));
+  parser.end(output);
+  return failures;
 }
 
-function secondsOf(token: Token): number {
-  const [, ms] = /^time=([\d.]+)ms/.exec(token.kind === 'subtest' ? '' : token.directive) ?? [];
-  return Number(ms ?? 0) / 1000;
+/** The results of a block are known once its closing point, one level up, is read. */
+type OnBlock = (name: string, results: Results, end: Result) => void;
+
+/** `path`: the names of the blocks around. */
+function listen(parser: Parser, path: readonly string[], onBlock: OnBlock, onOwn?: (point: Result) => void): Parser {
+  let open: Block | undefined;
+  parser.on('child', (child: Parser) => {
+    const block: Block = { name: child.name, inside: [], complaints: [] };
+    open = block;
+    const at = [...path, block.name];
+    listen(
+      child,
+      at,
+      (_, results) => block.inside.push(results),
+      (point) => block.complaints.push(point),
+    );
+  });
+  parser.on('assert', (point: Result) => {
+    const closed = point.closingTestPoint ? open : undefined;
+    if (closed !== undefined) onBlock(closed.name, resultsOf(closed, point, [...path, closed.name]), point);
+    // A skipped block is never opened.
+    else if (isSkipped(point)) onBlock(point.name, { ...noResults, skipped: 1 }, point);
+    else if (!point.ok) onOwn?.(point);
+  });
+  return parser;
 }
 
-/**
- * `open`: the open blocks, down to the innermost. Opens or closes one, or records an assertion; returns the results of a closed
- * block.
- */
-function read(token: Token, open: Block[]): Results | undefined {
-  if (token.kind === 'subtest') {
-    open.splice(token.depth + 1, open.length, newBlock(token.name));
-    return undefined;
-  }
-  const block = open[token.depth + 1];
-  // In TAP 14 the first point after a block, one level up, closes the block.
-  if (block !== undefined) {
-    const path = open.slice(1, token.depth + 2).map(({ name }) => name);
-    open.splice(token.depth + 1);
-    return resultsOf(block, token, path);
-  }
-  // A skipped block is never opened.
-  if (isSkipped(token)) return { ...noResults, skipped: 1 };
-  if (!token.ok) open[token.depth]?.complaints.push(token);
-  return undefined;
+interface Block {
+  readonly name: string;
+  readonly inside: Results[];
+  /** Failed assertions of the block itself. */
+  readonly complaints: Result[];
 }
 
-function isSkipped({ directive }: Point): boolean {
-  return /^(SKIP|TODO)/i.test(directive);
+function isSkipped({ skip, todo }: Result): boolean {
+  return skip !== false || todo !== false;
 }
 
-function newBlock(name: string): Block {
-  return { name, inside: [], complaints: [] };
-}
-
-function resultsOf(block: Block, end: Point, path: readonly string[]): Results {
+function resultsOf(block: Block, end: Result, path: readonly string[]): Results {
   const inside = block.inside.reduce(sum, noResults);
   if (isSkipped(end)) return sum(inside, { ...noResults, skipped: 1 });
   if (end.ok) return block.inside.length === 0 ? { ...noResults, passed: 1 } : inside;
   if (inside.failed > 0 && block.complaints.length === 0) return inside;
-  const told = block.complaints.length > 0 ? block.complaints : [end];
-  const failure = [path.join(' > '), ...told.flatMap((point) => point.lines.map((line) => `  ${line}`))].join('\n');
+  const points = block.complaints.length > 0 ? block.complaints : [end];
+  const failure = [path.join(' > '), ...points.flatMap(linesOf).map((line) => `  ${line}`)].join('\n');
   return sum(inside, { ...noResults, failed: 1, failures: [failure] });
+}
+
+function linesOf({ id, name, diag }: Result): readonly string[] {
+  const details = diag === null ? [] : stringify(diag).trimEnd().split('\n');
+  return [`not ok ${id} - ${name}`, ...details];
 }

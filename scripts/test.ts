@@ -102,14 +102,15 @@ async function runTap(options: readonly string[], files: readonly string[], kube
   const env = { ...process.env, KUBECONFIG: kubeconfig, JANUS_TEST_KUBECONFIG: kubeconfig };
   const missing = new Set(files);
   let results = noResults;
-  const readLine = fileByFile((file) => {
+  const parser = fileByFile((file) => {
     results = sum(results, file);
     missing.delete(file.file);
     tell(file);
   });
   const settings = ['--reporter=tap', '--jobs=4', `--test-env=${nothingRecorded}`];
   const args = [tap, 'run', ...settings, ...options, ...files];
-  const { code } = await runNode(args, env, readLine);
+  const { code } = await runNode(args, env, (line) => parser.write(`${line}\n`));
+  parser.end();
   return code === 0 ? results : sum(results, withoutResult(missing, results.failed));
 }
 

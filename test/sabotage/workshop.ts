@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type Point, tokens } from '../../scripts/tap-lines.ts';
+import { failuresIn } from '../../scripts/tap-results.ts';
 import { edited, type Sabotage } from './sabotage.ts';
 
 export const root = join(import.meta.dirname, '..', '..');
@@ -105,19 +105,7 @@ function end(pid: number | undefined): void {
   }
 }
 
-/** `test/a.test.ts > block > test`. What fails outside of a test (a crash, a program that ends early) is no result. */
+/** `test/a.test.ts > block > test`. What fails outside of a test is no result. */
 function firstFailedTest(file: string, output: string): string | undefined {
-  const way: string[] = [];
-  for (const token of tokens(output.split('\n'))) {
-    // A point at the depth of an open block closes it.
-    const path = way.slice(0, token.depth + 1);
-    way.length = Math.min(way.length, token.depth);
-    if (token.kind === 'subtest') way[token.depth] = token.name;
-    else if (isFailure(token) && path.length > 0) return [file, ...path].join(' > ');
-  }
-  return undefined;
-}
-
-function isFailure({ ok, directive }: Point): boolean {
-  return !ok && !/^(SKIP|TODO)/i.test(directive);
+  return failuresIn(file, output)[0]?.split('\n')[0];
 }
