@@ -30,7 +30,7 @@ export async function readPreparation(context: PreparationContext): Promise<Prep
   const entries = packagesOf(lock).filter((one): one is JsonObject => typeof one === 'object');
   const changed = changedPackages(wanted, entries, ptx.status.proposed ?? []);
   const packages: ChangedPackage[] = [];
-  const members: PackageObject[] = [];
+  const objects: PackageObject[] = [];
   const room = { left: mostValues };
   for (const one of changed) {
     const read = await objectsOf(one.source, one.digest, context.registry, room);
@@ -39,32 +39,35 @@ export async function readPreparation(context: PreparationContext): Promise<Prep
     packages.push({ ...one, ...(family === undefined ? {} : { family }) });
     // What a Function holds is never installed.
     const own = one.kind === 'Function' ? [] : read.objects;
-    members.push(...own.map((object) => ({ kind: one.kind, revision: one.revision, object })));
+    objects.push(...own.map((object) => ({ kind: one.kind, revision: one.revision, object })));
   }
   const found = await list(reader, configMaps, reader.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
   const existing = new Set(found.map((object) => textAt(object, 'metadata', 'name') ?? ''));
-  const released = await leftOut(reader, packages, members);
-  const prepared = stagesOf(ptx, partsOf(packages, members, released), reader.gzip);
+  const released = await leftOut(reader, packages, objects);
+  const prepared = stagesOf(ptx, partsOf(packages, objects, released), reader.gzip);
   return { kind: 'ready', prepared, existing };
 }
 
 function partsOf(
   packages: readonly ChangedPackage[],
-  members: readonly PackageObject[],
+  objects: readonly PackageObject[],
   released: readonly Released[],
 ): readonly Part[] {
-  const items = packages.map((one) => ({ ...one }) as unknown as JsonObject);
-  const objects = members.map((one) => ({ ...one }) as unknown as JsonObject);
+  const stored = (items: readonly object[]) => items as unknown as readonly JsonObject[];
+  const items = stored(packages);
   return [
     { purpose: 'Packages', items, changesPerItem: 1 },
     { purpose: 'Revisions', items, changesPerItem: 1 },
-    { purpose: 'Objects', items: objects, changesPerItem: 1 },
-    { purpose: 'Releases', items: released.map((one) => ({ ...one }) as unknown as JsonObject), changesPerItem: 1 },
+    { purpose: 'Objects', items: stored(objects), changesPerItem: 1 },
+    { purpose: 'Releases', items: stored(released), changesPerItem: 1 },
     { purpose: 'Activation', items, changesPerItem: 2 },
   ];
 }
 
-/** Objects that a new version leaves out, and that a revision of its package still controls. `objects`: what these packages hold now. What a revision controls that is gone needs no release. */
+/**
+ * Objects that a new version leaves out, and that a revision of its package still controls. `objects`: what these packages hold now. What a
+ * revision controls that is gone needs no release.
+ */
 async function leftOut(
   reader: PackageReader,
   packages: readonly ChangedPackage[],
