@@ -35,7 +35,7 @@ t.test('npm start with a bad environment tells every fault and exits with 1', as
     '- JANUS_NAMESPACE: expected a namespace name, found "Janus"',
     '- LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, found "loud"',
     '- JANUS_TOKEN_DIRECTORY: is required: directory with the bearer token that callers send (docs/access.md); --insecure disables authentication',
-    `- KUBECONFIG: the file ${join(directory, 'none')} cannot be used (ENOENT)`,
+    `- KUBECONFIG: The kubeconfig ${join(directory, 'none')} cannot be used (ENOENT): correct it, or name another file.`,
   ]);
 });
 
@@ -67,7 +67,7 @@ t.test('it makes its key, is ready, serves, and ends on SIGTERM once what it has
     .map(([name, value]) => `${name}: ${value}`)
     .join('\r\n');
   const received: Buffer[] = [];
-  half.on('data', (bytes) => received.push(bytes));
+  half.on('data', (bytes: Buffer) => received.push(bytes));
   half.write(`POST /sync HTTP/1.1\r\nhost: a\r\n${headers}\r\ncontent-length: ${body.length}\r\n\r\n`);
   half.write(body.slice(0, 10));
   await waitFor(async () => (await get(`${address}/healthz`)).code === 200, 'the hook to have taken the first half');

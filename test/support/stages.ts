@@ -3,7 +3,8 @@ import { packageUnits } from './package-stages.ts';
 import { file, folder, type Unit, values } from './unit.ts';
 
 const isContent = folder('hooks/objects/content');
-const port = 'hooks/objects/cluster.ts';
+const requests = folder('hooks/objects/requests');
+const port = (path: string): boolean => /^hooks\/objects\/(cluster|mutation)\.ts$/.test(path);
 const observation = (path: string): boolean => /^hooks\/transactions\/observe\/(observation|awaited|carry)\.ts$/.test(path);
 const isHazardRead = (path: string): boolean => /^hooks\/transactions\/hazards\/read[^/]*\.ts$/.test(path);
 const checked = [...values, 'content', 'writes', 'snapshots', 'gates', 'hazards', 'checks', 'due', 'locks'];
@@ -16,16 +17,23 @@ export const units: readonly Unit[] = [
   {
     name: 'objects',
     what: 'Kubernetes objects as JSON: references, selectors, quantities, times, failures of requests; the hooks share it',
-    holds: (path) => folder('hooks/objects')(path) && !isContent(path) && path !== port,
+    holds: (path) => folder('hooks/objects')(path) && !isContent(path) && !requests(path) && !port(path),
     sees: [],
     nature: 'pure',
   },
   {
     name: 'cluster',
-    what: 'the port: what a hook needs of the outside world',
-    holds: file(port),
+    what: 'the port: what a hook needs of the outside world; mutations, which are writes in order',
+    holds: port,
     sees: ['objects'],
     nature: 'types',
+  },
+  {
+    name: 'requests',
+    what: 'sends mutations, and reads lists page by page; the hooks share it',
+    holds: requests,
+    sees: ['objects', 'cluster'],
+    nature: 'effects',
   },
   {
     name: 'content',
@@ -115,21 +123,21 @@ export const units: readonly Unit[] = [
     name: 'reading',
     what: 'lists page by page, shared for a moment, and what a 404 proves',
     holds: folder('hooks/transactions/reading'),
-    sees: [...values, 'writes'],
+    sees: [...values, 'requests', 'writes'],
     nature: 'effects',
   },
   {
     name: 'hazards/read',
     what: 'the reads that the table of hazards names',
     holds: isHazardRead,
-    sees: [...observed, 'reading'],
+    sees: [...observed, 'requests', 'reading'],
     nature: 'effects',
   },
   {
     name: 'observe',
     what: 'the reads that what is due needs',
     holds: folder('hooks/transactions/observe'),
-    sees: [...observed, 'reading', 'hazards/read'],
+    sees: [...observed, 'requests', 'reading', 'hazards/read'],
     nature: 'effects',
   },
   {
@@ -169,9 +177,9 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'perform',
-    what: 'sends the writes, within the deadline of the call',
+    what: 'the deadline of a call, for each of its requests',
     holds: folder('hooks/transactions/perform'),
-    sees: [...values, 'writes', 'plan'],
+    sees: [...values, 'requests', 'writes'],
     nature: 'effects',
   },
   {
@@ -199,7 +207,7 @@ export const units: readonly Unit[] = [
     name: 'reconcile',
     what: 'the program: look, decide, plan, perform, report; the loop of a call, and its reply',
     holds: (path) => /^hooks\/transactions\/(reconcile|attempt|reply)\.ts$/.test(path),
-    sees: [...planned, 'call', 'reading', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
+    sees: [...planned, 'call', 'requests', 'reading', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
     nature: 'effects',
   },
   {

@@ -4,16 +4,8 @@ import type { Resource } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { kindOf, kindOfReference } from '../../objects/reference.ts';
-import {
-  apiServiceOf,
-  awayOf,
-  isPassing,
-  type KindsListing,
-  type Looker,
-  listKinds,
-  pluralOf,
-  type Wanted,
-} from '../reading/listing.ts';
+import type { ListQuery } from '../../objects/requests/pager.ts';
+import { apiServiceOf, awayOf, isPassing, type KindsListing, type Looker, listKinds, pluralOf } from '../reading/listing.ts';
 import { areEvents, type Candidates, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
 
@@ -114,7 +106,7 @@ async function listBySign(
 }
 
 // Most objects of a cluster are no dependents: these are not kept.
-function pick({ resource, fieldSelector }: Wanted, object: JsonObject): readonly Dependent[] {
+function pick({ resource, fieldSelector }: ListQuery, object: JsonObject): readonly Dependent[] {
   const one = dependentOf(resource, object);
   const mayGo = fieldSelector !== undefined || one.owners.length > 0 || resource.plural === 'endpoints';
   return mayGo && !isLeaving(one) ? [one] : [];

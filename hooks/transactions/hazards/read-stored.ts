@@ -1,9 +1,10 @@
 // The objects of a CRD that lose by a change of it: those that hold values which a schema drops, and those that may be stored in a version
 // which the undo takes away (attribution/stored-versions.ts).
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { instancesOf, isDefinition, newStoredVersions, settledAt } from '../model/crds.ts';
 import { isAfter } from '../model/others.ts';
-import { allListed, inTurn, listAll } from '../reading/listing.ts';
+import { allListed, listAll } from '../reading/listing.ts';
 import { isWithoutObjects } from '../reading/served.ts';
 import { definitions } from '../writes/resources.ts';
 import { dependentOf } from './dependents.ts';

@@ -2,13 +2,14 @@
 
 import { generatedNote } from '../../objects/content/manifest.ts';
 import { stayingKeysNote } from '../../objects/content/ownership.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { fault } from '../checks/fault.ts';
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
 import { joined } from '../hazards/messages.ts';
 import { deletedOwnerFaults } from '../hazards/read-owners.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
-import { inTurn } from '../reading/listing.ts';
+
 import { snapshotNames } from '../snapshots/names.ts';
 import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { reviewAccess } from './access.ts';

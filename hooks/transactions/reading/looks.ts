@@ -1,6 +1,8 @@
 // Results of reads are shared for a moment: all Deletes of a call share one list of dependents. A look that takes longer than a call
 // continues in the next call: the process keeps what it has found so far.
 
+import type { Place } from '../../objects/requests/pager.ts';
+
 /** A list in progress. */
 export interface Begun {
   readonly pages: readonly (readonly unknown[])[];
@@ -8,12 +10,6 @@ export interface Begun {
   readonly count: number;
   /** Where the list continues; undefined if it is complete. */
   readonly next: Place | undefined;
-}
-
-export interface Place {
-  readonly from?: string;
-  /** Objects of a page. */
-  readonly limit: number;
 }
 
 /** Lists by name, for each look by its key. */

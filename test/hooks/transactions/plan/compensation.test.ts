@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Write } from '../../../../hooks/objects/cluster.ts';
 import { managersOf } from '../../../../hooks/objects/content/fields.ts';
 import { at, isList, isObject, type JsonObject, withPath } from '../../../../hooks/objects/json.ts';
+import type { Mutation } from '../../../../hooks/objects/mutation.ts';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../../hooks/transactions/attribution/undo.ts';
 import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../../../hooks/transactions/model/change.ts';
@@ -10,7 +11,6 @@ import type { SnapshotEntry } from '../../../../hooks/transactions/model/entry.t
 import { nobodyElse } from '../../../../hooks/transactions/model/others.ts';
 import { fieldManagers } from '../../../../hooks/transactions/model/transaction.ts';
 import { compensation } from '../../../../hooks/transactions/plan/compensation.ts';
-import type { Mutation } from '../../../../hooks/transactions/writes/mutation.ts';
 import { changed, created, entryFor, liveObject, prior, with_ } from '../../../support/evaluated-objects.ts';
 import { entry, managed } from '../../../support/managed-fields.ts';
 import { transactionOf } from '../../../support/transactions.ts';

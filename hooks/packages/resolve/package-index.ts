@@ -10,7 +10,7 @@ export interface Fetched {
 }
 
 /** What was read so far. A source without tags has an empty list. */
-export interface Known {
+export interface RegistryData {
   /** By source. */
   readonly tags: ReadonlyMap<string, readonly string[]>;
   /** By source and version, `SOURCE VERSION`. */
@@ -36,7 +36,7 @@ export interface Needs {
 }
 
 /** What a hostile package requires could take minutes of the processor, in which the hook serves nobody. */
-export class TooMuch extends Error {}
+export class OverBudget extends Error {}
 
 /**
  * Terms of constraints that are compared for one tree, and requirements that are drawn for its choices, in all rounds of its resolution;
@@ -53,18 +53,18 @@ function inOrder(tags: readonly string[]): readonly Version[] {
   return versions.sort((left, right) => compareVersions(right, left) || (left.text < right.text ? -1 : 1));
 }
 
-export type Knowledge = ReturnType<typeof consult>;
+export type PackageIndex = ReturnType<typeof createIndex>;
 
 /** Looks values up, and records what is missing. `spent`: checks of the rounds before. */
-export function consult(known: Known, spent: number) {
+export function createIndex(known: RegistryData, spent: number) {
   const constraints = new Map<string, Constraint>();
   const looked = new Set<string>();
   const remembered = new Map<string, unknown>();
   const missing = { tags: new Set<string>(), packages: new Map<string, Release>() };
   let checks = spent;
-  const spend = (more: number): void => {
+  const charge = (more: number): void => {
     checks += more;
-    if (checks > mostChecks) throw new TooMuch(`more than ${mostChecks} terms of constraints would have to be compared`);
+    if (checks > mostChecks) throw new OverBudget(`more than ${mostChecks} terms of constraints would have to be compared`);
   };
   return {
     /** Complete versions in falling order; none, and recorded as missing, if the tags were not read. */
@@ -87,7 +87,7 @@ export function consult(known: Known, spent: number) {
     constraint(text: string): Constraint {
       const constraint = constraints.get(text) ?? readConstraint(text) ?? { kind: 'range', text, anyOf: [] };
       constraints.set(text, constraint);
-      spend(constraint.kind === 'digest' ? 1 : constraint.anyOf.reduce((sum, { terms }) => sum + terms.length, 1));
+      charge(constraint.kind === 'digest' ? 1 : constraint.anyOf.reduce((sum, { terms }) => sum + terms.length, 1));
       return constraint;
     },
     /** What was found before is not looked for again. */
@@ -95,8 +95,8 @@ export function consult(known: Known, spent: number) {
       if (!remembered.has(key)) remembered.set(key, find());
       return remembered.get(key) as Found;
     },
-    /** Counts work against `mostChecks`; throws TooMuch beyond. */
-    spend,
+    /** Counts work against `mostChecks`; throws OverBudget beyond. */
+    charge,
     /** How many terms were compared, and requirements drawn, so far. */
     checks: (): number => checks,
     /** How many packages were looked up, known or not. */

@@ -1,14 +1,15 @@
 // The objects of a package, as its registry holds them, and as they are in the cluster.
 
 import type { Resource } from '../../objects/cluster.ts';
-import { at, type JsonObject, textAt } from '../../objects/json.ts';
-import { packageLabel } from '../model/names.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { isRevisionOf, packageLabel, type RevisionOwner } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
-import { isRevisionOf, type RevisionOwner } from '../model/revision.ts';
-import { valuesIn } from '../plan/contents.ts';
-import { definitions, revisionsOfKind } from '../plan/resources.ts';
+import type { Stage } from '../model/status.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
-import { type Looker, list, served } from './reading.ts';
+import { readContents, valuesIn } from '../writes/contents.ts';
+import { configMaps, definitions, revisionsOfKind } from '../writes/resources.ts';
+import { find, list, type PackageReader, served } from './read.ts';
 
 /** How many more values may be in memory at once. */
 interface Room {
@@ -22,12 +23,12 @@ export const mostValues = 1_500_000;
  * Without the meta; CustomResourceDefinitions first, since others may need them. What has no room is no package that can be installed:
  * a few kB, packed, can hold more than the memory of the hook.
  */
-export async function membersOf(
+export async function objectsOf(
   source: string,
   digest: string,
   registry: Registry,
   room: Room = { left: mostValues },
-): Promise<{ readonly meta: JsonObject | undefined; readonly members: readonly JsonObject[] } | RegistryFailed> {
+): Promise<{ readonly meta: JsonObject | undefined; readonly objects: readonly JsonObject[] } | RegistryFailed> {
   const objects: JsonObject[] = [];
   const answer = await registry.read(source, digest, (object) => {
     room.left -= valuesIn(object);
@@ -37,7 +38,7 @@ export async function membersOf(
   if (room.left < 0) return tooLarge(`${source}@${digest}`);
   const all = objects.filter((object) => !isMeta(object));
   const isFirst = (object: JsonObject): boolean => textAt(object, 'kind') === definitions.kind;
-  return { meta: objects.find(isMeta), members: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
+  return { meta: objects.find(isMeta), objects: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
 }
 
 function tooLarge(which: string): RegistryFailed {
@@ -46,24 +47,24 @@ function tooLarge(which: string): RegistryFailed {
 }
 
 /** How the kind of an object is served; undefined if it is not. */
-export async function resourceOf(looker: Looker, object: JsonObject): Promise<Resource | undefined> {
+export async function resourceOf(reader: PackageReader, object: JsonObject): Promise<Resource | undefined> {
   const [apiVersion = '', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
-  return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(looker, apiVersion, kind);
+  return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(reader, apiVersion, kind);
 }
 
-interface Revision {
-  readonly name: string;
-  /** Of the package object. */
-  readonly packageName: string;
-}
-
-/** Active revisions of a package. */
-export async function activeRevisions(looker: Looker, kind: PackageKind, own: RevisionOwner): Promise<readonly Revision[]> {
-  const all = await list(looker, revisionsOfKind(kind), undefined, { whole: true });
+/** Active revisions of a package, each with the name of its package object. */
+export async function activeRevisions(reader: PackageReader, kind: PackageKind, own: RevisionOwner) {
+  const all = await list(reader, revisionsOfKind(kind), undefined, { whole: true });
   return all.flatMap((one) => {
     const name = textAt(one, 'metadata', 'name') ?? '';
-    const isActive = textAt(one, 'spec', 'desiredState') === 'Active' && at(one, 'metadata', 'deletionTimestamp') === undefined;
+    const isActive = textAt(one, 'spec', 'desiredState') === 'Active' && !isTerminating(one);
     const packageName = textAt(one, 'metadata', 'labels', packageLabel) ?? '';
     return isActive && isRevisionOf(own, name, one) ? [{ name, packageName }] : [];
   });
+}
+
+/** What a stage is made from; undefined if its contents are not those that were stored. */
+export async function readStage(reader: PackageReader, { name, digest }: Stage): Promise<readonly JsonObject[] | undefined> {
+  const contents = await find(reader, { resource: configMaps, namespace: reader.namespace, name });
+  return contents === undefined ? undefined : readContents(contents, digest, reader.gzip);
 }

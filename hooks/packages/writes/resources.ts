@@ -1,6 +1,6 @@
 // The kinds that packages are made of, and as whom they are written.
-import type { Identity, Location, Precondition, Resource } from '../../objects/cluster.ts';
-import { type Json, textAt } from '../../objects/json.ts';
+import type { Identity, Location, Precondition, Resource, Write } from '../../objects/cluster.ts';
+import { type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import type { PackageKind } from '../model/package.ts';
 
 const verbs = ['get', 'list', 'create', 'update', 'delete'];
@@ -60,7 +60,7 @@ export function accountIn(namespace: string): Identity {
 }
 
 /** The field manager of what is written outside of stages. */
-export const fieldManager = 'janus-packages';
+const fieldManager = 'janus-packages';
 
 /** On all that a package transaction makes. */
 export const nameLabel = 'pkg.crossplane.io/transaction';
@@ -77,4 +77,10 @@ export const familyLabel = 'pkg.crossplane.io/provider-family';
 /** What a write replaces. */
 export function preconditionOf(object: Json | undefined): Precondition {
   return { uid: textAt(object, 'metadata', 'uid') ?? '', resourceVersion: textAt(object, 'metadata', 'resourceVersion') ?? '' };
+}
+
+/** As the ServiceAccount of packages: the write that creates the object, or that replaces `live`. */
+export function writeOf(location: Location, object: JsonObject, namespace: string, live?: JsonObject): Write {
+  const base = { identity: accountIn(namespace), location, object, fieldManager };
+  return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
 }

@@ -1,18 +1,20 @@
 // A try as stages: their names, their contents in ConfigMaps, and the Transactions that make them.
 import type { Write } from '../../objects/cluster.ts';
-import type { JsonObject } from '../../objects/json.ts';
+import { type Json, type JsonObject, listAt, textAt, withPath } from '../../objects/json.ts';
+import { decodeItem, isNotRestored, isToUndo } from '../../transactions/model/item.ts';
 import { annotations } from '../../transactions/model/transaction.ts';
 import { hashedName } from '../model/digest.ts';
 import type { Gzip } from '../model/gzip.ts';
 import { mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
 import type { Purpose, Stage } from '../model/status.ts';
 import { type Contents, packedContents } from './contents.ts';
-import { accountIn, accountName, configMaps, fieldManager, nameLabel, stageLabel, stages, uidLabel } from './resources.ts';
+import { accountName, configMaps, nameLabel, stageLabel, stages, uidLabel, writeOf } from './resources.ts';
 
 const mostChanges = 64;
 
-/** A stage, and what it is made from. */
+/** The stage `index`, and what it is made from. */
 export interface Prepared {
+  readonly index: number;
   readonly stage: Stage;
   readonly contents: Contents;
 }
@@ -30,6 +32,7 @@ export function stagesOf({ uid, status }: PackageTransaction, parts: readonly Pa
     packedContents(items, Math.floor(mostChanges / changesPerItem), gzip).map((contents) => ({ purpose, contents })),
   );
   return chunks.map(({ purpose, contents }, index) => ({
+    index,
     stage: { name: hashedName('ptx', uid, status.failures + 1, index), purpose, digest: contents.digest },
     contents,
   }));
@@ -48,13 +51,8 @@ interface Place {
 
 export function contentsWrite(ptx: PackageTransaction, { binaryData }: Contents, { name, index, namespace }: Place): Write {
   const metadata = metadataOf(ptx, name, index);
-  return {
-    verb: 'create',
-    identity: accountIn(namespace),
-    location: { resource: configMaps, namespace, name },
-    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata, immutable: true, binaryData },
-    fieldManager,
-  };
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, immutable: true, binaryData };
+  return writeOf({ resource: configMaps, namespace, name }, object, namespace);
 }
 
 export function stageWrite(ptx: PackageTransaction, index: number, changes: readonly JsonObject[], namespace: string): Write {
@@ -65,10 +63,16 @@ export function stageWrite(ptx: PackageTransaction, index: number, changes: read
 }
 
 /** A stage that has the name of one that may come late, and never begins: its rollback is requested before its first change. */
-export function takenName(ptx: PackageTransaction, index: number, namespace: string): Write {
+export function blockingWrite(ptx: PackageTransaction, index: number, namespace: string): Write {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: ptx.status.stages[index]?.name ?? '' };
-  const asked = { [annotations.requestRollback]: `${ptx.uid}/1` };
-  return stageOf(ptx, { index, namespace }, [{ type: 'Delete', target }], asked);
+  return stageOf(ptx, { index, namespace }, [{ type: 'Delete', target }], { [annotations.requestRollback]: `${ptx.uid}/1` });
+}
+
+/** Requests the rollback. Half of a package is worse than what one edit of others keeps: all else is undone, and what is left is named. */
+export function requestWrite(stage: JsonObject, value: string, namespace: string): Write {
+  const whole = withPath(stage, ['metadata', 'annotations', annotations.requestRollback], value);
+  const object = withPath(whole, ['metadata', 'annotations', annotations.undoPartial], 'true');
+  return writeOf({ resource: stages, namespace, name: textAt(stage, 'metadata', 'name') ?? '' }, object, namespace, stage);
 }
 
 function stageOf(
@@ -78,16 +82,23 @@ function stageOf(
   more: JsonObject,
 ): Write {
   const name = ptx.status.stages[index]?.name ?? '';
-  return {
-    verb: 'create',
-    identity: accountIn(namespace),
-    location: { resource: stages, namespace, name },
-    object: {
-      apiVersion: 'tx.janus.io/v1alpha1',
-      kind: 'Transaction',
-      metadata: { ...metadataOf(ptx, name, index), annotations: more },
-      spec: { serviceAccountName: accountName, changes },
-    },
-    fieldManager,
-  };
+  const metadata = { ...metadataOf(ptx, name, index), annotations: more };
+  const spec = { serviceAccountName: accountName, changes };
+  const object = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec };
+  return writeOf({ resource: stages, namespace, name }, object, namespace);
+}
+
+export function phaseOf(stage: JsonObject): string {
+  return textAt(stage, 'status', 'phase') ?? 'Pending';
+}
+
+/** Whether nothing of it is in the cluster: it was rolled back, or it ended before it applied anything. */
+export function isUndone(stage: JsonObject): boolean {
+  const phase = phaseOf(stage);
+  return phase === 'RolledBack' || (phase === 'Failed' && !listAt(stage, 'status', 'items').some(mayBeLeft));
+}
+
+function mayBeLeft(wire: Json): boolean {
+  const item = decodeItem(wire);
+  return item === undefined || isToUndo(item) || isNotRestored(item);
 }

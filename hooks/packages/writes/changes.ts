@@ -1,5 +1,5 @@
 // The changes of a stage, as the engine takes them.
-import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
+import { at, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { installable } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
 import { type PackageKind, packageApiVersion } from '../model/package.ts';
@@ -14,7 +14,7 @@ export interface ChangedPackage extends Changed {
 }
 
 /** An object of a package. */
-export interface Member {
+export interface PackageObject {
   readonly kind: PackageKind;
   readonly revision: string;
   readonly object: JsonObject;
@@ -31,7 +31,7 @@ function change(object: JsonObject, live: JsonObject | undefined): JsonObject {
 
 /** The package object. One that is required keeps the spec that it has, but for its version. */
 export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | undefined, maker: Maker): JsonObject {
-  const spec = one.isRoot ? wanted.spec : { ...objectOf(at(live, 'spec')), package: one.package };
+  const spec = one.isRoot ? wanted.spec : { ...objectAt(live, 'spec'), package: one.package };
   const labels = labelsOf(live, one.isRoot ? wanted.labels : {}, maker);
   const metadata = { name: one.name, labels, ...annotations(live, {}) };
   return change({ apiVersion: packageApiVersion, kind: one.kind, metadata, spec }, live);
@@ -40,10 +40,6 @@ export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | u
 function annotations(live: JsonObject | undefined, wanted: Json | undefined): JsonObject {
   const all = annotationsOf(live, wanted);
   return Object.keys(all).length > 0 ? { annotations: all } : {};
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 const copied = [
@@ -77,12 +73,8 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
     return value === undefined ? [] : [[key, value] as const];
   });
   const family = one.family === undefined ? {} : { [familyLabel]: one.family };
-  const reference = {
-    apiVersion: packageApiVersion,
-    kind: one.kind,
-    name: one.name,
-    uid: textAt(owner, 'metadata', 'uid') ?? '',
-  };
+  const uid = textAt(owner, 'metadata', 'uid') ?? '';
+  const reference = { apiVersion: packageApiVersion, kind: one.kind, name: one.name, uid };
   const metadata = {
     name: one.revision,
     labels: labelsOf(live, { [packageLabel]: one.name, ...family }, maker),
@@ -90,7 +82,7 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
     ownerReferences: ownersOf(live, maker, { reference, controls: false }),
   };
   const spec = {
-    ...objectOf(at(live, 'spec')),
+    ...objectAt(live, 'spec'),
     ...Object.fromEntries(settings),
     desiredState: isActive ? 'Active' : 'Inactive',
     image: `${one.source}@${one.digest}`,
@@ -100,13 +92,13 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
 }
 
 /** The object as it is made: without an owner before the revision is there, for the dry run. */
-export function memberObject(
-  { kind, revision, object }: Member,
+export function installedObject(
+  { kind, revision, object }: PackageObject,
   live: JsonObject | undefined,
   maker: Maker,
   revisionUid: string | undefined,
 ): JsonObject {
-  const given = objectOf(at(object, 'metadata'));
+  const given = objectAt(object, 'metadata');
   const reference = { apiVersion: packageApiVersion, kind: `${kind}Revision`, name: revision, uid: revisionUid ?? '' };
   const owners = revisionUid === undefined ? {} : { ownerReferences: ownersOf(live, maker, { reference, controls: true }) };
   const metadata = {
@@ -129,10 +121,10 @@ function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObjec
   return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
 }
 
-export function memberChange(member: Member, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
-  const made = change(memberObject(member, live, maker, revisionUid), live);
+export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
+  const made = change(installedObject(one, live, maker, revisionUid), live);
   // Instances of a kind can be made once it is established; all are waited for at once.
-  return textAt(member.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
+  return textAt(one.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
 }
 
 /** An object that a revision controls, and that the new version of its package leaves out. */
@@ -155,13 +147,4 @@ export function activationChanges({ kind, revision }: Changed, leaving: readonly
     content: { spec: { desiredState } },
   });
   return [patch(revision, 'Active'), ...leaving.map((name) => patch(name, 'Inactive'))];
-}
-
-/** The uid of the owner in control; undefined if nobody is. */
-export function controllerUid(object: JsonObject): string | undefined {
-  const owners = at(object, 'metadata', 'ownerReferences');
-  return textAt(
-    (isList(owners) ? owners : []).find((owner) => at(owner, 'controller') === true),
-    'uid',
-  );
 }

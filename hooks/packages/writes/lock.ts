@@ -6,33 +6,29 @@ import type { Write } from '../../objects/cluster.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { fenced, held, nextNumberOf, released, withPackages } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { accountIn, fieldManager, preconditionOf, theLock } from './resources.ts';
+import { theLock, writeOf } from './resources.ts';
 
 export function createLock(namespace: string): Write {
   const object = { apiVersion: 'pkg.crossplane.io/v1beta1', kind: 'Lock', metadata: { name: theLock.name }, packages: [] };
-  return { verb: 'create', identity: accountIn(namespace), location: theLock, object, fieldManager };
-}
-
-function replaced(lock: JsonObject, object: JsonObject, namespace: string): Write {
-  const identity = accountIn(namespace);
-  return { verb: 'update', identity, location: theLock, object, precondition: preconditionOf(lock), fieldManager };
+  return writeOf(theLock, object, namespace);
 }
 
 /** Takes the Lock; also from a holder that is gone, whose number is then used up. */
 export function takeLock(lock: JsonObject, { name, uid, status }: PackageTransaction, namespace: string): Write {
   const free = released(lock);
-  return replaced(lock, held(free, { name, uid, number: status.number ?? nextNumberOf(free) }), namespace);
+  const holder = { name, uid, number: status.number ?? nextNumberOf(free) };
+  return writeOf(theLock, held(free, holder), namespace, lock);
 }
 
 export function releaseLock(lock: JsonObject, namespace: string): Write {
-  return replaced(lock, released(lock), namespace);
+  return writeOf(theLock, released(lock), namespace, lock);
 }
 
 /** Before a rollback: a late `writePackages` names the version that this write replaces. */
 export function fenceLock(lock: JsonObject, moment: string, namespace: string): Write {
-  return replaced(lock, fenced(lock, moment), namespace);
+  return writeOf(theLock, fenced(lock, moment), namespace, lock);
 }
 
 export function writePackages(lock: JsonObject, packages: readonly JsonObject[], namespace: string): Write {
-  return replaced(lock, withPackages(lock, packages), namespace);
+  return writeOf(theLock, withPackages(lock, packages), namespace, lock);
 }

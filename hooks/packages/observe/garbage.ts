@@ -1,51 +1,52 @@
 // What may be deleted once a package transaction ends: its stages and their contents, and finished ones beyond the history.
+
+import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
-import { isOlder, isUnderDeletion, keptFor, type Leftover } from '../decide/ending.ts';
-import { isUndone, phaseOf } from '../decide/undo.ts';
 import { historyLimitOf, holderOf } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, millisecondsOf } from '../model/status.ts';
-import { packageTransactions, uidLabel } from '../plan/resources.ts';
-import { type Looker, list } from './reading.ts';
-import { madeFor, madeForAll, readTheLock, stagesMadeBy, uidForm } from './standing.ts';
+import { packageTransactions, uidLabel } from '../writes/resources.ts';
+import { isUndone, phaseOf } from '../writes/stages.ts';
+import { findLock, madeFor, stagesMadeBy, uidForm } from './lock-state.ts';
+import { type Garbage, isOlder, keptFor } from './observation.ts';
+import { list, type PackageReader } from './read.ts';
 
 /** Where an undo left something its stages stay, so that it can be tried again. */
-export async function leftoversOf(looker: Looker, { uid, status }: PackageTransaction): Promise<readonly Leftover[]> {
+export async function garbageOf(reader: PackageReader, { uid, status }: PackageTransaction): Promise<readonly Garbage[]> {
   if (status.outcome?.step === 'Rollback') return [];
-  return madeFor(looker, uid);
+  return madeFor(reader, uid);
 }
 
 /**
  * Stages and contents of its failed tries, which are undone: each call holds all stages, so those of many tries would be too much for
  * one. What the next try makes is younger: it may be under way in another process.
  */
-export async function leftByTries(
-  looker: Looker,
+export async function garbageOfTries(
+  reader: PackageReader,
   { uid, status }: PackageTransaction,
   now: number,
-): Promise<readonly Leftover[]> {
+): Promise<readonly Garbage[]> {
   if (status.failures === 0) return [];
-  return (await madeFor(looker, uid)).filter((one) => isOlder(one, keptFor, now) && !isUnderDeletion(one.object));
+  return (await madeFor(reader, uid)).filter((one) => isOlder(one, keptFor, now) && !isTerminating(one.object));
 }
 
-/** What former ones left: the oldest finished ones beyond the history, and what belongs to one that was removed by force. */
-export async function leftByFormer(looker: Looker, now: number): Promise<readonly Leftover[]> {
+/** What previous ones left: the oldest finished ones beyond the history, and what belongs to one that was removed by force. */
+export async function garbageOfPrevious(reader: PackageReader, now: number): Promise<readonly Garbage[]> {
   // Before the list of package transactions: whatever is made belongs to one that is there.
-  const made = await madeForAll(looker);
-  const lock = await readTheLock(looker);
+  const made = await madeFor(reader);
+  const lock = await findLock(reader);
   const limit = lock === undefined ? 0 : historyLimitOf(lock);
-  const all = await list(looker, packageTransactions, undefined, limit === 0 ? {} : finishedOnes);
+  const all = await list(reader, packageTransactions, undefined, limit === 0 ? {} : finishedOnes);
   const present = new Set(all.map((object) => textAt(object, 'metadata', 'uid')));
   const holder = lock === undefined ? undefined : holderOf(lock)?.uid;
   const orphans = made.filter((one) => !present.has(makerOf(one)) && makerOf(one) !== holder);
   const beyond = limit === 0 ? [] : historyBeyond(all, limit);
-  return [...beyond, ...(await atRest(looker, orphans, now))];
+  return [...beyond, ...(await atRest(reader, orphans, now))];
 }
 
-/** Each status holds a whole Lock, up to 1 MB of it: few in an answer, which may have 64 MiB, and of each only what history needs. */
+/** Each status holds a whole Lock, up to 1 MB of it: of each only what history needs is kept. */
 const finishedOnes = {
   whole: true,
-  page: 20,
   keep(object: JsonObject): JsonObject {
     const members = ['phase', 'outcome', 'completionTime', 'transactionNumber'].map((key) => [key, at(object, 'status', key)]);
     return {
@@ -56,23 +57,23 @@ const finishedOnes = {
 } as const;
 
 /** The oldest finished ones, if there are more than the Lock says. */
-function historyBeyond(all: readonly JsonObject[], limit: number): readonly Leftover[] {
-  const over = all.filter((object) => isOver(object) && !isUnderDeletion(object));
+function historyBeyond(all: readonly JsonObject[], limit: number): readonly Garbage[] {
+  const over = all.filter((object) => isOver(object) && !isTerminating(object));
   const oldestFirst = over.toSorted((left, right) => endOf(left) - endOf(right));
   return oldestFirst.slice(0, Math.max(0, over.length - limit)).map((object) => ({ resource: packageTransactions, object }));
 }
 
-function makerOf({ object }: Leftover): string {
+function makerOf({ object }: Garbage): string {
   return textAt(object, 'metadata', 'labels', uidLabel) ?? '';
 }
 
 /** Those of which nothing is under way, and nothing is left to undo: its stages are the way back. */
-async function atRest(looker: Looker, orphans: readonly Leftover[], now: number): Promise<readonly Leftover[]> {
-  const found: Leftover[] = [];
+async function atRest(reader: PackageReader, orphans: readonly Garbage[], now: number): Promise<readonly Garbage[]> {
+  const found: Garbage[] = [];
   for (const [uid, own] of Map.groupBy(orphans, makerOf)) {
     const isYoung = own.some((one) => !isOlder(one, keptFor, now));
     if (isYoung || !uidForm.test(uid)) continue;
-    const made = await stagesMadeBy(looker, uid);
+    const made = await stagesMadeBy(reader, uid);
     if (made.every((stage) => phaseOf(stage) === 'Committed' || isUndone(stage))) found.push(...own);
   }
   return found;
