@@ -176,7 +176,7 @@ t.test('a permission that only the undo needs is said to be', async (t) => {
     [
       `  Forbidden  ${message}   (needed for the undo)`,
       '  Forbidden  other',
-      '             janus rbac with the same files prints the Role.',
+      '             janus rbac with these files prints the Role.',
     ],
   );
 });
@@ -509,10 +509,14 @@ t.test('Lists are unrolled, typed ones and those in others, too', async (t) => {
   ]);
 });
 
-t.test('an item of a List that is no object is refused, not left out', async (t) => {
+t.test('an item of a List that is not an object is refused, not left out', async (t) => {
   for (const item of ['null', 'text', '[]']) {
     const text = `apiVersion: v1\nkind: List\nitems: [${item}, ${JSON.stringify(one)}]`;
-    t.throws(() => manifestsIn({ name: 'file', text }), /^file holds a document or an item of a List that is no object/, item);
+    t.throws(
+      () => manifestsIn({ name: 'file', text }),
+      /^file holds a document or an item of a List that is not an object/,
+      item,
+    );
   }
 });
 
@@ -524,7 +528,7 @@ t.test('an empty namespace is none, as for kubectl', async (t) => {
       sent: [{ spec: { changes: [{ content: { ...one, metadata: { name: 'c' } } }] } }],
     });
     t.notMatch(JSON.stringify(await applied([cm, { ...cm, kind: 'Secret' }])), /"namespace":(""|null)/);
-    t.throws(() => transactionIn(sourced(cm, { ...one, metadata: { name: 'c' } }), options), /is there twice/);
+    t.throws(() => transactionIn(sourced(cm, { ...one, metadata: { name: 'c' } }), options), /occurs twice/);
     const whole = { ...one, ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction' }, metadata: { name: 'tx', namespace } };
     t.equal(textAt(transactionIn(sourced(whole), options).transaction, 'metadata', 'namespace'), 'shop');
   }
