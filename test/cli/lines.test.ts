@@ -210,7 +210,7 @@ t.test('what a new Namespace needs is granted in all of them, and said', async (
   const [warning = '', ...more] = warningsOf(plan(needs, [planned('Namespace', 'made')]));
   t.match(
     warning,
-    /Namespace made does not exist .* in every namespace: list \*\.\*, create configmaps\. Create the Namespace first/,
+    /Namespace made does not exist .* in every namespace: list \*\.\*, create configmaps\. To grant them in this Namespace only/,
   );
   t.same(more, []);
   t.same(warningsOf(plan(needs)), [], 'it exists');
@@ -295,7 +295,7 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
       /^Cluster "c" of .* is reached by http, .*: use https, or set insecure-skip-tls-verify\.$/,
     ],
     [{ 'proxy-url': 'socks5://127.0.0.1:1' }, /^Cluster "c" of .* has a proxy-url that is neither http nor https/],
-    [{ server: '' }, /names a cluster that is not there/],
+    [{ server: '' }, /names a cluster that does not exist/],
   ];
   for (const [cluster, message] of faults) t.throws(() => load({ token: 'a' }, cluster), { message });
   for (const text of ['', '\n', '# to be filled\n---\n']) {
