@@ -1,4 +1,4 @@
-// What a command has of the process: streams, environment, folder, and the moment at which the user has had enough.
+// The parts of the process that a command uses: streams, environment, folder, and the signal of Ctrl-C.
 import type { ReadStream, WriteStream } from 'node:tty';
 import { clean } from '../hooks/objects/words.ts';
 import { exits, Problem } from './problem.ts';
@@ -16,12 +16,12 @@ export interface Io {
   readonly interrupted: AbortSignal;
 }
 
-/** Throws after Ctrl-C: before each write, so that nothing is made that was cancelled. `left`: what is there already. */
+/** Throws after Ctrl-C. Commands call it before each write. `left`: a sentence on the objects that exist already. */
 export function refuseInterrupted({ interrupted }: Io, left = ''): void {
   if (interrupted.aborted) throw new Problem(`Interrupted: nothing more is created.${left}`, exits.interrupted);
 }
 
-/** Undefined once the signal is aborted: the promise, a request without an answer perhaps, is left to itself. */
+/** Undefined once the signal is aborted. The function does not wait for the promise then: it may be an open request. */
 export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
   if (signal.aborted) promise.catch(() => undefined);
   if (signal.aborted) return Promise.resolve(undefined);
@@ -37,7 +37,7 @@ export function say(io: Io, ...lines: readonly string[]): void {
   sayAll(io, lines);
 }
 
-/** The same of any number of lines: a call takes about 120 000 arguments at most. Of what moves a terminal only colours pass. */
+/** Like `say`, for any number of lines: a call takes about 120 000 arguments at most. Of escape sequences only colours pass. */
 export function sayAll(io: Io, lines: readonly string[]): void {
   if (lines.length > 0) io.stdout.write(`${lines.join('\n').replaceAll(unsaid, (one) => (one.length > 2 ? one : clean(one)))}\n`);
 }
@@ -45,7 +45,7 @@ export function sayAll(io: Io, lines: readonly string[]): void {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the codes of colours begin with one
 const unsaid = /\u001b\[[\d;]*m|(?![\n\t])[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Writes a line that is no result: a warning, or what goes on meanwhile. It may quote files and answers: none of them moves a cursor. */
+/** Writes a warning, or a line on progress. The line may quote files and answers: escape sequences in them are removed. */
 export function note(io: Io, line: string): void {
   io.stderr.write(`${clean(line)}\n`);
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// The command line: words in, exit code out. The only file that sees the arguments of the process.
+// The entry point of the command line. Only this file reads the arguments of the process.
 import { basename } from 'node:path';
 import { runProgram } from './command/program.ts';
 
 const [, script = '', ...words] = process.argv;
 const called = basename(script).replace(/\.(js|mjs|ts|cmd)$/, '');
 const interruption = new AbortController();
-// The second one ends the process at once: a request may have no answer yet.
+// A second Ctrl-C ends the process at once, even if a request is open.
 process.once('SIGINT', () => interruption.abort());
-/** The reader of a pipe has gone, and the command may be in the middle: as after SIGPIPE, which no script takes for success. */
+/** The exit code if the reader of a pipe has closed it. It is that of SIGPIPE, so scripts do not take it for success. */
 const unread = 141;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(unread);
@@ -24,5 +24,5 @@ const code = await runProgram(called === 'kubectl_complete-janus' ? ['__complete
   program: called.startsWith('kubectl') ? 'kubectl janus' : 'janus',
   interrupted: interruption.signal,
 });
-// Idle connections would keep the process for a minute.
+// Without `exit`, idle connections would keep the process running for a minute.
 process.stdout.write('', (error) => process.stderr.write('', () => process.exit(error ? unread : code)));

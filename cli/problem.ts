@@ -1,12 +1,12 @@
-// What ends a command early: one line that says what, where, and what to do next.
+// A Problem ends a command early. Its message is one line: what failed, where, and what the user does next.
 
-/** Exit codes. Those of a followed Transaction are in `codeOfEnd` (show/end.ts). */
+/** Exit codes. `codeOfEnd` (show/end.ts) has the exit codes of a followed Transaction. */
 export const exits = { done: 0, notDone: 1, wrongUse: 64, interrupted: 130 } as const;
 
 export class Problem extends Error {
   readonly code: number;
 
-  /** `sentence`: for people, on one line. */
+  /** `sentence`: one line for the user. */
   constructor(sentence: string, code: number = exits.notDone) {
     super(sentence);
     this.code = code;

@@ -1,12 +1,12 @@
-// The ValidatingAdmissionPolicy of `spec`, as `scripts/generate.ts` writes it to manifests/admission-spec.yaml: what is created
-// follows the creation rules, and what is stored does not change. It is asked at writes of the Transaction itself, never at those
-// of its status. An update is not judged by the creation rules: a Transaction from before a rule must still get its finalizers.
+// The ValidatingAdmissionPolicy of `spec`; `scripts/generate.ts` writes it to manifests/admission-spec.yaml. A new Transaction must follow
+// the creation rules, and a stored `spec` must not change. The API server evaluates the policy when a client writes the Transaction, not
+// its status. The creation rules do not apply to updates: a Transaction that is older than a rule must still get its finalizers.
 import { type CreationRule, gateRules, type TargetRule, targetRules, transactionRules } from './creation-rules.ts';
 import { group } from './spec-values.ts';
 
 interface Validation {
   readonly expression: string;
-  /** Told where messageExpression gives nothing that can be told. */
+  /** The API server shows it if messageExpression gives no usable text. */
   readonly message: string;
   readonly messageExpression?: string;
 }
@@ -63,7 +63,7 @@ function ofGate(rule: TargetRule): Validation {
   return ofChanges(rule, firstRefusedGate(rule), 'gate', 'object.spec.changes[].gate');
 }
 
-/** A rule for a member of each change; `all`: where they are, with `[]` in place of an index. */
+/** A rule for a member of each change. `all`: the path of the members, with `[]` in place of an index. */
 function ofChanges({ path, message }: TargetRule, refused: Variable, member: string, all: string): Validation {
   const index = `variables.${refused.name}`;
   return {
@@ -82,7 +82,7 @@ function firstRefusedGate({ name, path, holds }: TargetRule): Variable {
   return { name: `${name}Refused`, expression: `object.spec.changes.map(change, ${rule}).indexOf(false)` };
 }
 
-/** The index of the first change whose target breaks the rule; below zero without one. */
+/** The index of the first change whose target breaks the rule; below zero if there is none. */
 function firstRefused({ name, path, isOptional, holds }: TargetRule): Variable {
   const value = `change.target.${path}`;
   const isLeftOut = isOptional ? `!has(change.target) || !has(${value})` : '!has(change.target)';
@@ -92,7 +92,7 @@ function firstRefused({ name, path, isOptional, holds }: TargetRule): Variable {
   };
 }
 
-/** In the form that the API server gives its own; `?` for what cannot be printed: a message with a line break is not told at all. */
+/** Has the form of the API server's own messages. `?` replaces unprintable characters: the API server drops a message with a line break. */
 function refusal(where: string, value: string, message: string): string {
   const printable = String.raw`${value}.findAll(r'[\pL\pM\pN\pP\pS ]+').join('?')`;
   return `'${where}: Invalid value: "' + ${printable} + '": ${message.replaceAll("'", "\\'")}'`;

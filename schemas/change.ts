@@ -1,5 +1,5 @@
-// One change of a Transaction. `content` is declared without a type, any JSON: what must hold inside depends on the change (name, kind,
-// namespace agree with the target; a Create carries no uid, resourceVersion, managedFields), and the hook says it.
+// One change of a Transaction. `content` has no type, so it may be any JSON. The hook checks it, because the rules depend on the change:
+// name, kind and namespace must agree with the target, and a Create must not carry uid, resourceVersion or managedFields.
 import { text } from './fields.ts';
 import { gate } from './gate.ts';
 import type { Schema } from './schema.ts';
@@ -8,7 +8,7 @@ import { undo } from './undo.ts';
 
 const target: Schema = {
   type: 'object',
-  description: 'The object that this change is about. No object may be the target of two changes.',
+  description: 'The object that this change writes or deletes. No object may be the target of two changes.',
   required: ['apiVersion', 'kind', 'name'],
   properties: {
     apiVersion: text({
@@ -27,7 +27,7 @@ const target: Schema = {
       maxLength: 253,
     }),
     namespace: text({
-      description: "Namespace of the object. Left out, it is the Transaction's own; leave it out for cluster-scoped kinds.",
+      description: "Namespace of the object. The default is the Transaction's namespace. Leave it out for cluster-scoped kinds.",
       pattern: patterns.namespace,
       maxLength: 63,
     }),
@@ -49,15 +49,16 @@ function keyRef(description: string): Schema {
 const contentFrom: Schema = {
   type: 'object',
   description:
-    "In place of content: one object as JSON or YAML, plain or gzipped, from a ConfigMap or a Secret in the Transaction's namespace. It is read once, as the ServiceAccount, before anything is changed.",
+    "Instead of content: one object as JSON or YAML, plain or gzipped, from a ConfigMap or a Secret in the Transaction's namespace. The engine reads it once, as the ServiceAccount, before it changes any object.",
   properties: {
     configMapKeyRef: keyRef(
-      'A key of a ConfigMap. It requires digest: who may write ConfigMaps must not choose what is written.',
+      'A key of a ConfigMap. It requires digest, so that a client that may write ConfigMaps cannot choose the content.',
     ),
     secretKeyRef: keyRef('A key of a Secret.'),
     digest: {
       type: 'string',
-      description: 'sha256: and the SHA-256 of the bytes, unpacked where they are gzipped, in hexadecimal.',
+      description:
+        'sha256: and the SHA-256 of the bytes in hexadecimal. If the bytes are gzipped, the SHA-256 of the unpacked bytes.',
       minLength: 71,
       maxLength: 71,
     },
@@ -69,35 +70,37 @@ export const change: Schema = {
   description: 'One operation on one object.',
   required: ['type'],
   properties: {
-    target: { ...target, description: `${target.description} An Apply may leave it out where content names the object.` },
+    target: { ...target, description: `${target.description} An Apply may leave it out if content names the object.` },
     type: {
       type: 'string',
       description:
-        'Create makes an object that must not exist. Update replaces an existing object by content; finalizers and owner references stay where content has no such list. Patch sets the fields that content names in an existing object, by server-side apply. Apply creates the object, or sets the fields that content names if it exists, by server-side apply. Delete deletes an existing object.',
+        'Create makes an object that must not exist. Update replaces an existing object by content; finalizers and owner references stay if content has no such list. Patch sets the fields that content names in an existing object, by server-side apply. Apply creates the object, or sets the fields that content names if it exists, by server-side apply. Delete deletes an existing object.',
       enum: ['Create', 'Update', 'Patch', 'Delete', 'Apply'],
     },
     gate,
     fieldConflicts: {
       type: 'string',
       description:
-        'For Patch and Apply: Force (default) takes fields over that other field managers own with another value, Fail refuses the Transaction before anything is changed and names the fields.',
+        'For Patch and Apply: Force (default) takes over fields that other field managers own with another value. Fail refuses the Transaction before the engine changes any object, and names the fields.',
       enum: ['Force', 'Fail'],
     },
     whenImmutable: {
       type: 'string',
       description:
-        'For Apply and Update, where the API server refuses to change a field of the object: Fail (default), or Recreate, which deletes the object and creates it again, with another uid.',
+        'For Apply and Update, if the API server refuses to change a field of the object: Fail (default), or Recreate, which deletes the object and creates it again, with another uid.',
       enum: ['Fail', 'Recreate'],
     },
-    undo: undo('For Create, Apply and Update, in place of spec.undo: what the undo of this change does with what others wrote.'),
+    undo: undo(
+      'For Create, Apply and Update, instead of spec.undo: how the undo of this change handles content of other clients.',
+    ),
     contentFrom,
     content: {
       description:
-        'The object (Create, Update, Apply) or the fields to set (Patch); it or contentFrom is required but for Delete, where it is ignored. apiVersion, kind, metadata.name and metadata.namespace may be left out and otherwise must agree with target. Values of Secrets that stand here can be read by whoever can read the Transaction.',
+        'The object (Create, Update, Apply) or the fields to set (Patch). Every change except Delete requires it or contentFrom; Delete ignores it. apiVersion, kind, metadata.name and metadata.namespace may be left out, and otherwise must agree with target. Every client that can read the Transaction can read values of Secrets in this field.',
       'x-kubernetes-preserve-unknown-fields': true,
     },
   },
-  // With `not` the API server names what is missing; with Delete as the other choice it would propose to delete.
+  // With `not` the API server names the missing field. With Delete as the other choice its message would propose Delete.
   allOf: [
     {
       anyOf: [

@@ -1,18 +1,18 @@
-// What must hold of a Transaction when it is created, beyond what its schema says: one row for each rule. They are not in the CRD,
-// which would evaluate them over the whole spec again at every update of a status; admission-policy.ts makes a policy of them.
+// The rules for a new Transaction, in addition to its schema: one row for each rule. admission-policy.ts makes a policy of them. They are
+// not in the CRD, because the API server would evaluate them over the whole spec at every update of a status.
 import { type Duration, durations, gateDurations, longestTransactionName, patterns, refusedGroups } from './spec-values.ts';
 
 export interface CreationRule {
-  /** Where the value is: in the Transaction, or in a target. */
+  /** The path of the value in the Transaction, or in a target. */
   readonly path: string;
-  /** CEL that holds for a good value; `value` is an expression that reads it. */
+  /** CEL that is true for a good value; `value` is an expression that reads the value. */
   readonly holds: (value: string) => string;
-  /** What to write instead. It is all that a user of kubectl gets to read, and holds no line break. */
+  /** States the correct value. A user of kubectl reads only this message. It has no line break. */
   readonly message: string;
 }
 
 export interface TargetRule extends CreationRule {
-  /** One word for it. */
+  /** The name of the rule, one word. */
   readonly name: string;
   /** Whether the value may be left out. */
   readonly isOptional?: true;
@@ -45,7 +45,7 @@ export const transactionRules: readonly CreationRule[] = [
   }),
 ];
 
-/** Of the gates of changes. */
+/** The rules for the gates of changes. */
 export const gateRules: readonly TargetRule[] = Object.entries(gateDurations).map(
   ([name, bounds]): TargetRule => ({ name, path: name, ...within(bounds) }),
 );
@@ -63,13 +63,13 @@ export const targetRules: readonly TargetRule[] = [
     name: 'apiVersion',
     path: 'apiVersion',
     holds: matches(patterns.apiVersion),
-    message: 'write the version, after the group and a slash where there is a group: v1, apps/v1',
+    message: 'write the version, after the group and a slash if there is a group: v1, apps/v1',
   },
   {
     name: 'kind',
     path: 'kind',
     holds: matches(patterns.kind),
-    message: 'write the kind as it stands in a manifest, such as ConfigMap; no plural, no group, no subresource',
+    message: 'write the kind as in a manifest, such as ConfigMap; no plural, no group, no subresource',
   },
   {
     name: 'name',

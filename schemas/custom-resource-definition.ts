@@ -1,4 +1,4 @@
-// The CRD as it is generated from the schema of a Transaction; `scripts/generate.ts` writes it to manifests/crds.
+// Makes the CRD from the schema of a Transaction; `scripts/generate.ts` writes it to manifests/crds.
 import type { Schema } from './schema.ts';
 import { group } from './spec-values.ts';
 import { kind, transaction, version } from './transaction.ts';
@@ -13,26 +13,26 @@ interface Column {
 }
 
 const columns: readonly Column[] = [
-  { name: 'Phase', type: 'string', description: 'Where the Transaction is.', jsonPath: '.status.phase' },
-  { name: 'Done', type: 'string', description: 'Changes done of all.', jsonPath: '.status.progress' },
+  { name: 'Phase', type: 'string', description: 'Phase of the Transaction.', jsonPath: '.status.phase' },
+  { name: 'Done', type: 'string', description: 'Changes that are done, and all changes.', jsonPath: '.status.progress' },
   {
     name: 'Reason',
     type: 'string',
-    description: 'Of the condition Succeeded: the phase, or why it will not succeed.',
+    description: 'Reason of the condition Succeeded: the phase, or why the Transaction cannot succeed.',
     jsonPath: '.status.conditions[?(@.type=="Succeeded")].reason',
   },
   { name: 'Age', type: 'date', description: 'Time since creation.', jsonPath: '.metadata.creationTimestamp' },
   {
     name: 'Current',
     type: 'string',
-    description: 'The change that is being applied, waited for or undone.',
+    description: 'The change that the engine applies, waits for or undoes.',
     jsonPath: '.status.current',
     priority: 1,
   },
   {
     name: 'Waiting',
     type: 'string',
-    description: 'What an open gate waits for.',
+    description: 'The condition that an open gate waits for.',
     jsonPath: '.status.conditions[?(@.reason=="WaitingForGate")].message',
     priority: 1,
   },
@@ -40,47 +40,53 @@ const columns: readonly Column[] = [
     // The inventory (server/telemetry) reads it, as it reads UID, Since and Left.
     name: 'Until',
     type: 'string',
-    description: 'Until when open gates are waited for at the latest.',
+    description: 'The time at which the last open gate times out.',
     jsonPath: '.status.waitingUntil',
     priority: 1,
   },
   {
     name: 'Undo',
     type: 'string',
-    description: 'What the engine answered to the last request for an undo, or for a plan of one.',
+    description: 'The answer of the engine to the last request for an undo, or for a plan of an undo.',
     jsonPath: '.status.undo.reason',
     priority: 1,
   },
   {
     name: 'Duration',
     type: 'string',
-    description: 'How long it took, from beginning to end.',
+    description: 'Time from the start to the end.',
     jsonPath: '.status.duration',
     priority: 1,
   },
   {
     name: 'ServiceAccount',
     type: 'string',
-    description: 'The ServiceAccount that it acts as.',
+    description: 'The ServiceAccount that makes the changes.',
     jsonPath: '.spec.serviceAccountName',
     priority: 1,
   },
   {
     name: 'Since',
     type: 'string',
-    description: 'Since when it has been under way, or has ended.',
+    description: 'The time at which the Transaction began to run, or ended.',
     jsonPath: '.status.conditions[?(@.type=="Reconciling")].lastTransitionTime',
     priority: 1,
   },
   {
     name: 'Left',
     type: 'string',
-    description: 'Why the first of the changes that the undo left could not be undone.',
+    description: 'Why the undo could not undo the first change that it left.',
     jsonPath: '.status.items[?(@.left)].error.reason',
     priority: 1,
   },
-  { name: 'UID', type: 'string', description: 'What its Leases name as their holder.', jsonPath: '.metadata.uid', priority: 1 },
-  { name: 'Message', type: 'string', description: 'What is going on.', jsonPath: '.status.message', priority: 1 },
+  {
+    name: 'UID',
+    type: 'string',
+    description: 'UID that its Leases name as their holder.',
+    jsonPath: '.metadata.uid',
+    priority: 1,
+  },
+  { name: 'Message', type: 'string', description: 'The present step, or the result.', jsonPath: '.status.message', priority: 1 },
 ];
 
 export const customResourceDefinition = {
@@ -111,7 +117,7 @@ export const customResourceDefinition = {
   },
 } as const;
 
-/** Metadata belongs to the API server: a CRD may not even describe it. */
+/** Metadata belongs to the API server. A CRD may not describe it. */
 function root(schema: Schema): Schema {
   return {
     ...schema,
@@ -119,7 +125,7 @@ function root(schema: Schema): Schema {
   };
 }
 
-/** What the patterns of `spec` say, the policy of its creation says in words (see creation-rules.ts), and once. */
+/** Removes the patterns of `spec`, because the policy checks them with a readable message (see creation-rules.ts). */
 function withoutPatterns({ pattern: _, properties, items, ...rest }: Schema): Schema {
   return {
     ...rest,

@@ -1,4 +1,4 @@
-// What fields of a spec have in common.
+// Common schemas of fields of a spec.
 import type { Schema } from './schema.ts';
 import { type Duration, durations, patterns } from './spec-values.ts';
 

@@ -1,9 +1,9 @@
-// What is waited for after a change.
+// The gate of a change: the engine waits until its object is ready.
 import { durationOf } from './fields.ts';
 import type { Schema } from './schema.ts';
 import { gateDurations } from './spec-values.ts';
 
-/** What a gate checks: exactly one of the three, which the hook says. */
+/** The check of a gate. The hook requires exactly one of the three. */
 function check(description: string): Schema {
   return {
     type: 'object',
@@ -15,7 +15,12 @@ function check(description: string): Schema {
         required: ['type'],
         properties: {
           type: { type: 'string', description: 'Type of the condition, such as Available.', minLength: 1, maxLength: 316 },
-          status: { type: 'string', description: 'What it must be.', enum: ['True', 'False', 'Unknown'], default: 'True' },
+          status: {
+            type: 'string',
+            description: 'Required status of the condition.',
+            enum: ['True', 'False', 'Unknown'],
+            default: 'True',
+          },
         },
       },
       field: {
@@ -30,7 +35,7 @@ function check(description: string): Schema {
             maxLength: 512,
           },
           value: {
-            description: 'What it must be. Left out, the field must not be empty.',
+            description: 'Required value of the field. If it is left out, the field must not be empty.',
             'x-kubernetes-preserve-unknown-fields': true,
           },
         },
@@ -46,24 +51,24 @@ function check(description: string): Schema {
 }
 
 export const gateTimes = {
-  timeout: durationOf(gateDurations.timeout, 'How long to wait; then all is undone.'),
-  stableFor: durationOf(gateDurations.stableFor, 'For how long it must be ready without a break; less than timeout.'),
+  timeout: durationOf(gateDurations.timeout, 'How long to wait. After this time the engine undoes all changes.'),
+  stableFor: durationOf(gateDurations.stableFor, 'How long the object must be ready without interruption; less than timeout.'),
 } as const;
 
 export const gate: Schema = {
   type: 'object',
   description:
-    'Wait until the object is ready, and undo all if it fails or takes too long. Without ready, the rule of the kind says what ready is; on a Delete, that the object is gone.',
+    'The engine waits until the object is ready. If the object fails or takes too long, the engine undoes all changes. Without ready, a rule for the kind decides. The gate of a Delete waits until the object is deleted.',
   properties: {
     at: {
       type: 'string',
       description:
-        'AfterChange waits before the next change is made, AtEnd once all changes are applied, Never not at all, although spec.gate is set.',
+        'AfterChange waits before the next change, AtEnd waits after all changes are applied, Never does not wait even if spec.gate is set.',
       enum: ['AfterChange', 'AtEnd', 'Never'],
       default: 'AfterChange',
     },
-    ready: check('What must hold.'),
-    failed: check('What ends the wait: all is undone.'),
+    ready: check('The check that the object must pass.'),
+    failed: check('If the object passes this check, the engine stops waiting and undoes all changes.'),
     ...gateTimes,
   },
 };

@@ -1,8 +1,7 @@
-// The one notation for every schema of the project: JSON Schema as far as Kubernetes understands it, so that the same
-// constant validates in ajv, becomes the CRD, and can become OpenAPI. What ajv does not know (CEL rules, `x-kubernetes-*`)
-// is vocabulary to it, without effect.
+// The notation for every schema of the project: the part of JSON Schema that Kubernetes supports. So one constant validates in ajv, becomes
+// the CRD, and can become OpenAPI. Keywords that ajv does not know (CEL rules, `x-kubernetes-*`) have no effect in ajv.
 
-/** A rule in CEL. `message` says what to do, not only what is wrong: it is all that a user of kubectl gets to read. */
+/** A rule in CEL. `message` states the fault and the correction, because a user of kubectl reads only this message. */
 export interface Rule {
   readonly rule: string;
   readonly message: string;

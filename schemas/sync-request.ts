@@ -1,5 +1,5 @@
-// What Metacontroller posts to /sync and /finalize, as far as the hook relies on it. Fields that are not named here are
-// tolerated: other versions of Metacontroller send others.
+// The requests of Metacontroller to /sync and /finalize, as far as the hook uses them. The hook accepts other fields, because other
+// versions of Metacontroller send other fields.
 import type { Schema } from './schema.ts';
 import { group } from './spec-values.ts';
 import { kind } from './transaction.ts';
@@ -11,12 +11,12 @@ const objects: Schema = {
 
 export const syncRequest: Schema = {
   type: 'object',
-  description: 'A call of Metacontroller: look after this Transaction.',
+  description: 'A call of Metacontroller about one Transaction.',
   required: ['parent'],
   properties: {
     parent: {
       type: 'object',
-      description: 'The Transaction as Metacontroller knows it, perhaps outdated: only its identity is relied upon.',
+      description: 'The Transaction in the cache of Metacontroller, which may be outdated. The hook uses only its identity.',
       required: ['apiVersion', 'kind', 'metadata'],
       properties: {
         apiVersion: { type: 'string', pattern: `^${group.replaceAll('.', '\\.')}/[a-z0-9]{1,63}$` },
@@ -30,10 +30,13 @@ export const syncRequest: Schema = {
             uid: { type: 'string', maxLength: 128, pattern: '^[-A-Za-z0-9]+$' },
           },
         },
-        status: { type: 'object', description: 'Given back unchanged when the Transaction is gone.' },
+        status: { type: 'object', description: 'The hook returns it unchanged if the Transaction no longer exists.' },
       },
     },
-    children: { ...objects, description: 'Observed children by kind and name; none unless someone configured any.' },
-    finalizing: { type: 'boolean', description: 'Metacontroller believes that the Transaction is being deleted.' },
+    children: {
+      ...objects,
+      description: 'Observed children by kind and name. There are none unless the configuration of Metacontroller has children.',
+    },
+    finalizing: { type: 'boolean', description: 'Whether Metacontroller considers the Transaction to be in deletion.' },
   },
 };

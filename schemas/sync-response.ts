@@ -1,4 +1,4 @@
-// What the hook answers to Metacontroller, which decodes it strictly: one more field and it refuses the whole answer.
+// The answers of the hook to Metacontroller. Metacontroller decodes them strictly: it refuses an answer with an unknown field.
 import type { Schema } from './schema.ts';
 import { transactionStatus } from './transaction-status.ts';
 
@@ -16,21 +16,25 @@ export function answer(description: string, children: Schema): Schema {
     required: ['status', 'children'],
     additionalProperties: false,
     properties: {
-      status: { type: 'object', description: 'The whole status; what is left out is lost.' },
+      status: { type: 'object', description: 'The whole status. Metacontroller removes fields that are left out.' },
       children,
-      resyncAfterSeconds: { type: 'number', description: 'When to call again; 0 only when something changes.', minimum: 0 },
-      finalized: { type: 'boolean', description: 'Nothing is left to do: the finalizer may go.' },
+      resyncAfterSeconds: {
+        type: 'number',
+        description: 'Seconds until the next call; 0: call only when an object changes.',
+        minimum: 0,
+      },
+      finalized: { type: 'boolean', description: 'No work is left, so Metacontroller may remove the finalizer.' },
     },
   };
 }
 
 /**
- * The status of an answer, exactly: the API server prunes fields that the CRD does not name, so that what is answered and
- * what is stored would differ for ever, and every call would write.
+ * The exact status of an answer. The API server prunes fields that the CRD does not name. With such a field, the answer and the stored
+ * status would always differ, and every call would write.
  */
 export const reportedStatus: Schema = closed(transactionStatus);
 
-/** The schema without fields that it does not name. */
+/** The schema, with `additionalProperties: false` at each object with named fields. */
 export function closed(schema: Schema): Schema {
   const { properties, items } = schema;
   return {

@@ -1,4 +1,4 @@
-// What the engine reports of one change, and how the texts of a status are bounded (transaction-status.ts says why).
+// The status of one change, and the limits of texts in a status (transaction-status.ts has the reason for the limits).
 import type { Schema } from './schema.ts';
 
 /** The longest texts and lists that a status may hold. */
@@ -16,7 +16,7 @@ export const statusLimits = {
   handledAnnotationValue: 262_144,
 } as const;
 
-/** Derived from the flags and the phase (docs/reference.md); for people and for filters, nothing is decided on it. */
+/** The engine derives it from the flags and the phase (docs/reference.md). It is for users and filters; the engine does not read it. */
 export const itemStates = [
   'Waiting',
   'Prepared',
@@ -32,7 +32,7 @@ export const itemStates = [
 
 const flag = (description: string): Schema => ({ type: 'boolean', description });
 
-// Not `format: date-time`: with it the API server also lets an empty list pass for a string.
+// Not `format: date-time`: with it the API server also accepts an empty list as a string.
 const timePattern = String.raw`^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(\.\d{1,9})?(Z|[+-][0-2]\d:[0-5]\d)$`;
 
 export const time = (description: string): Schema => ({ type: 'string', description, maxLength: 35, pattern: timePattern });
@@ -41,40 +41,40 @@ export const string = (description: string, maxLength: number): Schema => ({ typ
 
 const gateState: Schema = {
   type: 'object',
-  description: 'How far the gate of this change is.',
+  description: 'State of the gate of this change.',
   required: ['since'],
   properties: {
-    since: time('Since when it is waited for.'),
-    readySince: time('Since when the object has been ready without a break.'),
+    since: time('Start of the wait.'),
+    readySince: time('Time since which the object has been ready without interruption.'),
     passed: flag('The object was ready for long enough.'),
-    found: string('What was found last.', statusLimits.found),
+    found: string('The last observation of the object.', statusLimits.found),
   },
 };
 
 export const item: Schema = {
   type: 'object',
-  description: 'How far one change is.',
+  description: 'State of one change.',
   properties: {
     target: string(
-      'Kind and name of the object, with its namespace where that is not the one of the Transaction; cut where there is no room.',
+      'Kind and name of the object, with its namespace if it differs from that of the Transaction. A long name is cut.',
       statusLimits.target,
     ),
     state: {
       type: 'string',
       description:
-        'Waiting (nothing stored), Prepared, Applying (may have been sent), Applied, Failed (refused), Restoring (the next of a rollback), Restored, NotRestored (see error), Kept (left on request) or Skipped (not applied).',
+        'Waiting (nothing stored), Prepared, Applying (may have been sent), Applied, Failed (refused), Restoring (the next of a rollback), Restored, NotRestored (see error), Kept (left on request) or Skipped (never applied).',
       enum: itemStates,
     },
     lockLease: string('Name of the Lease, in the namespace of the engine, that locks the target.', 253),
     prepared: flag('The prior state of the target is stored.'),
-    announced: flag('Its write may have been sent: nothing is attempted that was not announced.'),
+    announced: flag('The engine may have sent the write. It sends no write that it has not announced.'),
     committed: flag('The change was applied.'),
-    rolledBack: flag('The change is undone, or was found not to be applied.'),
-    left: flag('The change could not be undone; error says why.'),
-    kept: flag('The undo left the change, as tx.janus.io/undo-keep asks; note says why.'),
-    overwrite: flag('The undo overwrites what others wrote in the object, as tx.janus.io/undo-overwrite asks.'),
+    rolledBack: flag('The change is undone, or was never applied.'),
+    left: flag('The engine could not undo the change; error has the reason.'),
+    kept: flag('The undo left the change, because tx.janus.io/undo-keep names it; note has the reason.'),
+    overwrite: flag('The undo overwrites content of other clients, because tx.janus.io/undo-overwrite names the object.'),
     uid: string('UID of the object that the change has created, or that the undo of a Delete has created again.', 128),
-    resourceVersion: string('Version of the object once the change was made, or when it was deleted.', 64),
+    resourceVersion: string('Version of the object after the change, or at its deletion.', 64),
     error: {
       type: 'object',
       description: 'Why the change could not be applied or undone.',
@@ -86,7 +86,7 @@ export const item: Schema = {
           maxLength: statusLimits.errorReason,
           pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
         },
-        message: string('What happened, to which object, and what to do next.', statusLimits.errorMessage),
+        message: string('The failure, the object, and the next step for the user.', statusLimits.errorMessage),
       },
     },
     tookFieldsFrom: {
@@ -97,13 +97,16 @@ export const item: Schema = {
       'x-kubernetes-list-type': 'atomic',
     },
     drift: string(
-      'Where the object, once written, differed from what the dry run had foretold, in a form for the engine only.',
+      'Differences between the written object and the result of the dry run, in a form for the engine only.',
       statusLimits.drift,
     ),
-    waiting: string('What the undo of this change waits for, while it goes on with earlier changes.', statusLimits.note),
-    disowned: flag('The field manager of this Transaction was taken off the object again.'),
-    deleted: flag('The former object is deleted, and is created again by this change (whenImmutable) or by its undo.'),
-    note: string('Something to know about this change that is no error.', statusLimits.note),
+    waiting: string(
+      'The condition that the undo of this change waits for. The undo continues with earlier changes.',
+      statusLimits.note,
+    ),
+    disowned: flag('The engine has removed the field manager of this Transaction from the object.'),
+    deleted: flag('The former object is deleted. This change (whenImmutable) or its undo creates it again.'),
+    note: string('Information about this change that is not an error.', statusLimits.note),
     gate: gateState,
   },
 };

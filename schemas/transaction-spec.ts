@@ -1,5 +1,5 @@
-// What a user may write in `spec` of a Transaction. No rules in CEL here: the API server would evaluate them at every update of
-// the status (creation-rules.ts has them).
+// The schema of `spec` of a Transaction. It has no rules in CEL, because the API server would evaluate them at every update of the status
+// (creation-rules.ts has them).
 import { change } from './change.ts';
 import { duration, text } from './fields.ts';
 import { gateTimes } from './gate.ts';
@@ -11,19 +11,19 @@ export const mostChanges = 500;
 
 export const transactionSpec: Schema = {
   type: 'object',
-  description: 'What is to be done. Cannot be changed afterwards.',
+  description: 'The changes to make. spec is immutable.',
   required: ['serviceAccountName', 'changes'],
   properties: {
     serviceAccountName: text({
       description:
-        "Name of a ServiceAccount in the Transaction's namespace. Every read and write of a target is done as it, with its permissions.",
+        "Name of a ServiceAccount in the Transaction's namespace. The engine reads and writes every target as this ServiceAccount, with its permissions.",
       pattern: patterns.serviceAccountName,
       maxLength: 253,
     }),
     changes: {
       type: 'array',
       description:
-        'The changes, applied in this order, one by one. Should one fail, those before it are undone in reverse order. Others see the changes as they happen: there is no isolation.',
+        'The changes. The engine applies them in this order, one by one. If a change fails, the engine undoes the earlier changes in reverse order. There is no isolation: other clients see each change when it is made.',
       minItems: 1,
       maxItems: mostChanges,
       items: change,
@@ -31,33 +31,33 @@ export const transactionSpec: Schema = {
     },
     fieldManager: text({
       description:
-        'Field manager under which each Apply writes: one for all releases of the same manifests, so that what a release no longer names is removed. Left out, each Apply writes under a manager of this Transaction.',
+        'Field manager of each Apply. If all releases of an application share one field manager, a field that a release no longer names is removed. If it is left out, each Transaction has its own field manager.',
       pattern: patterns.fieldManager,
       maxLength: 128,
     }),
     gate: {
       type: 'object',
       description:
-        'At the end all changed objects must be ready at once: a gate AtEnd for each change that has none, Deletes aside.',
+        'At the end all changed objects must be ready at once. Each change without a gate, except Delete, gets a gate AtEnd.',
       properties: gateTimes,
     },
-    undo: undo('What the undo does with what others wrote.'),
+    undo: undo('How the undo handles content of other clients.'),
     lockTimeout: duration(
       'lockTimeout',
-      'How long a lock on a target lasts without being renewed; then another Transaction may take it.',
+      'How long a lock on a target lasts if it is not renewed. After this time another Transaction may take it.',
     ),
     lockWait: duration(
       'lockWait',
-      'How long to wait for targets that other Transactions have locked; with 0s a held lock fails at once.',
+      'How long to wait for targets that other Transactions have locked. With 0s the Transaction fails at once if a lock is held.',
     ),
     timeout: duration(
       'timeout',
-      'How long the changes may take in all before they are undone, and how long the undo may take then.',
+      'Time limit for all changes; after it the engine undoes them. The undo has an equal time limit.',
     ),
     ttlSecondsAfterFinished: {
       type: 'integer',
       description:
-        'The Transaction deletes itself so many seconds after it has finished, and can no longer be undone then. While an undo has left something (Failed, an item with left: true), it stays: its snapshot may hold the only copy. Left out, it stays.',
+        'Seconds after which a finished Transaction is deleted. It can no longer be undone then. If an undo has left an object (Failed, an item with left: true), the Transaction stays, because its snapshot may hold the only copy. If the field is left out, the Transaction stays.',
       minimum: 0,
       maximum: 2147483647,
     },

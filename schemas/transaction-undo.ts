@@ -1,4 +1,4 @@
-// What the engine answers to a request for a plan of an undo, and to a request for an undo that it refuses.
+// The answer of the engine to a request for a plan of an undo, and to a request for an undo that it refuses.
 import type { Schema } from './schema.ts';
 import { statusLimits, string } from './transaction-item.ts';
 
@@ -19,37 +19,37 @@ const undoField: Schema = {
 
 const undoItem: Schema = {
   type: 'object',
-  description: 'What the undo does with one change.',
+  description: 'The effect of the undo on one change.',
   required: ['index', 'verdict', 'target'],
   properties: {
     index: count('Index of the change in spec.changes.'),
     verdict: {
       type: 'string',
       description:
-        'Delete (what the change created), Recreate (what it deleted), Restore (what it changed), Nothing (the change is not in the object), Keep (left on request), Blocked or Undecided (see message).',
+        'Delete (the change created the object), Recreate (the change deleted it), Restore (the change modified it), Nothing (the change is not in the object), Keep (left on request), Blocked or Undecided (see message).',
       enum: ['Delete', 'Recreate', 'Restore', 'Nothing', 'Keep', 'Blocked', 'Undecided'],
     },
     target: string(
-      'Kind and name of the object, with its namespace if that is not the one of the Transaction.',
+      'Kind and name of the object, with its namespace if it differs from that of the Transaction.',
       statusLimits.target,
     ),
     reason: string('One CamelCase word for programs.', statusLimits.errorReason),
-    message: string('Why, who, and what to do next.', statusLimits.errorMessage),
+    message: string('The reason, the other client, and the next step for the user.', statusLimits.errorMessage),
     fields: {
       type: 'array',
-      description: 'The fields that it is about, at most 5.',
+      description: 'The fields concerned, at most 5.',
       maxItems: 5,
       items: undoField,
       'x-kubernetes-list-type': 'atomic',
     },
-    moreFields: count('How many more fields there are.'),
+    moreFields: count('Number of fields that are not listed.'),
   },
 };
 
 export const undoAnswer: Schema = {
   type: 'object',
   description:
-    'The answer to the last request for a plan (tx.janus.io/plan-undo), or for an undo that the engine refused before it wrote anything. Absent once an undo begins.',
+    'The answer to the last request for a plan (tx.janus.io/plan-undo), or for an undo that the engine refused before its first write. Absent after an undo has begun.',
   required: ['request', 'reason', 'message', 'digest', 'items'],
   properties: {
     request: {
@@ -58,7 +58,7 @@ export const undoAnswer: Schema = {
       required: ['annotation', 'value'],
       properties: {
         annotation: string('Name of the annotation.', 316),
-        value: string('Its value; a digest of it if the value is long.', 256),
+        value: string('Value of the annotation, or its digest if the value is long.', 256),
       },
     },
     reason: {
@@ -66,17 +66,20 @@ export const undoAnswer: Schema = {
       description: 'Planned, UndoRefused (an item is blocked), or PlanChanged (tx.janus.io/undo-digest names another plan).',
       enum: ['Planned', 'UndoRefused', 'PlanChanged'],
     },
-    message: string('What the undo does, or why the engine refused it, and what to do next.', statusLimits.errorMessage),
+    message: string(
+      'The effect of the undo, or why the engine refused it, and the next step for the user.',
+      statusLimits.errorMessage,
+    ),
     digest: string('SHA-256 of all decisions; a request may name it in tx.janus.io/undo-digest.', 128),
     counts: {
       type: 'object',
-      description: 'How many changes have which verdict.',
+      description: 'Number of changes by verdict.',
       properties: {
-        delete: count('Objects that are deleted.'),
-        recreate: count('Objects that are created again.'),
-        restore: count('Objects that are changed back.'),
+        delete: count('Objects that the undo deletes.'),
+        recreate: count('Objects that the undo creates again.'),
+        restore: count('Objects that the undo changes back.'),
         nothing: count('Changes that are not in their objects.'),
-        keep: count('Changes that are left.'),
+        keep: count('Changes that the undo leaves on request.'),
         blocked: count('Changes that cannot be undone.'),
         undecided: count('Changes whose objects cannot be read for now.'),
       },
@@ -88,6 +91,6 @@ export const undoAnswer: Schema = {
       items: undoItem,
       'x-kubernetes-list-type': 'atomic',
     },
-    moreItems: count('How many changes are not listed.'),
+    moreItems: count('Number of changes that are not listed.'),
   },
 };

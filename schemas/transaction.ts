@@ -1,5 +1,5 @@
-// The Transaction as a whole: identity, spec, status, and the rule that keeps a late or duplicate status from undoing
-// progress. Metacontroller overwrites status with whatever our answer says, so only the API server can hold that line.
+// The Transaction as a whole: identity, spec, status, and the rule that keeps a late or duplicate status from undoing progress.
+// Metacontroller overwrites status with each answer of the hook, so only the API server can enforce this rule.
 import type { Rule, Schema } from './schema.ts';
 import { group } from './spec-values.ts';
 import { item } from './transaction-item.ts';
@@ -9,7 +9,7 @@ import { transactionStatus } from './transaction-status.ts';
 export const version = 'v1alpha1';
 export const kind = 'Transaction';
 
-/** What may change only together with a higher version; of `items` what `guardedInItems` names. */
+/** Fields that may change only with a higher version. Of `items`, only the fields in `guardedInItems` count. */
 export const guardedFields = [
   'phase',
   'items',
@@ -23,20 +23,20 @@ export const guardedFields = [
   'handledAnnotations',
 ] as const;
 
-/** Derived from the spec and the rest of the status: they may change without a higher version. */
+/** The engine derives these fields from the spec and the rest of the status. They may change without a higher version. */
 const derivedInItems: readonly string[] = ['target', 'state'];
 
-/** What may change in an item only together with a higher version. */
+/** Fields of an item that may change only with a higher version. */
 export const guardedInItems = Object.keys(item.properties ?? {}).filter((name) => !derivedInItems.includes(name));
 
 const stored = 'has(oldSelf.status) && has(oldSelf.status.version)';
 const present = 'has(self.status) && has(self.status.version)';
-// Not by optionals (`self.status.?items`): the API server reckons their comparison as unbounded and refuses the CRD.
+// Not with optionals (`self.status.?items`): the API server estimates their comparison as unbounded, and refuses the CRD.
 const unchanged = guardedFields.map(same).join(' && ');
 
 function same(field: string): string {
   const [now, before] = [`self.status.${field}`, `oldSelf.status.${field}`];
-  // All of the items is compared first: it costs less, and mostly they are equal.
+  // The rule compares whole items first. This costs less, and they are equal in most cases.
   const isSame =
     field === 'items' ? `(${now} == ${before} || ${guardedInItems.map(sameInItems).join(' && ')})` : `${now} == ${before}`;
   return `(has(${now}) ? has(${before}) && ${isSame} : !has(${before}))`;
@@ -61,7 +61,7 @@ const statusRules: readonly Rule[] = [
 export const transaction: Schema = {
   type: 'object',
   description:
-    'An ordered list of changes to Kubernetes objects: either all are applied, or those applied are undone in reverse. A saga: locks are advisory, each object is written by a call of its own, and others see the steps between.',
+    'An ordered list of changes to Kubernetes objects. Either the engine applies all of them, or it undoes the applied ones in reverse order. It is a saga: locks are advisory, a separate request writes each object, and other clients see the steps between.',
   required: ['apiVersion', 'kind', 'metadata', 'spec'],
   properties: {
     apiVersion: { type: 'string', description: `Always ${group}/${version}.` },
@@ -69,7 +69,7 @@ export const transaction: Schema = {
     metadata: {
       type: 'object',
       description:
-        'Standard metadata. Annotations that ask for something: tx.janus.io/request-rollback, tx.janus.io/retry-rollback, tx.janus.io/plan-undo, tx.janus.io/automatic-rollback, tx.janus.io/allow-irreversible.',
+        'Standard metadata. Request annotations: tx.janus.io/request-rollback, tx.janus.io/retry-rollback, tx.janus.io/plan-undo, tx.janus.io/automatic-rollback, tx.janus.io/allow-irreversible.',
     },
     spec: transactionSpec,
     status: transactionStatus,

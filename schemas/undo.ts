@@ -1,4 +1,4 @@
-// What the undo does with what others wrote.
+// How the undo handles content of other clients.
 import type { Schema } from './schema.ts';
 import { mostFilledBy } from './spec-values.ts';
 
@@ -10,13 +10,13 @@ export function undo(description: string): Schema {
       foreignContent: {
         type: 'string',
         description:
-          'Where others wrote into an object that the Transaction created: Keep (default) leaves the object, and the undo ends as Failed; Delete deletes it with what they wrote.',
+          'If other clients wrote into an object that the Transaction created: Keep (default) leaves the object, and the undo ends as Failed. Delete deletes the object with their content.',
         enum: ['Keep', 'Delete'],
       },
       foreignContentManagers: {
         type: 'array',
         description:
-          'With Delete: only what these field managers wrote is deleted with its object. Left out, whatever others wrote is.',
+          'With Delete: only content of these field managers is deleted with its object. If it is left out, content of all field managers is.',
         minItems: 1,
         maxItems: mostFilledBy,
         items: { type: 'string', description: 'Name of a field manager.', minLength: 1, maxLength: 128 },

@@ -1,4 +1,4 @@
-// The web server around the engine. It never listens by itself: main.ts does, tests use `inject()`.
+// The web server around the engine. It does not listen by itself: main.ts listens, and tests use `inject()`.
 import { Server as TlsServer } from 'node:tls';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { PackageReport } from '../hooks/packages/call.ts';
@@ -20,14 +20,14 @@ export interface AppParts {
   /** Makes the engine; `record` takes its reports. */
   readonly connectHook: (record: (report: StepReport) => void) => Hook;
   readonly recordEvent: RecordEvent;
-  /** Absent: package transactions are not served. */
+  /** Absent: the hook does not serve package transactions. */
   readonly packages?: ConnectPackages;
   readonly readiness: Readiness;
   readonly access: Access;
   readonly metrics: Metrics;
   readonly bodyLimit: number;
   readonly logLevel: LogLevel;
-  /** Where the log goes, one JSON object a line; standard output by default. */
+  /** The destination of the log, one JSON object a line; the default is standard output. */
   readonly logTo?: { readonly write: (line: string) => void };
 }
 
@@ -36,14 +36,14 @@ export type ConnectPackages = (record: (report: PackageReport) => void) => Omit<
 
 export interface App {
   readonly server: FastifyInstance;
-  /** Takes effect for new connections; idle ones are closed, so that none keeps the old certificate. */
+  /** Takes effect for new connections. The server closes idle connections, so that none keeps the old certificate. */
   renewTls(material: TlsMaterial): void;
-  /** Readiness fails and no further call starts; resolves when the calls in flight are answered and the server is closed. */
+  /** Readiness fails, and no further call starts. Resolves when the calls in flight are answered and the server is closed. */
   drain(): Promise<void>;
 }
 
 const keepAliveTimeout = 100_000; // longer than the 90 s for which Go reuses a connection, or a request meets the close
-const receiveTimeout = 10_000; // for a whole request, of which the network of a cluster takes milliseconds
+const receiveTimeout = 10_000; // for a whole request; the network of a cluster takes milliseconds
 const receiveCheckInterval = 1_000;
 const handshakeTimeout = 5_000;
 
@@ -85,9 +85,9 @@ interface PackageParts {
 function servePackages(scope: FastifyInstance, { connect, metrics, work }: PackageParts): void {
   metrics.startPackages();
   const record = (report: PackageReport): void => {
-    const { thrown, ...told } = report;
-    scope.log.info(told, 'package transaction');
-    if (thrown !== undefined) scope.log.error({ ...told, ...errorFields(thrown) }, 'package transaction: internal error');
+    const { thrown, ...fields } = report;
+    scope.log.info(fields, 'package transaction');
+    if (thrown !== undefined) scope.log.error({ ...fields, ...errorFields(thrown) }, 'package transaction: internal error');
     metrics.recordPackages(report);
   };
   addPackageRoutes(scope, { ...connect(record), work });
@@ -103,14 +103,14 @@ function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts)
     logger: { level: logLevel, base: null, timestamp: isoTime, ...(logTo && { stream: logTo }) },
     frameworkErrors: answerError,
   } as const;
-  // Both: Node takes the shorter one for the headers, whichever it is.
+  // Both are set, because Node uses the shorter one for the headers.
   const http = {
     headersTimeout: receiveTimeout,
     requestTimeout: receiveTimeout,
     connectionsCheckingInterval: receiveCheckInterval,
   };
   if (tls === undefined) return fastify({ ...options, http });
-  // A connection without a valid certificate is accepted: probes have none, and the guard requires one for calls.
+  // The server accepts a connection without a valid certificate, because probes have none. The guard requires one for calls.
   const https = { ...tls, ...http, handshakeTimeout, requestCert: tls.ca !== undefined, rejectUnauthorized: false };
   return fastify({ ...options, https }) as unknown as FastifyInstance;
 }

@@ -1,5 +1,5 @@
-// What the hook does beside its calls, until it ends: it creates the sealing key and follows its rotation, garbage-collects
-// Leases and snapshots, and reloads the files that authenticate callers.
+// The background work of the hook. It creates the sealing key and follows its rotation. It garbage-collects Leases and snapshots, and
+// reloads the files that authenticate callers.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sealer } from '../hooks/objects/cluster.ts';
 import { sweepLeases, sweepSnapshots } from '../hooks/transactions/sweep.ts';
@@ -39,7 +39,7 @@ function pause(milliseconds: number, over: AbortSignal): Promise<void> {
   return sleep(milliseconds, undefined, { signal: over }).catch(() => undefined);
 }
 
-// Creates the key once, however long the API server takes, and then follows its rotation.
+// Creates the key once, with retries until the API server answers. Then it follows the rotation of the key.
 async function followKeys({ app, cluster, keys, engineNamespace }: BackgroundParts, over: AbortSignal): Promise<void> {
   let delay = 500;
   while (!over.aborted) {

@@ -1,10 +1,10 @@
-// From the bytes of a request to JSON, within bounds that are checked before anything is parsed: a few megabytes of brackets take
-// a hundred times as much memory as values.
+// Parses the bytes of a request as JSON. It checks bounds before it parses: a few megabytes of brackets take a hundred times as much
+// memory as values.
 import type { FastifyInstance } from 'fastify';
 import { parseJson } from '../hooks/objects/json.ts';
 
-// The API server stores nothing deeper than 10 000 levels and, within etcd's 1.5 MiB, nothing of more parts: whatever can be a
-// Transaction comes through, if only for its faults to be reported.
+// The API server stores no object deeper than 10 000 levels. etcd's limit of 1.5 MiB bounds the number of parts. So every stored
+// Transaction passes, and the engine can report its faults.
 const mostLevels = 10_100;
 const mostParts = 1_100_000;
 
@@ -25,7 +25,7 @@ function refusal(statusCode: number): Error {
   return Object.assign(new Error('the body is rejected'), { statusCode });
 }
 
-/** What each byte adds to the level, and to the parts. */
+/** The level and the number of parts that each byte adds. */
 const levelsOf = new Int8Array(256);
 const partsOf = new Int8Array(256);
 for (const byte of Buffer.from('[{')) levelsOf[byte] = 1;
@@ -34,7 +34,7 @@ for (const byte of Buffer.from('[{,:')) partsOf[byte] = 1;
 
 const added = (table: Int8Array, byte: number): number => table[byte] ?? 0;
 
-/** Counts brackets, commas and colons outside of strings; whether it is JSON at all is for the parser to say. */
+/** Counts brackets, commas and colons outside of strings. The parser decides whether the text is JSON. */
 export function isWithinBounds(bytes: Uint8Array): boolean {
   let level = 0;
   let parts = 0;

@@ -1,11 +1,11 @@
-// What a variable of the environment must be, and how its text is parsed.
+// The rules for variables of the environment, and their parsers.
 import { parseDuration } from '../hooks/objects/time.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** What a variable must be, and how its text is parsed; `parse` returns undefined if it is not valid. */
+/** A rule for a variable, and its parser; `parse` returns undefined if the text is not valid. */
 export interface Rule<Value> {
   readonly fallback: Value;
   readonly expected: string;
@@ -43,7 +43,7 @@ export function matching(fallback: string, expected: string, pattern: RegExp): R
   return { fallback, expected, parse: (text) => (pattern.test(text) ? text : undefined) };
 }
 
-/** `what`: in words, as it follows "a comma-separated list of". */
+/** `what`: the words after "a comma-separated list of". */
 export function listOf(what: string, pattern: RegExp): Rule<readonly string[]> {
   return {
     fallback: [],

@@ -1,4 +1,4 @@
-// From the environment and the flags to a frozen Config. Pure: all faults are reported at once.
+// Reads the environment and the flags into a frozen Config, and reports all faults at once. Pure.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choice, duration, integer, type LogLevel, level, listOf, matching, namespace, type Rule } from './config-rules.ts';
@@ -8,36 +8,36 @@ export interface Config {
   /** 0 takes any free port. */
   readonly port: number;
   readonly host: string;
-  /** Where Leases and the sealing key live: the same for every hook of a cluster. */
+  /** The namespace of Leases and of the sealing key. All hooks of a cluster must have one value. */
   readonly engineNamespace: string;
-  /** The namespaces whose Transactions are served, if the engine may read no others; empty for all. */
+  /** The namespaces whose Transactions the hook serves, if the engine may read no others; empty for all. */
   readonly namespaces: readonly string[];
   readonly logLevel: LogLevel;
   /** Longest request body in bytes. A Transaction of 1.5 MiB may grow to several times that as escaped JSON. */
   readonly bodyLimit: number;
-  /** ms after which a call starts no further change; 0: one change per call. */
+  /** ms after which a call starts no further change; 0 for one change per call. */
   readonly callBudget: number;
-  /** ms for which a read of a Transaction and its Leases is reused within a call. */
+  /** ms for which a call reuses a read of a Transaction and its Leases. */
   readonly lookAge: number;
   /**
-   * Directory, in a Pod a mounted Secret, with the bearer tokens that callers may send: the file `current`, and `previous` during
-   * a rotation. Absent with --insecure: anyone may call.
+   * Directory with the bearer tokens that callers may send; in a Pod, a mounted Secret. It holds the file `current`, and `previous`
+   * during a rotation. Absent with --insecure: then any client may call.
    */
   readonly tokenDirectory?: string;
   /** Absent: plain HTTP. */
   readonly tls?: TlsPaths;
-  /** Absent: package transactions are not served. */
+  /** Absent: the hook does not serve package transactions. */
   readonly packages?: PackagesConfig;
 }
 
 export interface PackagesConfig {
-  /** Of stages, their contents, and pull secrets. */
+  /** The namespace of stages, their contents, and pull secrets. */
   readonly namespace: string;
-  /** A directory of its own, which may be emptied at any time. */
+  /** A directory for the cache only. It may be emptied at any time. */
   readonly cacheDirectory: string;
   /** Registries that speak plain HTTP, each with its port if it has one. */
   readonly httpHosts: readonly string[];
-  /** The version of Crossplane; empty: no package's `spec.crossplane.version` is checked. */
+  /** The version of Crossplane. If it is empty, the hook does not check `spec.crossplane.version` of packages. */
   readonly crossplane: string;
 }
 
@@ -110,7 +110,7 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
   return faults.length === 0 ? { kind: 'ok', config: Object.freeze(config) } : { kind: 'faults', faults };
 }
 
-/** KUBECONFIG wins, as for kubectl. Undefined if there is none, and this is not a Pod. */
+/** KUBECONFIG takes precedence, as for kubectl. Undefined if KUBECONFIG is not set, and the process does not run in a Pod. */
 export function apiServerOf(environment: Environment): ApiServerAccess | undefined {
   const of = (name: string, fallback = ''): string => environment[name] || fallback;
   if (of('KUBECONFIG') !== '') return { kind: 'kubeconfig', paths: of('KUBECONFIG') };
@@ -163,7 +163,7 @@ function tlsFaults(environment: Environment): readonly string[] {
   return missing.map((name) => `${name}: is required for TLS: path of a PEM file`);
 }
 
-/** Without the empty values. */
+/** The variables without empty values. */
 function present<Values extends Readonly<Record<string, string>>>(values: Values): Partial<Values> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Partial<Values>;
 }

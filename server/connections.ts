@@ -1,10 +1,10 @@
-// Many connections cannot lock others out: above a limit the oldest unauthenticated one is closed in favour of the new one.
-// (`maxConnections` would close the new one, and with it the probes and Metacontroller itself.)
+// Limits connections, so that many of them cannot lock out other clients. Above the limit the server closes the oldest unauthenticated
+// connection for a new one. (`maxConnections` would close the new one, also if it is from a probe or from Metacontroller.)
 import type { Server, Socket } from 'node:net';
 
 const mostConnections = 1_000;
 
-/** Returns a callback to mark a connection as authenticated: such a connection is never closed for others. */
+/** Returns a callback that marks a connection as authenticated. The server never closes such a connection for a new one. */
 export function limitConnections(server: Server, most = mostConnections): (socket: Socket) => void {
   const strangers = new Map<string, Socket>();
   const known = new Set<string>();
@@ -24,7 +24,7 @@ export function limitConnections(server: Server, most = mostConnections): (socke
   };
 }
 
-// Under TLS the socket of a call is another object than that of the connection, but has the same peer.
+// Under TLS, the socket of a call and the socket of the connection are different objects with one peer.
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

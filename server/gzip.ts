@@ -1,4 +1,4 @@
-// Packs and unpacks contents of packages.
+// Compresses and decompresses contents of packages.
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Gzip } from '../hooks/packages/model/gzip.ts';
 

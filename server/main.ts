@@ -1,8 +1,8 @@
-// Starts the hook: configuration, connection, engine, web server; ends it on SIGTERM once the calls in flight are answered.
-// The only file with effects at import.
+// Starts the hook: configuration, connection, engine, web server. On SIGTERM it ends the hook when the calls in flight are answered. It
+// is the only file with effects at import.
 //
-// It listens before the API server answers, so that a Pod is alive though not ready while the API server is unavailable. Until
-// the sealing key is available every call is answered with 429.
+// The hook listens before the API server answers. So a Pod is alive, but not ready, while the API server is unavailable. Until the
+// sealing key is available, the hook answers every call with 429.
 
 import type { Sealer } from '../hooks/objects/cluster.ts';
 import type { EngineParts, Hook, Reply, Timing } from '../hooks/transactions/call.ts';
@@ -28,10 +28,10 @@ import { createEventRecorder, type EventRecorder } from './telemetry/events.ts';
 import { createInventory } from './telemetry/inventory.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 
-// A call starts no request after its deadline. Its last request may still take effect for the lifetime of a write, plus the time
-// for a new connection: until then the engine decides nothing that depends on it.
+// A call starts no request after its deadline. Its last request may still take effect for the lifetime of a write, plus the time for a
+// new connection. Until then the engine makes no decision that depends on the request.
 const writeLifetime = 10_000;
-// The API server itself accepts the token of a deleted ServiceAccount for up to 10 s more.
+// The API server accepts the token of a deleted ServiceAccount for up to 10 s.
 const sighting = 1_000;
 const limits: Timing = { stepDeadline: 16_000, writeTimeout: writeLifetime + connectTimeout, sighting };
 const longestDrain = 35_000;
@@ -54,8 +54,8 @@ async function main(): Promise<void> {
   const app = buildApp({
     connectHook: (record) => hookOf({ ...engineOf(config), cluster, keys, sealer, expressions, manifests, record, isEnding }),
     recordEvent: events.record,
-    // Not whether the API server answers: without it every replica would leave the Service at once, and Metacontroller's calls would
-    // fail, and be retried ever later, instead of being answered with 429.
+    // Readiness does not depend on the API server. If it did, all replicas would leave the Service when the API server stops. Then calls of
+    // Metacontroller would fail, with ever longer backoffs, instead of getting 429.
     readiness: () => (keys.latest === undefined ? keyMissing : undefined),
     access: opened.access,
     metrics: createMetrics({ definitions, inventory, monotonic: clock.monotonic }),

@@ -1,4 +1,4 @@
-// The OpenAPI document of the hook's interface, made from the same constants that validate requests.
+// The OpenAPI document of the hook's interface. It uses the constants that validate requests.
 import { packageSyncRequest } from '../schemas/packages/sync-request.ts';
 import { customizeResponse, packageSyncResponse, reportedPackageStatus } from '../schemas/packages/sync-response.ts';
 import type { Schema } from '../schemas/schema.ts';
@@ -34,13 +34,13 @@ const probe: Schema = {
   properties: { ok: { type: 'boolean' }, reason: { type: 'string' } },
 };
 
-// A Transaction that is deleted before its first call has an empty status.
+// If a Transaction is deleted before its first call, it has an empty status.
 const response: Schema = { ...syncResponse, properties: { ...syncResponse.properties, status: reference('Status') } };
 const status: Schema = { anyOf: [reportedStatus, { type: 'object', maxProperties: 0 }] };
 
 const refusal = (description: string) => ({ description, content: json(reference('Error')) });
 
-/** Schemas of what goes in and what comes out. */
+/** The schemas of requests and replies. */
 interface Exchange {
   readonly request: string;
   readonly response: string;
@@ -71,7 +71,7 @@ function call(operationId: string, summary: string, exchange = ofTransactions, m
   };
 }
 
-/** Served where JANUS_PACKAGES is true. */
+/** Served if JANUS_PACKAGES is true. */
 function packageCall(operationId: string, summary: string, response = 'PackageSyncResponse') {
   const off = { 404: refusal('Package transactions are not served here.') };
   return { post: call(operationId, summary, { ...ofPackages, response }, off) };

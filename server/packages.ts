@@ -9,8 +9,8 @@ import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
 /**
- * In ms. `deadline` and `sendingTime`: of the 30 s for which Metacontroller waits. `lateWindow`: beyond the sending time the lifetime of a
- * write, with 3 s for a new connection (server/main.ts), and 2 s to spare.
+ * In ms. `deadline` and `sendingTime` are parts of the 30 s for which Metacontroller waits. `lateWindow` is the time after the sending time
+ * in which a write may take effect: its lifetime, 3 s for a new connection (server/main.ts), and a margin of 2 s.
  */
 export const times = { deadline: 18_000, sendingTime: 25_000, lateWindow: 40_000 } as const;
 const cacheBytes = 2 ** 30;

@@ -1,10 +1,10 @@
-// Limits how many run at a time; the others wait in order. The time that one waited is then known before anything is sent; waiting
-// inside a connection pool would hide it.
+// Limits how many callers run at a time; the others wait in order. So a caller knows how long it waited before it sends a request. A wait
+// inside a connection pool would hide this time.
 
 interface Slots {
   /**
-   * Resolves when it is the caller's turn. The caller must call the returned function once, when the turn is over. Who waits leaves, and is
-   * rejected with its reason, once the signal is aborted.
+   * Resolves at the caller's turn. The caller must call the returned function once, at the end of the turn. If the signal is aborted,
+   * a waiting caller is rejected with the reason of the signal.
    */
   take(signal?: AbortSignal): Promise<() => void>;
 }

@@ -1,4 +1,4 @@
-// Validates the body of a request and decodes it to a Call. The schema is compiled once; faults name path and rule, never a value.
+// Validates the body of a request, and decodes it to a Call. The schema is compiled once. Faults name path and rule, never a value.
 import { Ajv, type ErrorObject } from 'ajv';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../hooks/objects/json.ts';
 import type { PackageCall } from '../hooks/packages/call.ts';
@@ -40,7 +40,7 @@ export function validatePackageRequest(body: Json | undefined): Validated<Packag
   return { kind: 'ok', call: { name, uid, status } };
 }
 
-// A reply is serialized by recursion. No valid status or object is that deep.
+// The hook serializes replies by recursion. No valid status or object is that deep.
 function depthFaults(body: Json): readonly Fault[] {
   const echoed = [
     ['/parent/status', at(body, 'parent', 'status')],

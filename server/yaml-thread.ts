@@ -1,22 +1,22 @@
-// YAML is read in a thread of its own: its parser takes a hundred bytes for each character of a hostile text, and seconds, and a package
-// has millions of characters. The heap of the thread is bounded.
+// Reads YAML in a thread of its own. The parser takes a hundred bytes for each character of a hostile text, and seconds; a package has
+// millions of characters. The heap of the thread has a limit.
 import type { Asker } from '../hooks/objects/cluster.ts';
 import { startOnDemand } from './threads/on-demand.ts';
 import type { YamlAnswer, YamlTask } from './yaml.ts';
 
 interface YamlOptions {
-  /** For messages of ours. */
+  /** The name of the thread in messages. */
   readonly name: string;
-  /** Ms of processor time that a task may take. */
+  /** The limit of processor time for a task, in ms. */
   readonly limit: number;
-  /** After so many ms without YAML the thread ends. */
+  /** The thread ends after this time without YAML, in ms. */
   readonly idle: number;
 }
 
 interface OpenYaml {
-  /** Undefined: the signal was aborted before the asker had its turn. */
+  /** Undefined if the signal was aborted before the turn of the task. */
   ask(task: YamlTask, asker: Asker, signal?: AbortSignal): Promise<YamlAnswer | undefined>;
-  /** Ends the thread. What waits, or is asked from then on, is rejected. */
+  /** Ends the thread. Waiting and later tasks are rejected. */
   close(): Promise<void>;
 }
 

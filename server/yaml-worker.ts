@@ -1,11 +1,11 @@
-// The thread that YAML is read in: one task at a time.
+// The thread that reads YAML: one task at a time.
 import { parentPort } from 'node:worker_threads';
-import type { Told } from './threads/thread.ts';
+import type { ThreadMessage } from './threads/thread.ts';
 import { answerTo, type YamlAnswer, type YamlTask } from './yaml.ts';
 
-const tell = (told: Told<YamlAnswer>): void => parentPort?.postMessage(told);
+const send = (message: ThreadMessage<YamlAnswer>): void => parentPort?.postMessage(message);
 
 parentPort?.on('message', (task: YamlTask) => {
-  tell({ kind: 'begun' });
-  tell({ kind: 'done', answer: answerTo(task) });
+  send({ kind: 'begun' });
+  send({ kind: 'done', answer: answerTo(task) });
 });

@@ -1,5 +1,5 @@
-// YAML as Kubernetes reads it (YAML 1.1, by sigs.k8s.io/yaml), without losing digits. Values that JSON does not have (times, sets,
-// merges) become text or are refused. Nothing here repeats the text.
+// Reads YAML as Kubernetes does (YAML 1.1, by sigs.k8s.io/yaml), without losing digits. Values that JSON does not have (times, sets,
+// merges) become text or are refused. No message quotes the text.
 import {
   boolYaml11Tag,
   defineScalarTag,
@@ -44,27 +44,27 @@ function integerOf(plain: string): bigint {
   return plain.startsWith('-') ? -value : value;
 }
 
-/** What a document may hold. */
+/** The limits of a document. */
 export interface Bounds {
   /** Nested maps and lists. */
   readonly levels: number;
-  /** Each use of an alias counts, here and for the characters. */
+  /** The number of values. Each use of an alias counts, here and for the characters. */
   readonly values: number;
   readonly characters: number;
 }
 
-/** Why a text is not what was expected: a predicate without a subject, such as `holds more than 3 values`. */
+/** Why a text cannot be read: a predicate without a subject, such as `holds more than 3 values`. */
 export class Unfit extends Error {}
 
 export interface YamlTask {
   readonly texts: readonly string[];
-  /** For each of the texts. */
+  /** One list for each text. */
   readonly bounds: Bounds;
 }
 
 /**
- * For each text its documents, as the text of a JSON list of lists, since a copy of the values would lose long integers; or of the
- * first text that cannot be read a predicate without a subject, such as `holds more than 3 values`.
+ * The documents of each text, as the text of a JSON list of lists: a copy of the values would lose long integers. If a text cannot be
+ * read, the result is a predicate without a subject for the first such text, such as `holds more than 3 values`.
  */
 export type YamlAnswer = { readonly kind: 'json'; readonly text: string } | { readonly kind: 'unreadable'; readonly why: string };
 
@@ -122,7 +122,7 @@ function take({ bounds, left }: Room, what: 'values' | 'characters', count: numb
 function mapToJson(map: ReadonlyMap<unknown, unknown>, level: number, room: Room): JsonObject {
   const entries = [...map].map(([key, one]): [string, Json] => [keyOf(key, room), toJson(one, level + 1, room)]);
   const object = Object.fromEntries(entries);
-  if (Object.keys(object).length < entries.length) throw new Unfit('holds a map with the same key twice');
+  if (Object.keys(object).length < entries.length) throw new Unfit('holds a map with a key twice');
   return object;
 }
 

@@ -1,5 +1,5 @@
-// The Secrets in which the command line puts the contents of Secrets. One without an owner is left of an apply that was ended
-// between its two writes.
+// The command line stores the contents of Secrets in these Secrets. If an apply is interrupted between its two writes, it leaves such a
+// Secret without an owner.
 import type { Failed, Resource } from '../../hooks/objects/cluster.ts';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { clean } from '../../hooks/objects/words.ts';
@@ -18,12 +18,12 @@ export const contentSecrets: Resource = {
 
 const label = 'tx.janus.io/contents';
 
-/** The one of a Transaction of that name: it cannot have another, so the next apply finds it. */
+/** The name of the Secret of a Transaction. It follows from the name of the Transaction, so the next apply finds the Secret. */
 export function secretNameOf(transaction: string): string {
   return `${transaction}-contents`;
 }
 
-/** It can be deleted, and not changed: what its digest in the Transaction promises stays. */
+/** The Secret is immutable, so its content always matches the digest in the Transaction. */
 export function contentSecretOf(name: JsonObject, contents: Readonly<Record<string, string>>): JsonObject {
   const data = Object.entries(contents).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
   return {
@@ -36,7 +36,7 @@ export function contentSecretOf(name: JsonObject, contents: Readonly<Record<stri
   };
 }
 
-/** Names of those without an owner; a failure where the user may not list Secrets. Their contents are not read. */
+/** Names of such Secrets without an owner; a failure if the user may not list Secrets. It does not read their contents. */
 export async function orphans(session: Session, namespace: string | undefined): Promise<readonly TransactionName[] | Failed> {
   const options = { labelSelector: `${label}=true` };
   const answer = await session.cluster.listMetadata(contentSecrets, namespace, caller, options);
@@ -47,7 +47,7 @@ export async function orphans(session: Session, namespace: string | undefined): 
   }));
 }
 
-/** Whether it is one of ours without an owner: any other Secret of that name is somebody's, and must not go with a Transaction. */
+/** Whether an apply created the Secret, and no object owns it. Any other Secret must not be deleted with a Transaction. */
 export function isOrphan(secret: JsonObject): boolean {
   const owners = at(secret, 'metadata', 'ownerReferences');
   return textAt(secret, 'metadata', 'labels', label) === 'true' && (!isList(owners) || owners.length === 0);

@@ -1,10 +1,10 @@
-// What can be seen of the engine: its Deployment.
+// Reads the version of the engine from its Deployment.
 import type { Resource } from '../../hooks/objects/cluster.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { caller, type Session } from './session.ts';
 
-/** Where the shipped manifests put it. */
+/** The namespace of the engine in the shipped manifests. */
 export const usualEngineNamespace = 'janus-system';
 
 const deployments: Resource = {
@@ -18,13 +18,13 @@ const deployments: Resource = {
 };
 
 interface SeenEngine {
-  /** The tag of its image, else its label; in words where neither can be seen. */
+  /** The tag of its image, or else its label. If it has neither, a sentence says why. */
   readonly version: string;
-  /** Why nothing is known of it there, as half a sentence; undefined where its Deployment was read. */
+  /** Why the engine is unknown, as half a sentence; undefined if its Deployment was read. */
   readonly absence?: string;
 }
 
-/** By the shipped Deployment `janus`. Never throws. */
+/** Reads the shipped Deployment `janus`. Never throws. */
 export async function engineIn(session: Session, namespace = usualEngineNamespace): Promise<SeenEngine> {
   const answer = await session.cluster.get({ resource: deployments, namespace, name: 'janus' }, caller);
   const what = `Deployment ${namespace}/janus`;
@@ -32,7 +32,7 @@ export async function engineIn(session: Session, namespace = usualEngineNamespac
   const { kind, reason } = answer.failure;
   const absence =
     kind === 'absent'
-      ? `namespace ${namespace} has no Deployment janus; name the namespace of the engine by --engine-namespace`
+      ? `namespace ${namespace} has no Deployment janus; name the namespace of the engine with --engine-namespace`
       : `${what} cannot be read (${reason}), so whether the engine is there is unknown`;
   return { version: `unknown: ${what} cannot be read (${reason})`, absence };
 }
@@ -40,10 +40,10 @@ export async function engineIn(session: Session, namespace = usualEngineNamespac
 function versionOf(deployment: JsonObject): string | undefined {
   const containers = at(deployment, 'spec', 'template', 'spec', 'containers');
   const hook: Json | undefined = isList(containers) ? containers.find((one) => textAt(one, 'name') === 'hook') : undefined;
-  // The colon of a registry's port has a slash behind it, that of a digest an @ before it.
+  // A slash follows the colon of a registry's port, and an @ precedes the colon of a digest.
   const [image = ''] = (textAt(hook, 'image') ?? '').split('@');
   const [, tag] = /:([^:/]+)$/.exec(image) ?? [];
-  // An image that is pinned by its digest alone has no tag.
+  // An image that only a digest pins has no tag.
   const version = tag ?? textAt(deployment, 'metadata', 'labels', 'app.kubernetes.io/version') ?? '';
   return version === '' ? undefined : foreign(version, 128);
 }

@@ -1,5 +1,5 @@
-// One Transaction over time: its states as they are stored. A watch that ends, for whatever reason, loses nothing: the Transaction is
-// read again, and watched from there.
+// The stored states of one Transaction over time. If a watch ends, no state is lost: the command reads the Transaction again, and starts
+// another watch from that version.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Failed } from '../../hooks/objects/cluster.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -10,11 +10,11 @@ import { caller, type Session } from './session.ts';
 import { noSuch, problemOf, type TransactionName, transactions } from './transactions.ts';
 import { versionIn } from './watch.ts';
 
-/** Between two attempts to reach the API server again, in ms. */
+/** The wait between two attempts to reach the API server, in ms. */
 const pause = 500;
-/** Between the end of a watch and the next read; `pause` after a watch that brought nothing: it may be refused each time. */
+/** The wait between a watch and the next read. After a watch without events, `pause` applies: the API server may refuse each. */
 const breath = 50;
-/** An API server that has just been restarted answers 403 or 404 until it has read its roles and CRDs: so long, in ms, that may pass. */
+/** After a restart an API server answers 403 or 404 until it has read its roles and CRDs. For this time, in ms, they are retried. */
 const patience = 30_000;
 
 export interface Followed {
@@ -24,8 +24,8 @@ export interface Followed {
 }
 
 /**
- * The Transaction as it is, and then each time that it has changed, until `signal`: from `known` on, where that was just written, so
- * that no state since then is missed. Throws a Problem if it does not exist (any more), or if the first read fails; later failures are
+ * Yields the Transaction, and then each new state, until `signal`. If `known` was just written, it starts there, so that it misses no
+ * later state. Throws a Problem if the Transaction does not exist, or no longer exists, or if the first read fails. Later failures are
  * states.
  */
 export async function* follow(
@@ -43,7 +43,7 @@ export async function* follow(
 
 interface Following {
   seen: JsonObject | undefined;
-  /** Since when no request has succeeded, by `performance.now()`. */
+  /** The time of the first failed request since the last success, by `performance.now()`. */
   failing: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -76,8 +76,8 @@ interface Look {
   readonly version: string;
 }
 
-// A list of one, since the version to watch from is that of the list: the API server has forgotten that of an object which has not
-// changed for a while, and answers a watch from there with 410 at once.
+// Reads a list of one object, because a watch starts from the version of a list. The API server forgets the version of an object that
+// has not changed for a while, and answers a watch from it with 410.
 async function readAgain(session: Session, wanted: TransactionName, following: Following): Promise<Look | undefined> {
   const { seen, signal } = following;
   const answer = await unlessAborted(session.cluster.transport.request({ method: 'GET', ...placeOf(wanted) }, caller), signal);
@@ -92,7 +92,7 @@ async function readAgain(session: Session, wanted: TransactionName, following: F
 
 type Lost = Following & { readonly wanted: TransactionName };
 
-/** Throws what will not pass by itself. */
+/** Throws failures that a retry does not fix. */
 function troubleOf(answer: Failed, session: Session, { wanted, seen, failing }: Lost): string {
   const problem = problemOf(answer, session, { verb: 'list', namespace: wanted.namespace });
   const mayPass = answer.failure.kind === 'transient' || isShort(failing);
@@ -135,7 +135,7 @@ async function* changes(
 ): AsyncGenerator<Followed> {
   const { path, query } = placeOf(wanted);
   for await (const { type, object } of session.watcher.events({ path, query: { ...query, resourceVersion } }, signal)) {
-    // ERROR: the version is too old (410), or the API server ends. DELETED: the next read says so.
+    // ERROR: the version is too old (410), or the API server ends. DELETED: the next read reports it.
     if (type !== 'ADDED' && type !== 'MODIFIED') return;
     yield { object };
   }

@@ -1,4 +1,4 @@
-// What the inspection of a Transaction needs of this process: it reads as the user, and writes nothing.
+// Connects the inspection of a Transaction to the cluster. It reads as the user, and writes nothing.
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
 import type { AccessQuestion, Answer, Identity, Location, Reader } from '../../hooks/objects/cluster.ts';
@@ -12,14 +12,14 @@ import type { Session } from './session.ts';
 interface Inspecting {
   readonly engineNamespace: string;
   readonly actAs: PlanParts['actAs'];
-  /** Contents of Secrets that apply would store first, and the name that stands for their Secret. */
+  /** Contents of Secrets that apply would store first, and a name for their Secret. */
   readonly contents?: Contents;
 }
 
 interface Contents {
   readonly namespace: string;
   readonly name: string;
-  /** Whether the name is one that the API server will give: then the right to read it is one to read any. */
+  /** Whether the API server will generate the name. Then the ServiceAccount needs the right to read any Secret. */
   readonly isGenerated: boolean;
   readonly texts: Readonly<Record<string, string>>;
 }
@@ -43,7 +43,7 @@ export function partsFor({ cluster }: Session, { engineNamespace, actAs, content
   };
 }
 
-/** A reader for which the Secret with the contents is there already, for whoever may read it. */
+/** A reader that treats the Secret with the contents as existing, for every client that may read it. */
 function withContents(reader: Reader, contents: Contents): Reader {
   const { namespace, name, texts } = contents;
   const isIts = ({ resource, ...place }: Location): boolean =>
@@ -66,7 +66,7 @@ function withContents(reader: Reader, contents: Contents): Reader {
   };
 }
 
-/** What stands for the question in the cluster: a name that is not given yet can be in no rule. */
+/** The question to ask the API server. It leaves out a generated name, because no rule can contain that name yet. */
 export function realQuestion(
   question: AccessQuestion,
   { namespace, name, isGenerated }: Omit<Contents, 'texts'>,
@@ -81,7 +81,7 @@ const forbidden = { kind: 'refused', code: 403, reason: 'Forbidden', message: ''
 
 const mostExpanded = 32 * 1024 * 1024;
 
-/** A compressed entry of a snapshot (server/kubernetes/sealer.ts, compress); undefined if it is none. */
+/** Expands a compressed entry of a snapshot (server/kubernetes/sealer.ts, compress); undefined for any other text. */
 export function expand(text: string): string | undefined {
   try {
     return brotliDecompressSync(Buffer.from(text, 'base64'), { maxOutputLength: mostExpanded }).toString('utf8');
@@ -90,7 +90,7 @@ export function expand(text: string): string | undefined {
   }
 }
 
-/** The name under which the contents of a Transaction without a name are planned. */
+/** The name of the Secret in a plan. A Transaction without a name gets a placeholder. */
 export function contentsName(transaction: Parameters<typeof textAt>[0]): string {
   const name = textAt(transaction, 'metadata', 'name') ?? `${textAt(transaction, 'metadata', 'generateName')}plan`;
   return secretNameOf(name);

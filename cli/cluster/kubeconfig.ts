@@ -1,9 +1,9 @@
-// Which cluster, as kubectl finds it: --kubeconfig, else the files of KUBECONFIG merged, else ~/.kube/config, else the files of a Pod.
+// Finds the cluster as kubectl does: --kubeconfig, else the merged files of KUBECONFIG, else ~/.kube/config, else the files of a Pod.
 import { existsSync, readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-// The file itself: the package's own entrance loads the models of every kind, and takes twice as long.
+// Imports one file, because the main module of the package loads the models of every kind, and takes twice as long.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { readKubeconfigs, refuseUnusable } from '../../server/kubernetes/kubeconfig.ts';
 import { Problem } from '../problem.ts';
@@ -17,7 +17,7 @@ export interface Place {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws a Problem: no file, a file that cannot be used, or no such context. */
+/** Throws a Problem if there is no file, a file cannot be used, or the context does not exist. */
 export function loadKubeConfig(place: Place, env: Environment): KubeConfig {
   const paths = pathsOf(place, env);
   const config = paths.length === 0 ? inCluster(env) : asProblem(() => readKubeconfigs(paths));
@@ -49,16 +49,16 @@ function pathsOf({ kubeconfig }: Place, env: Environment): readonly string[] {
   return [join(env.HOME ?? homedir(), '.kube', 'config')].filter((path) => existsSync(path));
 }
 
-// kubectl passes over a file that does not exist, so that KUBECONFIG may name one that a tool will write.
+// kubectl ignores a file that does not exist, so that KUBECONFIG may name a file that a tool will write.
 function found(paths: readonly string[]): readonly string[] {
   const existing = paths.filter((path) => existsSync(path));
   if (existing.length > 0) return existing;
-  throw new Problem(`KUBECONFIG names ${paths.join(' and ')}, found no such file: correct it, or give --kubeconfig FILE.`);
+  throw new Problem(`KUBECONFIG names ${paths.join(' and ')}, and no such file exists: correct it, or give --kubeconfig FILE.`);
 }
 
 const podFiles = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** As client-go's InClusterConfig and kubectl: the address by the environment, token, CA and namespace by files. */
+/** Like client-go's InClusterConfig and kubectl, it reads the address from the environment, and token, CA and namespace from files. */
 function inCluster(env: Environment): KubeConfig {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = env;
   if (host === '') throw new Problem('There is no kubeconfig: set KUBECONFIG, give --kubeconfig FILE, or write ~/.kube/config.');
@@ -77,15 +77,15 @@ function inCluster(env: Environment): KubeConfig {
   return config;
 }
 
-/** client-node's Watch puts the path behind the server as it is written. */
+/** client-node's Watch appends the path to the server as it is written. */
 function withoutSlash(config: KubeConfig): void {
   const cluster = config.getCurrentCluster();
   if (cluster !== null) Object.assign(cluster, { server: cluster.server.replace(/\/+$/, '') });
 }
 
 /**
- * As kubectl, the certificate of an HTTPS proxy may be signed by the authority of the cluster, beside those that this process trusts:
- * client-node and undici hand the cluster's on to the API server alone.
+ * As for kubectl, the authority of the cluster, or one that this process trusts, may sign the certificate of an HTTPS proxy. client-node
+ * and undici use the authority of the cluster only for the API server.
  */
 function trustProxy(config: KubeConfig): void {
   const { proxyUrl = '', caData, caFile } = config.getCurrentCluster() ?? {};

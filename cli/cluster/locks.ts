@@ -1,4 +1,4 @@
-// Locks as the engine's Leases show them, or, without the right to read these, as the Transactions do.
+// Reads locks from the engine's Leases.
 import type { Failed, Resource } from '../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { parseTime } from '../../hooks/objects/time.ts';

@@ -1,13 +1,13 @@
-// The refresh of OIDC tokens in client-node 2.0.1 fails: it hands its library the address of the issuer as a string where a URL is
-// required, and answers of its own where the issuer has a private authority. Both are put right in the loaded configuration
-// (test/cli/connections.test.ts holds it): the address becomes a URL, the authority one that this process trusts.
+// Corrects two faults of client-node 2.0.1 in the refresh of OIDC tokens (test/cli/connections.test.ts). client-node passes the address
+// of the issuer as a string, but its library requires a URL. If the issuer has a private authority, client-node cannot read its answers.
+// So the loaded configuration gets the address as a URL, and this process trusts the authority.
 import { dirname, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { authorityIn, trust } from './trust.ts';
 
 type Settings = Record<string, unknown>;
 
-/** Of the user of the current context. `path`: of the kubeconfig, which relative paths in it start from. */
+/** For the user of the current context. `path`: the path of the kubeconfig; relative paths in the kubeconfig start from it. */
 export function prepareOidc(config: KubeConfig, path: string | undefined): void {
   const provider = config.getCurrentUser()?.authProvider as { readonly name?: string; readonly config?: Settings } | undefined;
   if (provider?.name !== 'oidc' || provider.config === undefined) return;

@@ -1,4 +1,4 @@
-// Lists page by page. Whoever serves them decides how many pages there are: what is kept has a bound.
+// Lists page by page. The server decides how many pages there are, so the pages that are kept have a bound.
 import type { Failed } from '../../hooks/objects/cluster.ts';
 import { Problem } from '../problem.ts';
 
@@ -26,7 +26,7 @@ export async function allPages<One extends Page>(
     size += page.size;
     if (size > most.characters || pages.length > most.pages)
       throw new Problem(
-        `The list of the API server is larger than ${most.characters >> 20} MiB or ${most.pages} pages: name a namespace by -n, or labels by -l.`,
+        `The list of the API server is larger than ${most.characters >> 20} MiB or ${most.pages} pages: name a namespace with -n, or labels with -l.`,
       );
     from = page.next;
   } while (from !== '');

@@ -13,27 +13,27 @@ export interface SessionPlace extends Place {
 }
 
 export interface Session {
-  /** For reading. Only writes.ts writes through it. */
+  /** For reads. Only writes.ts writes through it. */
   readonly cluster: KubernetesCluster;
-  /** That of the command line, else of the context, else `default`. */
+  /** The namespace of the command line, else of the context, else `default`. */
   readonly namespace: string;
   readonly context: string;
   readonly server: string;
   readonly watcher: Watcher;
 }
 
-/** Requests of the session as its own user. */
+/** The session makes requests as its own user. */
 export const caller: Identity = { kind: 'engine' };
 
 const defaultTimeout = 30_000;
 const noTimeout = 24 * 3_600_000;
 
-/** Throws a Problem. Nothing is sent yet. */
+/** Throws a Problem. It sends no request. */
 export function openSession(place: SessionPlace, env: Environment): Session {
   const writeTimeout = timeoutOf(place.requestTimeout);
   const config = loadKubeConfig(place, env);
   const context = config.getCurrentContext();
-  // Another shell may change the current context meanwhile: credentials of another cluster are none for this one.
+  // Another shell may change the current context meanwhile. The credentials of another cluster must not reach this cluster.
   const load = () => loadKubeConfig({ ...place, context }, env);
   const connection = connectionOf(load);
   return {

@@ -37,7 +37,7 @@ export interface Selection {
 const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const pageSize = '500';
 
-/** Of all pages. */
+/** Reads all pages. */
 export async function readTable(session: Session, { namespace, labelSelector }: Selection): Promise<Table | Failed> {
   const pages = await allPages(async (from) => {
     const query = { limit: pageSize, ...present({ labelSelector, continue: from === '' ? undefined : from }) };
@@ -52,7 +52,7 @@ export async function readTable(session: Session, { namespace, labelSelector }: 
   return { kind: 'ok', columns: columnsIn(last), rows: pages.flatMap(({ body }) => rowsIn(body)), version: versionIn(last) };
 }
 
-/** Each row that changes, until the watch ends. */
+/** Yields each row that changes, until the watch ends. */
 export async function* watchTable(
   session: Session,
   { namespace, labelSelector }: Selection,

@@ -1,4 +1,4 @@
-// Transactions as the API server has them.
+// Reads Transactions from the API server.
 import type { Failed, ListOptions, Location, Resource } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { Problem } from '../problem.ts';
@@ -25,16 +25,16 @@ export function locationOf({ namespace, name }: TransactionName): Location {
   return { resource: transactions, namespace, name };
 }
 
-/** Undefined if it does not exist. Throws a Problem for anything else. */
+/** Undefined if the Transaction does not exist. Throws a Problem for any other failure. */
 export async function findTransaction(session: Session, wanted: TransactionName): Promise<JsonObject | undefined> {
   const answer = await session.cluster.get(locationOf(wanted), caller);
   if (answer.kind === 'ok') return answer.object;
-  // The API server names the object that it does not have; it names none where it does not serve the kind.
+  // The API server names the object if it does not exist. It names no object if it does not serve the kind.
   if (answer.failure.kind === 'absent' && answer.failure.subject === wanted.name) return undefined;
   throw problemOf(answer, session, { verb: 'get', namespace: wanted.namespace, name: wanted.name });
 }
 
-/** Throws a Problem if it does not exist. */
+/** Throws a Problem if the Transaction does not exist. */
 export async function getTransaction(session: Session, wanted: TransactionName): Promise<JsonObject> {
   const found = await findTransaction(session, wanted);
   if (found !== undefined) return found;
@@ -43,11 +43,11 @@ export async function getTransaction(session: Session, wanted: TransactionName):
 
 export function noSuch({ namespace, name }: TransactionName): Problem {
   return new Problem(
-    `There is no Transaction ${name} in namespace ${namespace}: janus list -n ${namespace} shows which there are.`,
+    `There is no Transaction ${name} in namespace ${namespace}: janus list -n ${namespace} lists the Transactions of the namespace.`,
   );
 }
 
-/** All of a namespace, or of the cluster. Throws a Problem. */
+/** All Transactions of a namespace, or of the cluster. Throws a Problem. */
 export async function listTransactions(
   session: Session,
   namespace: string | undefined,
@@ -61,7 +61,7 @@ export async function listTransactions(
   return pages.flatMap(({ items }) => items);
 }
 
-/** Throws a Problem if the API server gives no answer, or does not know the user. A cluster without the engine is none. */
+/** Throws a Problem if the API server does not answer, or does not accept the user. A cluster without the engine is no Problem. */
 export async function mustAnswer({ cluster, server }: Session): Promise<void> {
   const answer = await cluster.resource(`${transactions.group}/${transactions.version}`, transactions.kind);
   const sentence = 'failure' in answer ? withoutAnswer(answer.failure, server) : undefined;
@@ -74,7 +74,7 @@ interface Attempt {
   readonly name?: string;
 }
 
-/** What a failed request on Transactions means to the user. */
+/** The Problem for a failed request on Transactions. */
 export function problemOf({ failure }: Failed, { server }: Session, attempt: Attempt): Problem {
   return new Problem(sentenceOf(failure, { ...attempt, resource: 'transactions.tx.janus.io', server }));
 }
@@ -88,10 +88,10 @@ const namespaces: Resource = {
   namespaced: false,
 };
 
-/** No other name is completed: a shell would run what is in some of them. */
+/** The names that are completed. A shell might run commands that another name contains. */
 const completed = /^[a-z0-9][a-z0-9.-]*$/;
 
-/** Names, for completions. Throws a Problem. */
+/** Names for completions. Throws a Problem. */
 export async function listNames(session: Session, what: 'transactions' | 'namespaces'): Promise<readonly string[]> {
   const [resource, namespace] = what === 'transactions' ? [transactions, session.namespace] : [namespaces, undefined];
   const answer = await session.cluster.listMetadata(resource, namespace, caller, { limit: 500 });

@@ -1,15 +1,15 @@
-// Authorities that TLS connections without one of their own accept: those of Node, and what a kubeconfig adds.
+// The default authorities of TLS connections: those of Node, and those that a kubeconfig adds.
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { codeOf, Problem } from '../problem.ts';
 
-/** PEM, of one certificate or several. For the whole process. */
+/** Adds PEM text with one or several certificates, for the whole process. */
 export function trust(authorities: string): void {
   const each = authorities.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   setDefaultCACertificates([...getCACertificates('default'), ...each]);
 }
 
-/** `field`: the one of the kubeconfig that names the file. Throws a Problem. */
+/** `field`: the field of the kubeconfig that names the file. Throws a Problem. */
 export function authorityIn(path: string, field: string): string {
   try {
     return readFileSync(path, 'utf8');

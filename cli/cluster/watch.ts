@@ -1,5 +1,5 @@
-// Watches: one request each, to the host and with the credentials of all other requests. As these, it follows no redirect and unpacks
-// nothing; what is not read yet stays in the connection, and a line has a bound.
+// Watches. Each is one request, to the host and with the credentials of all other requests. Like these, it follows no redirect and
+// unpacks nothing. Unread data stays in the connection, and a line has a bound.
 import { at, isObject, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import type { Connection } from '../../server/kubernetes/connection.ts';
 import { createPools } from '../../server/kubernetes/pools.ts';
@@ -11,7 +11,7 @@ interface WatchEvent {
 }
 
 interface WatchQuery {
-  /** Of the API server, such as `/api/v1/pods`. */
+  /** A path of the API server, such as `/api/v1/pods`. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly accept?: string;
@@ -19,15 +19,15 @@ interface WatchQuery {
 
 export interface Watcher {
   /**
-   * The events of one watch, until it ends: closed by the API server, without news for 30 s, broken, or `signal`. How it ended
-   * does not matter: the caller reads again, which says what is wrong, and watches from there.
+   * Yields the events of one watch until it ends. It ends if the API server closes it, if it brings no event for 30 s, if the connection
+   * breaks, or by `signal`. The reason does not matter: the caller reads again, and that read reports failures.
    */
   events(wanted: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent>;
 }
 
 /** In ms. */
 const longestSilence = 30_000;
-/** In UTF-16 units: an event holds one object. */
+/** In UTF-16 units. An event holds one object. */
 const longestLine = 16 * 1024 * 1024;
 
 export function createWatcher(connection: Connection): Watcher {
@@ -54,7 +54,7 @@ export function createWatcher(connection: Connection): Watcher {
         const body = await unlessAborted(bodyOf(wanted, AbortSignal.any([signal, ending.signal])), signal);
         if (body !== undefined) for await (const line of linesIn(body.setEncoding('utf8'))) yield* eventIn(line);
       } catch {
-        // Nothing is lost, and the words may hold a token where a plugin gives no credentials.
+        // The caller reads again. The message is dropped because it may hold a token, if a plugin gives no credentials.
       } finally {
         ending.abort();
       }
@@ -76,7 +76,7 @@ async function* linesIn(texts: AsyncIterable<string>): AsyncGenerator<string> {
   }
 }
 
-/** None in a line that is no event. */
+/** Yields nothing for a line that is not an event. */
 function eventIn(line: string): readonly WatchEvent[] {
   const event = parsed(line);
   const [type, object] = [textAt(event, 'type'), at(event, 'object')];
@@ -91,7 +91,7 @@ function parsed(line: string) {
   }
 }
 
-/** The version to watch from: that of an object, or of a list. */
+/** The version to watch from: the version of an object, or of a list. */
 export function versionIn(object: JsonObject): string {
   return textAt(object, 'metadata', 'resourceVersion') ?? '';
 }

@@ -1,5 +1,6 @@
-// All that the command line writes: a Transaction, the Secret with its contents, the owner of that Secret, its deletion if the Transaction is
-// refused, and annotations of a Transaction. Nothing else in cli/ writes (test/architecture.test.ts).
+// All writes of the command line. It creates a Transaction, and the Secret with its contents; it sets the owner of that Secret, and
+// deletes the Secret if the API server refuses the Transaction; it sets annotations of a Transaction. No other file in cli/ writes
+// (test/architecture.test.ts).
 import type { Failed } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { creatingManager } from '../../hooks/transactions/model/transaction.ts';
@@ -13,10 +14,10 @@ type Written = Received | Failed;
 
 const json = 'application/json';
 const merge = 'application/merge-patch+json';
-/** As kubectl sends: an unknown field is refused, not dropped. */
+/** As for kubectl, the API server refuses an unknown field, and does not drop it. */
 const strict = { fieldManager: creatingManager, fieldValidation: 'Strict' } as const;
 
-/** With `dryRun`, everything but the storing. */
+/** With `dryRun`, the API server checks the Transaction, but does not store it. */
 export function createTransaction(session: Session, transaction: JsonObject, dryRun = false): Promise<Written> {
   const path = collectionPath(transactions, textAt(transaction, 'metadata', 'namespace'));
   const query = { ...strict, ...(dryRun ? { dryRun: 'All' } : {}) };
@@ -28,7 +29,7 @@ export function createContentSecret(session: Session, namespace: string, secret:
   return session.cluster.transport.request({ method: 'POST', path, query: strict, contentType: json, body: secret }, caller);
 }
 
-/** Deletes the Secret that this command has created, unless somebody has changed it since. */
+/** Deletes the Secret that this command has created, unless another client has changed it since. */
 export function deleteContentSecret(session: Session, made: JsonObject): Promise<Written> {
   const [uid, resourceVersion] = ['uid', 'resourceVersion'].map((key) => textAt(made, 'metadata', key) ?? '');
   const [namespace, name] = ['namespace', 'name'].map((key) => textAt(made, 'metadata', key) ?? '') as [string, string];
@@ -37,7 +38,7 @@ export function deleteContentSecret(session: Session, made: JsonObject): Promise
   return session.cluster.transport.request({ method: 'DELETE', path, contentType: json, body }, caller);
 }
 
-/** The Secret is deleted with the Transaction from then on. */
+/** Makes the Transaction the owner of the Secret, so that the Secret is deleted with it. */
 export function ownContentSecret(session: Session, { namespace, name }: TransactionName, owner: JsonObject): Promise<Written> {
   const reference = {
     apiVersion: textAt(owner, 'apiVersion') ?? '',
@@ -50,10 +51,10 @@ export function ownContentSecret(session: Session, { namespace, name }: Transact
   return session.cluster.transport.request({ method: 'PATCH', path, query: strict, contentType: merge, body }, caller);
 }
 
-/** Annotations by name; null removes the one of that name. */
+/** Annotations by name; null removes the annotation. */
 export type AnnotationChanges = Readonly<Record<string, string | null>>;
 
-/** Sets and removes annotations of a Transaction in one write, if that is still the version that was looked at. */
+/** Sets and removes annotations of a Transaction in one write, if its version is still the version that was read. */
 export function annotate(
   session: Session,
   wanted: TransactionName,

@@ -3,7 +3,7 @@ import { type Command, colorOption, timeoutOption, waitOption, yesOption } from 
 export const abort: Command = {
   name: 'abort',
   summary: 'stop a Transaction that is running, and roll it back',
-  description: 'What is applied already is undone.',
+  description: 'The engine undoes the changes that it has applied.',
   operands: ['<name>'],
   completes: 'transactions',
   connects: true,

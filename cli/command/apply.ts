@@ -7,7 +7,7 @@ export const apply: Command = {
   description: `Manifests become one Transaction: each object is a change of type Apply, in the order of kinds that Helm uses. Values of Secrets
 do not go into the Transaction: they go into a Secret that is deleted with it.
 
-A Transaction of that name with an equal spec is followed; one with another spec is never changed.`,
+If a Transaction with that name and an equal spec exists, apply follows it. apply never changes a Transaction with another spec.`,
   connects: true,
   writes: true,
   options: [
@@ -16,11 +16,11 @@ A Transaction of that name with an equal spec is followed; one with another spec
     { flags: '--label <key=value>', description: 'label of the Transaction, for list -l', repeats: true },
     {
       flags: '--new-name',
-      description: 'if --name is taken, or its release is no longer in the cluster: take NAME-2, NAME-3, and so on',
+      description: 'if the name is taken, or its release is no longer in the cluster, use NAME-2, NAME-3, and so on',
     },
     waitOption,
     timeoutOption,
-    { flags: '--confirm', description: 'show the plan, and ask; what would be refused is not created' },
+    { flags: '--confirm', description: 'show the plan, and ask; if the engine would refuse the Transaction, do not create it' },
     engineOption,
     yesOption,
     colorOption,

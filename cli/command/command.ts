@@ -1,43 +1,43 @@
-// What a command is: data for the help, the completion and docs/cli.md, and a function. A command file imports at its top only
-// what costs nothing to load; its `run` loads the file of that name in cli/run/, and with it the cluster, YAML and the rest.
+// The type of a command: data for the help, the completion and docs/cli.md, and a function. A command file imports only modules
+// that load fast. Its `run` loads the file of that name in cli/run/, which loads the cluster client and the YAML parser.
 import type { Session } from '../cluster/session.ts';
 import type { Io } from '../io.ts';
 
 export interface Option {
-  /** As commander reads them: `-n, --namespace <name>`. */
+  /** In the notation of commander: `-n, --namespace <name>`. */
   readonly flags: string;
   readonly description: string;
   /** The option may be given several times; its value is a list. */
   readonly repeats?: true;
   readonly choices?: readonly string[];
-  /** What completes its value. */
+  /** The source of the values that complete the option. */
   readonly completes?: Completes;
 }
 
-/** What completes a word: names that the cluster has, or files. */
+/** Completions come from names in the cluster, or from files. */
 export type Completes = 'transactions' | 'namespaces' | 'contexts' | 'files';
 
 export interface Command {
   readonly name: string;
   /** One line, no full stop. */
   readonly summary: string;
-  /** Further sentences of its help. */
+  /** More sentences for the help of the command. */
   readonly description?: string;
-  /** As commander reads them: `[name]`, `<name>`, `[words...]`. */
+  /** In the notation of commander: `[name]`, `<name>`, `[words...]`. */
   readonly operands?: readonly string[];
   readonly completes?: Completes;
-  /** `true` if it speaks to a cluster: it then has the options of connections, too. */
+  /** Whether the command connects to a cluster. Then it also has the connection options. */
   readonly connects: boolean;
   readonly options?: readonly Option[];
   /** Command lines without the name of the program. */
   readonly examples?: readonly string[];
-  /** Not in the help. */
+  /** The help does not list the command. */
   readonly hidden?: true;
-  /** It changes something: after Ctrl-C it has a moment to say what. */
+  /** The command changes objects. After Ctrl-C it has a moment to report the changes. */
   readonly writes?: true;
-  /** The exit code of what is not done, where 1 is a result. */
+  /** The exit code of a command that fails, if its exit code 1 is a result. */
   readonly notDone?: 3;
-  /** Words after its name are not read as options. */
+  /** commander does not read words after the name as options. */
   readonly verbatim?: true;
   /** Resolves with the exit code. Throws a Problem. */
   run(call: Call): Promise<number>;
@@ -49,9 +49,9 @@ export interface Call {
   readonly operands: readonly string[];
   /** Values by the camel-cased name of the option. */
   readonly options: Options;
-  /** All that there are, for the completion. */
+  /** All commands, for the completion. */
   readonly commands: readonly Command[];
-  /** The same session at each call. Throws a Problem if there is no usable kubeconfig. */
+  /** Every call returns one session. Throws a Problem if there is no usable kubeconfig. */
   connect(): Promise<Session>;
 }
 
@@ -75,12 +75,16 @@ export function optionsOf(values: Readonly<Record<string, unknown>>): Options {
   };
 }
 
-/** Of every command that speaks to a cluster; they mean what they mean to kubectl. */
+/** Every command that connects to a cluster has these options. They have kubectl's meaning. */
 export const connectionOptions: readonly Option[] = [
-  { flags: '-n, --namespace <name>', description: 'namespace; by default that of the context', completes: 'namespaces' },
+  {
+    flags: '-n, --namespace <name>',
+    description: 'namespace; the default is the namespace of the context',
+    completes: 'namespaces',
+  },
   { flags: '--context <name>', description: 'context of the kubeconfig', completes: 'contexts' },
-  { flags: '--kubeconfig <file>', description: 'kubeconfig file, in place of KUBECONFIG and ~/.kube/config', completes: 'files' },
-  { flags: '--request-timeout <duration>', description: 'how long one request may take, such as 10s; 0 for no limit of its own' },
+  { flags: '--kubeconfig <file>', description: 'kubeconfig file, instead of KUBECONFIG and ~/.kube/config', completes: 'files' },
+  { flags: '--request-timeout <duration>', description: 'time limit of one request, such as 10s; 0 for no limit' },
 ];
 
 export const colorOption: Option = {
@@ -91,13 +95,13 @@ export const colorOption: Option = {
 
 export const timeoutOption: Option = {
   flags: '--timeout <duration>',
-  description: 'how long to follow, such as 5m; by default without end. The Transaction goes on in any case',
+  description: 'how long to follow, such as 5m; the default is no limit. The Transaction continues after the timeout',
 };
 
-/** What is read. */
+/** Options that name the input. */
 export const inputOptions: readonly Option[] = [
   { flags: '-f, --filename <path>', description: 'file or folder; - for standard input', repeats: true, completes: 'files' },
-  { flags: '-R, --recursive', description: 'the folders in a folder, too' },
+  { flags: '-R, --recursive', description: 'also read the subfolders of a folder' },
   {
     flags: '-k, --kustomize <folder>',
     description: 'folder with a kustomization, built by kustomize or kubectl',
@@ -105,15 +109,18 @@ export const inputOptions: readonly Option[] = [
   },
 ];
 
-/** For what changes something. */
+/** Options of commands that change objects. */
 export const yesOption: Option = { flags: '-y, --yes', description: 'do not ask' };
-export const waitOption: Option = { flags: '--wait', description: 'follow it until it has ended; the exit code says how' };
+export const waitOption: Option = {
+  flags: '--wait',
+  description: 'follow the Transaction until it ends; the exit code shows its result',
+};
 export const engineOption: Option = {
   flags: '--engine-namespace <name>',
-  description: 'namespace of the engine; by default janus-system',
+  description: 'namespace of the engine; the default is janus-system',
 };
 
-/** The options of a command, those of its connection last. */
+/** The options of a command. The connection options come last. */
 export function optionsFor(command: Command): readonly Option[] {
   return [...(command.options ?? []), ...(command.connects ? connectionOptions : [])];
 }

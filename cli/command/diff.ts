@@ -2,10 +2,10 @@ import { type Command, colorOption } from './command.ts';
 
 export const diff: Command = {
   name: 'diff',
-  summary: 'show what a Transaction has changed: before, as expected, and now',
-  description: `Objects that the engine has sealed (Secrets, and objects outside the namespace of the Transaction) are listed as sealed, without values.
+  summary: 'show the changes of a Transaction: values before, as expected, and now',
+  description: `The command lists sealed objects (Secrets, and objects outside the namespace of the Transaction) without values.
 
-Exit code: 0 every object is as the Transaction left it, 1 one differs, 3 the result is unknown.`,
+Exit code: 0 every object is as the Transaction left it, 1 an object differs, 3 the result is unknown.`,
   operands: ['<name>'],
   completes: 'transactions',
   connects: true,

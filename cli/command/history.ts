@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 
 export const history: Command = {
   name: 'history',
-  summary: 'show the Transactions that there are, newest first, or those that changed one object',
+  summary: 'show all Transactions, newest first, or the Transactions that changed one object',
   operands: ['[kind/name]'],
   connects: true,
   options: [{ flags: '-A, --all-namespaces', description: 'Transactions of all namespaces' }],

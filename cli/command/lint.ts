@@ -3,8 +3,7 @@ import { type Command, inputOptions } from './command.ts';
 export const lint: Command = {
   name: 'lint',
   summary: 'check Transactions in files, without a cluster',
-  description: `It finds what a Transaction alone shows, with file, line and column. Whether kinds, objects and rights are there, and what the API
-server refuses, plan finds.
+  description: `The command reports faults with file, line and column. It does not check kinds, objects or rights in the cluster: plan does.
 
 Exit code: 0 no finding, 2 findings, 3 a file cannot be read.`,
   connects: false,

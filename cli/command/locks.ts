@@ -2,8 +2,9 @@ import { type Command, engineOption } from './command.ts';
 
 export const locks: Command = {
   name: 'locks',
-  summary: 'show which objects are locked, by which Transaction, until when',
-  description: `Without the right to read the Leases of the engine, or where no engine is seen: what the Transactions say. Secrets with contents that an apply has left are named, too.`,
+  summary: 'show the locked objects, the Transaction that holds each lock, and when the lock expires',
+  description: `If you may not read the Leases of the engine, or the command finds no engine, it shows the targets of running Transactions.
+The command also names Secrets with contents that an interrupted apply has left.`,
   connects: true,
   options: [engineOption],
   run: async (call) => (await import('../run/locks.ts')).run(call),

@@ -1,36 +1,42 @@
 import { type Command, colorOption, engineOption, inputOptions, type Option } from './command.ts';
 
-/** How manifests become a Transaction: as for apply. */
+/** How manifests become a Transaction. apply has these options, too. */
 export const manifestOptions: readonly Option[] = [
   { flags: '--name <name>', description: 'name of the Transaction' },
-  { flags: '--generate-name <prefix>', description: 'without --name: how its name begins; by default "apply-"' },
-  { flags: '--service-account <name>', description: 'ServiceAccount that the changes are made as; required for manifests' },
+  { flags: '--generate-name <prefix>', description: 'without --name: prefix of the generated name; the default is "apply-"' },
+  {
+    flags: '--service-account <name>',
+    description: 'ServiceAccount that the engine makes the changes as; required for manifests',
+  },
   {
     flags: '--field-manager <name>',
-    description: 'the same for all releases: a field that one no longer names is removed, an object is not',
+    description: 'one name for all releases. A field that a release no longer has is removed; an object is not',
   },
-  { flags: '--gate [timeout]', description: 'all objects must be ready at the end, or everything is undone' },
-  { flags: '--recreate-immutable', description: 'recreate an object whose field cannot be changed in place' },
-  { flags: '--allow-irreversible', description: 'make changes, too, that the undo cannot take back' },
-  { flags: '--delete-filled', description: 'the undo deletes created objects with what others wrote into them' },
-  { flags: '--plain-secrets', description: 'Secrets stand in the Transaction itself, for everybody who may read it' },
+  { flags: '--gate [timeout]', description: 'wait until all objects are ready; if the timeout passes first, undo everything' },
+  { flags: '--recreate-immutable', description: 'recreate an object if a field cannot be changed in place' },
+  { flags: '--allow-irreversible', description: 'also make changes that an undo cannot take back' },
+  { flags: '--delete-filled', description: 'the undo deletes created objects even if others wrote into them' },
+  {
+    flags: '--plain-secrets',
+    description: 'store Secrets in the Transaction itself; everybody who may read the Transaction reads them',
+  },
 ];
 
 export const plan: Command = {
   name: 'plan',
   summary: 'show what a Transaction would do, and whether the engine would refuse it',
-  description: `It makes the checks and dry runs of the engine, as the ServiceAccount, and writes nothing. Values of Secrets are never shown.
+  description: `The command makes the checks and dry runs of the engine, as the ServiceAccount. It writes nothing, and never shows values of Secrets.
+If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.
 
-Exit code: 0 it changes nothing, 1 it changes something, 2 it would be refused, 3 the result is unknown. With KUBECTL_EXTERNAL_DIFF that
-program shows the fields.`,
+Exit code: 0 it changes nothing, 1 it changes something, 2 the engine would refuse it, 3 the result is unknown.`,
   connects: true,
   notDone: 3,
   options: [
     ...inputOptions,
     ...manifestOptions,
-    { flags: '--as-me', description: 'with your own rights, where you may not impersonate the ServiceAccount; not exact' },
-    { flags: '--strict', description: 'exit code 2 if somebody else will act against a change' },
-    { flags: '-o, --output <format>', description: 'the plan as data', choices: ['json', 'yaml'] },
+    { flags: '--as-me', description: 'use your own rights if you may not impersonate the ServiceAccount; not exact' },
+    { flags: '--strict', description: 'exit code 2 if another controller or user would revert a change' },
+    { flags: '-o, --output <format>', description: 'print the plan as data', choices: ['json', 'yaml'] },
     engineOption,
     colorOption,
   ],

@@ -8,7 +8,7 @@ import { type Call, type Command, type Option, type Options, optionsFor, options
 import { commands } from './registry.ts';
 import { asKubectl } from './words.ts';
 
-/** Runs one command line and resolves with its exit code. Never rejects for what a user can cause. */
+/** Runs one command line and resolves with its exit code. Never rejects because of an error that a user can cause. */
 export async function runProgram(words: readonly string[], io: Io): Promise<number> {
   let code: number = exits.done;
   const parser = parserFor(io, (one) => {
@@ -47,7 +47,7 @@ function parserFor(io: Io, done: (code: number) => void): Parser {
   return parser;
 }
 
-/** Of commander's `error: unknown option '--a'`, which may go on in a line of its own. */
+/** The sentence in commander's `error: unknown option '--a'`, which may continue on a second line. */
 function sentenceIn(text: string): string {
   return text
     .replace(/^error: /, '')
@@ -71,7 +71,7 @@ function add(parser: Parser, command: Command, { io, done }: Use): void {
   own.action(async () => done(await ran(command, callOf(io, own.args, optionsOf(own.opts())))));
 }
 
-/** A script reads 1 as a result where it is one: an outage must not look like it. */
+/** Some commands return 1 as a result. A script must not mistake an outage for that result. */
 async function ran(command: Command, call: Call): Promise<number> {
   try {
     return await untilInterrupted(command, call);
@@ -81,10 +81,10 @@ async function ran(command: Command, call: Call): Promise<number> {
   }
 }
 
-/** For what follows a Transaction, or writes: it says itself what goes on. In ms. */
+/** A command that follows a Transaction, or writes, has this time to report the state. In ms. */
 const moment = 2_000;
 
-/** After Ctrl-C no request without an answer is waited for. */
+/** After Ctrl-C the command waits for no open request. */
 async function untilInterrupted(command: Command, call: Call): Promise<number> {
   const { io, options } = call;
   const running = command.run(call);
@@ -96,7 +96,7 @@ async function untilInterrupted(command: Command, call: Call): Promise<number> {
   try {
     const code = await Promise.race([running, cut]);
     if (code !== undefined) return code;
-    throw new Problem(command.writes ? 'Interrupted: look by janus list what is there.' : 'Interrupted.', exits.interrupted);
+    throw new Problem(command.writes ? 'Interrupted: run janus list to see what exists.' : 'Interrupted.', exits.interrupted);
   } finally {
     cut.catch(() => undefined);
     isOver.abort();
@@ -134,7 +134,7 @@ function placeOf(options: Options) {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = options.text(name);
-      // An empty one counts as none, as for kubectl: a variable of a script that is not set.
+      // An empty value counts as missing, as for kubectl: the variable of a script may be unset.
       return value === undefined || value === '' ? [] : [[name, value]];
     }),
   );

@@ -4,10 +4,10 @@ import { manifestOptions } from './plan.ts';
 export const rbac: Command = {
   name: 'rbac',
   summary: 'print the Roles that the ServiceAccount of a Transaction needs',
-  description: `They are what the engine requires for the changes and for their undo. They are named after the Transaction, so that those of
-several add up. What is needed in a Namespace that the Transaction creates is granted in all of them, with a warning.
-Your own rights read the cluster. Rights that Roles of the Transaction grant to others, and those to owners (get, and their finalizers),
-are not among them.`,
+  description: `The engine requires these Roles for the changes and for their undo. Their names contain the name of the Transaction, so the Roles
+of several Transactions do not conflict. If the Transaction creates a Namespace, a ClusterRole grants its rights in all namespaces, with
+a warning. The command reads the cluster with your own rights. It does not print rights to owners (get, and their finalizers), or
+rights that Roles of the Transaction grant to others.`,
   connects: true,
   options: [...inputOptions, ...manifestOptions, engineOption],
   examples: ['rbac -f deploy-v2.yaml | kubectl apply -f -'],

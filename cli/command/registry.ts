@@ -1,5 +1,5 @@
-// All commands, in the order of the help. A command is added here, in a file of its name beside this one, and in one of the same
-// name in cli/run/.
+// All commands, in the order of the help. To add a command, list it here, and write a file of its name in this folder and in
+// cli/run/.
 import { abort } from './abort.ts';
 import { apply } from './apply.ts';
 import type { Command } from './command.ts';

@@ -3,10 +3,10 @@ import { undoOptions } from './undo.ts';
 
 export const retry: Command = {
   name: 'retry',
-  summary: 'try again to restore what a rollback has left',
-  description: `For a Transaction that is Failed with objects that are not restored. Like undo, it is refused if one of them cannot be restored.
+  summary: 'try again to restore the objects that a rollback has left',
+  description: `The command is for a Failed Transaction with objects that are not restored. If one object cannot be restored, the engine refuses it, as for undo.
 
-Exit code of --plan: as of undo.`,
+--plan has the exit codes of undo.`,
   operands: ['<name>'],
   completes: 'transactions',
   connects: true,

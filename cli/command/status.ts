@@ -2,15 +2,15 @@ import { type Command, colorOption, timeoutOption } from './command.ts';
 
 export const status: Command = {
   name: 'status',
-  summary: 'show how far a Transaction is, change by change',
-  description: 'Without a name: the newest Transaction of the namespace.',
+  summary: 'show the progress of a Transaction, change by change',
+  description: 'Without a name, the command shows the newest Transaction of the namespace.',
   operands: ['[name]'],
   completes: 'transactions',
   connects: true,
   options: [
-    { flags: '-w, --watch', description: 'follow it until it has ended; the exit code says how' },
+    { flags: '-w, --watch', description: 'follow the Transaction until it ends; the exit code shows its result' },
     timeoutOption,
-    { flags: '-o, --output <format>', description: 'the object as it is stored', choices: ['json', 'yaml', 'name'] },
+    { flags: '-o, --output <format>', description: 'print the stored object', choices: ['json', 'yaml', 'name'] },
     colorOption,
   ],
   examples: ['status deploy-v2', 'status deploy-v2 --watch --timeout 5m'],

@@ -1,26 +1,31 @@
 import { type Command, colorOption, type Option, timeoutOption, waitOption, yesOption } from './command.ts';
 
-const objects = 'as KIND[.GROUP]/[NAMESPACE/]NAME, several with commas between';
+const objects = 'a comma-separated list of KIND[.GROUP]/[NAMESPACE/]NAME';
 
-/** What the undo of one Transaction does with objects that it cannot undo as they are. */
+/** How the undo of one Transaction handles objects that others have changed. */
 export const undoOptions: readonly Option[] = [
-  { flags: '--plan', description: 'show what it would do to each object, and change none' },
-  { flags: '-o, --output <format>', description: 'the plan as data', choices: ['json', 'yaml'] },
-  { flags: '--keep <objects>', description: `leave these objects, and what they need, as they are; ${objects}`, repeats: true },
-  { flags: '--overwrite <objects>', description: `undo these, whatever others wrote in them; ${objects}`, repeats: true },
-  { flags: '--partial', description: 'undo what can be undone; end as Failed with the others' },
-  { flags: '--digest <hex>', description: 'only if the plan is still the one with this digest, which --plan prints' },
+  { flags: '--plan', description: 'show what the undo would do to each object; change nothing' },
+  { flags: '-o, --output <format>', description: 'print the plan as data', choices: ['json', 'yaml'] },
+  {
+    flags: '--keep <objects>',
+    description: `leave these objects, and the objects that they need, as they are; ${objects}`,
+    repeats: true,
+  },
+  { flags: '--overwrite <objects>', description: `undo these objects even if others changed them; ${objects}`, repeats: true },
+  { flags: '--partial', description: 'undo the objects that can be undone; leave the others, and end as Failed' },
+  { flags: '--digest <hex>', description: 'undo only if the plan still has this digest, which --plan prints' },
 ];
 
 export const undo: Command = {
   name: 'undo',
-  summary: 'roll back a Transaction that is Committed, as a whole or not at all',
-  description: `The last change is undone first. Later edits of others stay. If one object cannot be undone, the engine refuses the undo,
-changes nothing, and names the object. At a terminal the plan of the undo is shown before the question.
+  summary: 'roll back a Committed Transaction, as a whole or not at all',
+  description: `The engine undoes the last change first. It keeps later edits by other clients. If one object cannot be undone, the engine refuses the
+undo, changes nothing, and names the object. At a terminal the command shows the plan before it asks.
 
-With --to all newer Transactions of the same field manager are undone, the newest first, if all of them can be; each is waited for.
+With --to, the command undoes all newer Transactions with this field manager, the newest first. It waits for each. It begins only if all
+of them can be undone.
 
-Exit code of --plan: 0 it changes nothing, 1 it changes something, 2 it would be refused, 3 the result is unknown.`,
+Exit code of --plan: 0 it changes nothing, 1 it changes something, 2 the engine would refuse it, 3 the result is unknown.`,
   operands: ['[name]'],
   completes: 'transactions',
   connects: true,
@@ -29,7 +34,7 @@ Exit code of --plan: 0 it changes nothing, 1 it changes something, 2 it would be
     ...undoOptions,
     {
       flags: '--to <name>',
-      description: 'undo all newer Transactions of its field manager; this one stays',
+      description: 'undo all newer Transactions with its field manager; keep this Transaction',
       completes: 'transactions',
     },
     yesOption,

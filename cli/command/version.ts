@@ -4,6 +4,6 @@ export const version: Command = {
   name: 'version',
   summary: 'show the version of this program and of the engine',
   connects: true,
-  options: [{ flags: '--client', description: 'of this program only; no cluster is asked' }, engineOption],
+  options: [{ flags: '--client', description: 'show only the version of this program; connect to no cluster' }, engineOption],
   run: async (call) => (await import('../run/version.ts')).run(call),
 };

@@ -1,7 +1,7 @@
-// The words of a command line as kubectl reads them, put so that commander reads them alike.
+// Rewrites the words of a command line so that commander reads them as kubectl does.
 import { type Command, connectionOptions, optionsFor } from './command.ts';
 
-/** `-n=shop` is `-n shop`, and options of the connection may stand before the command. Pure. */
+/** `-n=shop` means `-n shop`, and connection options may come before the command. Pure. */
 export function asKubectl(words: readonly string[], commands: readonly Command[]): readonly string[] {
   const place = firstOperand(words);
   const command = commands.find(({ name }) => name === words[place]);
@@ -11,7 +11,7 @@ export function asKubectl(words: readonly string[], commands: readonly Command[]
   return [command.name, ...given.flatMap(apart(command)), ...words.slice(end)];
 }
 
-/** Behind options of the connection; 0 if the first word is none. */
+/** The index of the first word after the connection options; 0 if the first word is not a connection option. */
 function firstOperand(words: readonly string[]): number {
   const names = connectionOptions.flatMap(namesOf);
   let place = 0;
@@ -19,7 +19,7 @@ function firstOperand(words: readonly string[]): number {
   return place;
 }
 
-/** commander would keep the `=` of a short option as a part of its value. */
+/** Splits `-n=shop`: commander would keep the `=` of a short option as a part of its value. */
 function apart(command: Command): (word: string) => readonly string[] {
   const short = optionsFor(command)
     .filter(({ flags }) => flags.includes('<'))
@@ -28,7 +28,7 @@ function apart(command: Command): (word: string) => readonly string[] {
   return (word) => (short.includes(word.slice(0, 2)) && word[2] === '=' ? [word.slice(0, 2), word.slice(3)] : [word]);
 }
 
-/** `-n, --namespace <name>`: both names. */
+/** Both names in `-n, --namespace <name>`. */
 export function namesOf({ flags }: { readonly flags: string }): readonly string[] {
   return flags.match(/(?<![\w-])--?[A-Za-z][\w-]*/g) ?? [];
 }

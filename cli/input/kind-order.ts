@@ -1,4 +1,4 @@
-// The order in which manifests are applied: that of Helm, in which a kind comes after those it may need. Source: helm.sh/helm,
+// The order in which manifests are applied. It is Helm's order: a kind comes after the kinds that it may need. Source: helm.sh/helm,
 // pkg/release/util/kind_sorter.go, InstallOrder.
 const order: readonly string[] = [
   'PriorityClass',
@@ -41,7 +41,7 @@ const order: readonly string[] = [
   'ValidatingWebhookConfiguration',
 ];
 
-/** In that order; other kinds last, by name; equal ones as they stand. */
+/** Sorts by that order. Other kinds come last, by name. Objects of one kind keep their order. */
 export function inKindOrder<T>(manifests: readonly T[], kindOf: (manifest: T) => string): readonly T[] {
   return manifests.toSorted((left, right) => compare(kindOf(left), kindOf(right)));
 }

@@ -1,4 +1,4 @@
-// Where in a file something stands: `file:line:column`. `yaml` keeps the places of nodes; js-yaml, which reads the values, does not.
+// Finds the place of a node in a file: `file:line:column`. `yaml` keeps the places of nodes; js-yaml, which reads the values, does not.
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { manifestsIn, type Source } from './read.ts';
@@ -10,16 +10,16 @@ interface Placed {
   placeOf(index: number | undefined): string;
 }
 
-/** The Transactions in a text. Throws a Problem if it is no YAML of objects. */
+/** The Transactions in a text. Throws a Problem if the text is not YAML of objects. */
 export function placedTransactions(source: Source): readonly Placed[] {
   const objects = manifestsIn(source).map(({ object }) => object);
   const counter = new LineCounter();
   const parsed = parseAllDocuments(source.text, { lineCounter: counter, version: '1.1', uniqueKeys: false });
-  // How much the aliases may come to is bounded where the values are read.
+  // The reader of the values limits the size of expanded aliases.
   const documents = ('empty' in parsed ? [] : parsed).filter(
     (one) => one.contents !== null && one.toJS({ maxAliasCount: -1 }) !== null,
   );
-  // Lists have more objects than documents: of these the place is that of the document.
+  // A List has several objects in one document. Their place is the place of the document.
   const isEven = documents.length === objects.length;
   return objects.flatMap((object, at) => {
     const document = isEven ? documents[at] : documents[0];

@@ -1,4 +1,4 @@
-// The manifests of a command line: files, folders, standard input, or what kustomize makes of a folder.
+// Reads the manifests that a command line names: files, folders, standard input, or a folder that kustomize builds.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { unrolled } from './lists.ts';
 export interface Sources {
   /** Files and folders; `-` is standard input. */
   readonly files: readonly string[];
-  /** Also the folders in a folder. */
+  /** Whether to read subfolders, too. */
   readonly recursive: boolean;
   /** A folder with a kustomization. */
   readonly kustomize: string | undefined;
@@ -31,16 +31,16 @@ export interface Manifest {
 
 const bounds = { levels: 200, values: 2_000_000, characters: 64 * 1024 * 1024 };
 
-/** All objects, Lists unrolled, in the order in which they stand. At least one. Throws a Problem. */
+/** All objects in their order, with Lists unrolled. There is at least one. Throws a Problem. */
 export async function readManifests(sources: Sources, io: Io): Promise<readonly Manifest[]> {
   const found = (await readSources(sources, io)).flatMap(manifestsIn);
   if (found.length > 0) return found;
-  throw new Problem('There are no manifests in what was given: name files that hold objects of Kubernetes.');
+  throw new Problem('The input holds no manifests: name files that hold Kubernetes objects.');
 }
 
-/** The texts, as they are. Throws a Problem. */
+/** The unparsed texts. Throws a Problem. */
 export async function readSources(sources: Sources, io: Io): Promise<readonly Source[]> {
-  // The folder itself would be read: a variable of a script that is not set.
+  // The variable of a script may be unset. An empty path would mean the present folder.
   if ([...sources.files, sources.kustomize].includes('')) throw wrongUse('-f and -k need a path; found "".');
   if (sources.kustomize !== undefined && sources.files.length > 0)
     throw wrongUse('Give either -f or -k, not both: kustomize reads its files itself.');
@@ -66,7 +66,7 @@ async function readInput(io: Io): Promise<Source> {
   return { name: 'standard input', text: textOf('standard input', bytes ?? Buffer.of()) };
 }
 
-/** Other bytes would be replaced unseen: in a password too. */
+/** Throws a Problem for other bytes. A lenient decoder would replace them, also in a password, without a warning. */
 function textOf(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -75,7 +75,7 @@ function textOf(name: string, bytes: Uint8Array): string {
   }
 }
 
-/** As kubectl takes them. */
+/** The extensions that kubectl reads. */
 const extensions = ['.yaml', '.yml', '.json'];
 
 function filesAt(path: string, recursive: boolean): readonly string[] {
@@ -103,7 +103,7 @@ export function manifestsIn({ name, text }: Source): readonly Manifest[] {
   const documents = parsed(name, text).filter((document) => document !== null);
   return documents.flatMap(unrolled).map((object) => {
     if (isObject(object)) return { source: name, object };
-    throw new Problem(`${name} holds a document or an item of a List that is no object: each must have apiVersion and kind.`);
+    throw new Problem(`${name} holds a document or an item of a List that is not an object: each must have apiVersion and kind.`);
   });
 }
 

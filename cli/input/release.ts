@@ -1,5 +1,5 @@
-// Manifests as one Transaction of Applies. The contents of Secrets do not go into it, since whoever may read a Transaction reads all
-// of it: they go into one Secret, which the Transaction names. Pure.
+// Makes one Transaction of Applies from manifests. The contents of Secrets go into one Secret, which the Transaction names, because every
+// client that may read a Transaction reads all of it. Pure.
 import { createHash } from 'node:crypto';
 import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { groupOf, identityOf, isSecret, type Reference } from '../../hooks/objects/reference.ts';
@@ -13,14 +13,14 @@ import type { Manifest } from './read.ts';
 
 export interface ReleaseOptions {
   readonly namespace: string;
-  /** Whether the command line names it. */
+  /** Whether the command line names the namespace. */
   readonly isNamespaceGiven: boolean;
-  /** A name, or the beginning of one that the API server completes. */
+  /** A name, or a prefix for a name that the API server generates. */
   readonly name: { readonly name: string } | { readonly generateName: string };
   readonly labels: Readonly<Record<string, string>>;
   readonly serviceAccount: string;
   readonly fieldManager: string | undefined;
-  /** Gates of all objects at the end: their timeout, empty for the default. Undefined for none. */
+  /** The timeout of the gates of all objects at the end; empty for the default. Undefined: no gates. */
   readonly gate: string | undefined;
   readonly recreateImmutable: boolean;
   readonly allowIrreversible: boolean;
@@ -30,7 +30,7 @@ export interface ReleaseOptions {
 
 export interface Release {
   readonly transaction: JsonObject;
-  /** Contents of Secrets by the key that the Transaction names. The name of their Secret is not yet in the Transaction. */
+  /** Contents of Secrets by key. The Transaction names the keys, but not yet the Secret. */
   readonly contents: Readonly<Record<string, string>>;
 }
 
@@ -41,18 +41,20 @@ export function isTransaction(object: JsonObject): boolean {
   return textAt(object, 'kind') === 'Transaction' && groupOf(textAt(object, 'apiVersion') ?? '') === group;
 }
 
-/** The one Transaction among the manifests, as it is written, or else all of them as one. Throws a Problem. */
+/** The only Transaction among the manifests, unchanged, or else a Transaction of all manifests. Throws a Problem. */
 export function transactionIn(given: readonly Manifest[], options: ReleaseOptions): Release {
   const manifests = given.map((manifest) => ({ ...manifest, object: withoutEmptyNamespace(manifest.object) }));
   const [whole, ...more] = manifests.filter(({ object }) => isTransaction(object));
   if (whole === undefined) return releaseOf(manifests, options);
-  if (more.length > 0) throw new Problem(`These are ${more.length + 1} Transactions: apply them one after the other.`);
+  if (more.length > 0) throw new Problem(`The manifests hold ${more.length + 1} Transactions: apply them one after the other.`);
   if (manifests.length > 1)
-    throw new Problem(`${whole.source} holds a Transaction, and there are other objects, too: apply either it or manifests.`);
+    throw new Problem(
+      `${whole.source} holds a Transaction, and the input has other objects, too: apply either the Transaction or manifests.`,
+    );
   return { transaction: placed(whole, options), contents: {} };
 }
 
-/** Templates print an empty namespace, or null, for none: to the API server, and so to kubectl, it is none. */
+/** Templates print an empty namespace, or null, for a missing one. The API server and kubectl treat both as missing. */
 function withoutEmptyNamespace(object: JsonObject): JsonObject {
   const namespace = at(object, 'metadata', 'namespace');
   return namespace === '' || namespace === null ? withPath(object, ['metadata', 'namespace'], undefined) : object;
@@ -61,7 +63,7 @@ function withoutEmptyNamespace(object: JsonObject): JsonObject {
 function placed({ source, object }: Manifest, { namespace, isNamespaceGiven }: ReleaseOptions): JsonObject {
   const own = textAt(object, 'metadata', 'namespace');
   if (own !== undefined && isNamespaceGiven && own !== namespace)
-    throw new Problem(`The Transaction in ${source} is of namespace ${own}, and -n says ${namespace}: correct one of them.`);
+    throw new Problem(`The Transaction in ${source} has namespace ${own}, but -n names ${namespace}: correct one of them.`);
   if (textAt(object, 'metadata', 'name') === undefined && textAt(object, 'metadata', 'generateName') === undefined)
     throw new Problem(`The Transaction in ${source} has no metadata.name: give it one, or metadata.generateName.`);
   return withPath(object, ['metadata', 'namespace'], own ?? namespace);
@@ -74,7 +76,7 @@ function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Rel
   const ordered = inKindOrder([...targets.entries()], ([, { kind }]) => kind);
   if (ordered.length > mostChanges)
     throw new Problem(
-      `These are ${ordered.length} objects, and a Transaction takes at most ${mostChanges}: apply them in parts.`,
+      `The manifests hold ${ordered.length} objects, and a Transaction takes at most ${mostChanges}: apply them in parts.`,
     );
   const contents: Record<string, string> = {};
   const changes = ordered.map(([index, target]): JsonObject => {
@@ -99,9 +101,9 @@ function targetOf({ source, object }: Manifest, { namespace }: ReleaseOptions): 
   if (name === undefined || name === '') throw new Problem(namelessSentence(source, kind, object));
   if (kind === 'Namespace' && groupOf(apiVersion) === '' && name === namespace)
     throw new Problem(
-      `${source} holds Namespace ${name}, in which the Transaction itself is: create it before, and leave it out here.`,
+      `${source} holds Namespace ${name}, which also holds the Transaction: create it first, and leave it out here.`,
     );
-  // Whether the kind has a namespace is not known here; two objects that differ by it alone differ in any case.
+  // It is unknown here whether the kind has a namespace. So objects with different namespaces count as different.
   return { apiVersion, kind, name, namespace: own ?? namespace };
 }
 
@@ -118,14 +120,14 @@ function refuseTwice(manifests: readonly Manifest[], targets: readonly Reference
     if (earlier !== undefined) {
       const places = [...new Set([manifests[earlier]?.source, manifests[index]?.source])].join(' and ');
       throw new Problem(
-        `${target.kind} ${target.namespace}/${target.name} is there twice (${places}): a Transaction changes it once.`,
+        `${target.kind} ${target.namespace}/${target.name} occurs twice (${places}): a Transaction changes it once.`,
       );
     }
     first.set(identityOf(target), index);
   }
 }
 
-/** The engine would not name the key: to the engine keys of what comes from a Secret are secret, too. */
+/** The engine would not name the key, because it treats keys of content from a Secret as secret, too. */
 function refuseWrongEntry(manifest: Manifest | undefined): void {
   const wrong = manifest === undefined ? undefined : wrongEntryOf(manifest.object);
   if (manifest === undefined || wrong === undefined) return;
@@ -161,7 +163,7 @@ function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions):
   };
 }
 
-/** Whether the Transaction itself is too large, the engine's own checks say. */
+/** The checks of the engine decide whether the Transaction itself is too large. */
 function refuseTooLarge(contents: Readonly<Record<string, string>>): void {
   const secret = Object.values(contents).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (secret > largestSecret)
@@ -172,7 +174,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** The Transaction, with the name of the Secret that holds its contents. */
+/** Adds the name of the Secret that holds the contents to the Transaction. */
 export function withContents(transaction: JsonObject, secret: string): JsonObject {
   const changes = at(transaction, 'spec', 'changes') as readonly JsonObject[];
   const named = changes.map((change) =>

@@ -1,12 +1,12 @@
-// Objects as `janus undo --keep` and `--overwrite` name them: KIND[.GROUP]/[NAMESPACE/]NAME, several with commas between. Pure.
+// Parses the objects of `janus undo --keep` and `--overwrite`: a comma-separated list of KIND[.GROUP]/[NAMESPACE/]NAME. Pure.
 import { wrongUse } from '../problem.ts';
 
 const kind = /^[A-Za-z][A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/;
 const namespace = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-// As the API server takes names of any kind (ValidatePathSegmentName in apimachinery's pkg/api/validation/path).
+// The names that the API server accepts for any kind (ValidatePathSegmentName in apimachinery's pkg/api/validation/path).
 const name = /^(?!\.{1,2}$)[^\s/%,]+$/;
 
-/** As one annotation holds them; undefined if none is given. Throws a Problem. */
+/** The value of the annotation; undefined if no object is given. Throws a Problem. */
 export function selectionIn(option: string, given: readonly string[]): string | undefined {
   const names = given.flatMap((value) => value.split(',')).map((one) => one.trim());
   const wrong = names.find((one) => !isObjectName(one));

@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** That of the sources, which the engine has, too. */
+/** The version of the sources. The engine of a release has it, too. */
 export const clientVersion: string = manifest.version;

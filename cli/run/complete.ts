@@ -1,5 +1,5 @@
-// What may follow the words of a command line: commands, options, values of options, names from the cluster. Where the cluster gives no
-// answer there are no names, and no message: it would stand in the middle of a line.
+// Completes a command line with commands, options, values of options, and names from the cluster. If the cluster does not answer,
+// there are no names, and no message: a message would interrupt the line that the user types.
 import { contextsIn } from '../cluster/kubeconfig.ts';
 import { openSession } from '../cluster/session.ts';
 import { listNames } from '../cluster/transactions.ts';
@@ -46,7 +46,7 @@ function valuesOf(io: Io, { choices, completes }: Option, before: readonly strin
   return choices === undefined ? fromCluster(io, completes, before) : { words: choices };
 }
 
-/** A completion that takes longer is in the way. */
+/** Users do not wait longer for a completion. */
 const patience = '3s';
 
 async function fromCluster(io: Io, completes: Completes | undefined, before: readonly string[]): Promise<Found> {

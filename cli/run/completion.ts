@@ -2,8 +2,8 @@ import type { Call } from '../command/command.ts';
 import { say } from '../io.ts';
 import { exits, wrongUse } from '../problem.ts';
 
-// Each script hands on the words, and reads lines of `word<TAB>description`; the last line is `:N`, N being 4 where files are no
-// answer. That is the protocol of cobra, which kubectl speaks with its plugins.
+// Each script passes the words on, and reads lines of `word<TAB>description`. The last line is `:N`; N is 4 if the shell must not
+// complete files. kubectl uses this protocol of cobra for its plugins.
 
 const bash = `_janus() {
   local line out IFS=$'\\n'

@@ -1,5 +1,5 @@
-// The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. Killed
-// anywhere, it leaves at most a Secret without an owner, which the next apply and `janus locks` name.
+// The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. If
+// the process is killed, it leaves at most a Secret without an owner. The next apply and `janus locks` name this Secret.
 
 import type { Failure } from '../../hooks/objects/failure.ts';
 import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
@@ -21,22 +21,22 @@ import { leftOf, MadeMeanwhile, mustBeWritten, withoutMessage } from './written.
 interface Creating {
   readonly session: Session;
   readonly io: Io;
-  /** Whether another name may be taken if that of the Transaction is taken by another spec. */
+  /** Whether apply may use another name if a Transaction with another spec has the name. */
   readonly isNewNameWanted: boolean;
   readonly engineNamespace: string;
-  /** Asks whether this shall be created, under the name that it has now. Throws a Problem if it shall not. */
+  /** Asks the user whether to create the Transaction under this name. Throws a Problem if the user declines. */
   ask(release: Release): Promise<void>;
 }
 
 export interface Created {
   readonly wanted: TransactionName;
-  /** As the API server has stored it. */
+  /** The object that the API server has stored. */
   readonly object: JsonObject;
-  /** Whether it was there already, with an equal spec. */
+  /** Whether the Transaction already existed, with an equal spec. */
   readonly found: boolean;
 }
 
-/** Throws a Problem; nothing is created then, unless it says so. */
+/** Throws a Problem. Nothing is created then, unless the message names an object. */
 export async function create(creating: Creating, release: Release): Promise<Created> {
   const namespace = textAt(release.transaction, 'metadata', 'namespace') ?? '';
   if (hasContents(release)) await nameOrphans(creating, namespace);
@@ -56,7 +56,7 @@ async function createNamed(creating: Creating, release: Release, { namespace, na
   }
 }
 
-/** NAME, NAME-2, and so on; a long NAME is cut, so that the name is one that a Transaction may have. */
+/** NAME, NAME-2, and so on. A long NAME is cut to the longest name that a Transaction may have. */
 function numbered(first: string, number: number): string {
   if (number === 1) return first;
   const kept = first.slice(0, longestTransactionName - `-${number}`.length).replace(/[-.]+$/, '');
@@ -65,7 +65,7 @@ function numbered(first: string, number: number): string {
 
 type Attempted =
   | { readonly kind: 'created'; readonly created: Created }
-  /** The name is taken. `givesWay`: by a Transaction of which nothing is in the cluster. */
+  /** The name is taken. `givesWay`: no change of the Transaction that has it is in the cluster. */
   | { readonly kind: 'taken'; readonly why: string; readonly advice: string; readonly givesWay: boolean };
 
 async function createUnlessTaken(creating: Creating, release: Release, wanted: TransactionName): Promise<Attempted> {
@@ -83,9 +83,9 @@ async function createUnlessTaken(creating: Creating, release: Release, wanted: T
 async function adoptedIfEqual(creating: Creating, release: Release, found: JsonObject): Promise<Attempted> {
   const [namespace = '', name = ''] = [textAt(found, 'metadata', 'namespace'), textAt(found, 'metadata', 'name')];
   if (textAt(found, 'metadata', 'deletionTimestamp') !== undefined)
-    throw new Problem(`Transaction ${name} is there, and is being deleted: wait until it is gone, or give another --name.`);
+    throw new Problem(`Transaction ${name} is being deleted: wait until it is deleted, or give another --name.`);
   if (hasEndedEmpty(found)) {
-    const why = `Transaction ${name} ended as ${textAt(found, 'status', 'phase')}, and stays as evidence`;
+    const why = `Transaction ${name} ended as ${textAt(found, 'status', 'phase')}, and stays as a record`;
     return { kind: 'taken', why, advice: newName, givesWay: true };
   }
   if (creating.isNewNameWanted && textAt(found, 'status', 'phase') === 'Failed')
@@ -116,7 +116,7 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   const namespace = wanted.namespace ?? '';
   await creating.ask({ ...release, transaction: named });
   refuseFindings(lint(named).filter(({ reason }) => reason === 'TransactionTooLarge'));
-  // What admission and the engine refuse is refused here, before anything is stored.
+  // Admission and the engine would refuse these faults, too. The command refuses them before it stores anything.
   const likely = hasContents(release) ? withContents(named, likelySecret(release, wanted.name)) : named;
   refuseFindings(lint(mustBeWritten(await createTransaction(session, likely, true), session, named)));
   refuseInterrupted(creating.io);
@@ -131,14 +131,14 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   return { wanted: { namespace, name }, object: created, found: false };
 }
 
-/** By the engine's own checks: what it would only end as Failed is not created. `findings`: of a Transaction. */
+/** Throws a Problem if the checks of the engine find a fault. The engine would end such a Transaction as Failed. */
 function refuseFindings([first, ...more]: readonly Finding[]): void {
   if (first === undefined) return;
   const rest = more.length === 0 ? '' : `; and ${more.length} more: janus lint and janus plan name them`;
   throw new Problem(`The engine would refuse this Transaction (${first.reason}): ${first.message}${rest}. Nothing is created.`);
 }
 
-/** As long as the name that its Secret will have: 500 changes may each name it. */
+/** A name as long as that of the Secret: 500 changes may each contain this name. */
 function likelySecret({ transaction }: Release, name: string | undefined): string {
   return name === undefined ? `${generatedSecret(transaction)}xxxxx` : secretNameOf(name);
 }
@@ -151,19 +151,19 @@ function withName(transaction: JsonObject, name: string | undefined): JsonObject
   return name === undefined ? transaction : withPath(transaction, ['metadata', 'name'], name);
 }
 
-/** The name of the Secret that stays: if the Transaction is refused for good, no other apply must find it in its way. */
+/** The name of the Secret, if it stays. If the API server refused the Transaction for good, the Secret must not block the next apply. */
 async function leftAfter(
   { session }: Creating,
   { kind }: Failure,
   contents: JsonObject | undefined,
 ): Promise<string | undefined> {
-  // One that exists, or may exist, may name it.
+  // A Transaction that exists, or may exist, may name the Secret.
   if (contents === undefined || kind !== 'refused') return textAt(contents, 'metadata', 'name');
   const answer = await deleteContentSecret(session, contents);
   return answer.kind === 'ok' ? undefined : textAt(contents, 'metadata', 'name');
 }
 
-/** Creates it, or takes one that an earlier apply of the same contents has left. */
+/** Creates the Secret, or uses a Secret that an earlier apply of these contents has left. */
 async function secretFor(
   creating: Creating,
   { transaction, contents }: Release,
@@ -178,7 +178,7 @@ async function secretFor(
   if (answer.kind === 'ok') return answer.body;
   if (answer.failure.kind === 'exists' && wanted.name !== undefined)
     return again(creating, { namespace, name: secretNameOf(wanted.name) }, secret);
-  // What the API server says may quote the Secret.
+  // The message of the API server may quote the Secret.
   const attempted = { verb: 'create', resource: 'secrets', namespace, server: session.server };
   const sentence = sentenceOf(withoutMessage(answer).failure, attempted);
   throw new Problem(
@@ -191,9 +191,9 @@ async function again({ session, io }: Creating, place: TransactionName, secret: 
   const isSame = found.kind === 'ok' && isOrphan(found.object) && equalJson(at(found.object, 'data'), at(secret, 'data'));
   if (found.kind !== 'ok' || !isSame)
     throw new Problem(
-      `Secret ${place.namespace}/${place.name} exists with other contents, perhaps left of an earlier apply: delete it, or give another --name.`,
+      `Secret ${place.namespace}/${place.name} exists with other contents, perhaps left by an earlier apply: delete it, or give another --name.`,
     );
-  note(io, `Secret ${place.namespace}/${place.name} was left of an apply that was ended early, and is used now.`);
+  note(io, `Secret ${place.namespace}/${place.name} was left by an interrupted apply, and is used now.`);
   return found.object;
 }
 
@@ -203,7 +203,7 @@ async function own({ session, io }: Creating, place: TransactionName, owner: Jso
     note(io, `Secret ${place.namespace}/${place.name} has no owner (${answer.failure.reason}): delete it with the Transaction.`);
 }
 
-/** The existing one. Its Secret gets its owner if an earlier apply was ended before that. */
+/** The existing Transaction. If an earlier apply ended before it set the owner of the Secret, this sets the owner. */
 async function adopted(creating: Creating, release: Release, found: JsonObject): Promise<Created> {
   const { session } = creating;
   const [namespace = '', name = ''] = [textAt(found, 'metadata', 'namespace'), textAt(found, 'metadata', 'name')];
@@ -215,7 +215,7 @@ async function adopted(creating: Creating, release: Release, found: JsonObject):
   return { wanted: { namespace, name }, object: found, found: true };
 }
 
-/** Compares with what the API server would store: defaults set, order of keys aside. */
+/** Compares the stored spec with the spec that the API server would store, with defaults. The order of keys does not count. */
 async function isEqual({ session }: Creating, release: Release, found: JsonObject): Promise<boolean> {
   const name = textAt(found, 'metadata', 'name') ?? '';
   const whole = hasContents(release) ? withContents(release.transaction, secretNameOf(name)) : release.transaction;
@@ -231,6 +231,6 @@ async function nameOrphans({ session, io }: Creating, namespace: string): Promis
   for (const orphan of found)
     note(
       io,
-      `Secret ${orphan.namespace}/${foreign(orphan.name, 253)} is left of an apply that was ended early: if no Transaction names it, delete it.`,
+      `Secret ${orphan.namespace}/${foreign(orphan.name, 253)} was left by an interrupted apply: if no Transaction names it, delete it.`,
     );
 }

@@ -1,4 +1,4 @@
-// The fields of changes in the user's own program, as kubectl diff calls it: with two folders, LIVE and MERGED.
+// Shows the fields of changes in the user's own program. Like kubectl diff, it calls the program with two folders, LIVE and MERGED.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import type { Io } from '../io.ts';
 import { Problem } from '../problem.ts';
 import { fieldFile } from '../show/fields.ts';
 
-/** `program`: its path and options, as in KUBECTL_EXTERNAL_DIFF. */
+/** `program`: the path and options in KUBECTL_EXTERNAL_DIFF. */
 export async function showOutside(io: Io, program: string, changes: readonly PlannedChange[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'janus-diff-'));
   try {
@@ -26,7 +26,10 @@ export async function showOutside(io: Io, program: string, changes: readonly Pla
   }
 }
 
-/** Of its options those are dropped that hold anything but letters, digits and ./=:-_, as kubectl drops them: there are no quotes. Like diff, the program ends with 1 if there are differences. */
+/**
+ * Like kubectl, it drops options with characters other than letters, digits and ./=:-_ because there is no quoting. The program ends
+ * with 1 if there are differences, as diff does.
+ */
 async function ran(io: Io, program: string, folders: readonly string[]): Promise<void> {
   const [name = '', ...rest] = program.trim().split(/\s+/);
   const words = rest.filter((word) => /^[\w./=:-]+$/.test(word));
@@ -37,5 +40,5 @@ async function ran(io: Io, program: string, folders: readonly string[]): Promise
     child.on('close', (code) => done(code ?? 2));
   });
   const [code] = await Promise.all([ended, pipeline(child.stdout, io.stdout, { end: false })]);
-  if (code > 1) throw new Problem(`${name}, of KUBECTL_EXTERNAL_DIFF, ended with ${code}: run it by hand.`);
+  if (code > 1) throw new Problem(`${name}, of KUBECTL_EXTERNAL_DIFF, ended with ${code}: run it by hand to see why.`);
 }

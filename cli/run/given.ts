@@ -1,4 +1,4 @@
-// What options mean, for all commands that have them.
+// The meaning of options that several commands share.
 
 import { parseDuration } from '../../hooks/objects/time.ts';
 import { clean } from '../../hooks/objects/words.ts';
@@ -8,10 +8,10 @@ import { type Io, note } from '../io.ts';
 import { exits, Problem, wrongUse } from '../problem.ts';
 import { type Style, styleFor } from '../show/style.ts';
 
-/** Timers of Node run for at most 24 days, and end at once if they are given more. In ms. */
+/** Timers of Node run for at most 24 days. A longer timer ends at once. In ms. */
 const longest = 2 ** 31 - 1;
 
-/** In ms; undefined for no end. Throws a Problem. */
+/** In ms; undefined for no limit. Throws a Problem. */
 export function timeoutOf(options: Options): number | undefined {
   const text = options.text('timeout');
   if (text === undefined) return undefined;
@@ -20,18 +20,18 @@ export function timeoutOf(options: Options): number | undefined {
   return Math.min(wished, longest);
 }
 
-/** How lines on standard output look. */
+/** The style of lines on standard output. */
 export function outputStyle(io: Io, options: Options): Style {
   return styleFor({ isTerminal: io.stdout.isTTY === true, env: io.env, color: options.text('color') });
 }
 
-/** Throws a Problem if a question follows and no terminal can answer it, before the work that only the question needs. */
+/** Throws a Problem if a question follows and no terminal can answer it. Commands call it before the work for the question. */
 export function refuseUnanswerable(io: Io, options: Options, question: string): void {
   if (options.flag('yes') || (io.stdin.isTTY === true && io.stderr.isTTY === true)) return;
-  throw wrongUse(`${question} Here nobody can answer: give --yes.`);
+  throw wrongUse(`${question} There is no terminal to ask: give --yes.`);
 }
 
-/** Asks at a terminal; elsewhere only `--yes` is an answer. Throws a Problem there. */
+/** Asks at a terminal. Without a terminal and `--yes` it throws a Problem. */
 export async function confirmed(io: Io, options: Options, question: string): Promise<boolean> {
   refuseUnanswerable(io, options, question);
   if (options.flag('yes')) return true;
@@ -57,7 +57,7 @@ async function answerTo(io: Io, question: string): Promise<string> {
   }
 }
 
-/** What -f, -R and -k name. */
+/** The sources that -f, -R and -k name. */
 export function sourcesOf(options: Options): Sources {
   return { files: options.list('filename'), recursive: options.flag('recursive'), kustomize: options.text('kustomize') };
 }

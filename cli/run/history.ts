@@ -54,7 +54,7 @@ function cellsOf({ namespace, name, createdAt, startTime, endedAt, phase, done }
   return [namespace, name, age, phase, done, took];
 }
 
-/** A row for each change of that object. */
+/** One row for each change of that object. */
 async function rowsAbout(
   objects: readonly JsonObject[],
   wanted: Wanted,
@@ -66,7 +66,7 @@ async function rowsAbout(
   return objects.flatMap((one) => rowsFor(one, wanted, scope));
 }
 
-/** An object of a cluster-scoped kind is the same one, whatever the namespace of the Transaction. */
+/** The namespace of the Transaction does not matter to an object of a cluster-scoped kind. */
 async function clusterScoped(targets: readonly Target[], session: Session, namespace: string | undefined) {
   const found = new Set<string>();
   for (const key of new Set(namespace === undefined ? targets.map(kindKey) : [])) {
@@ -103,7 +103,7 @@ function rowsFor(object: JsonObject, wanted: Wanted, { place, isClusterScoped }:
   });
 }
 
-/** `deployment/web` and `Deployment.apps/web` are the same. */
+/** `deployment/web` and `Deployment.apps/web` name one object. */
 function hasName({ apiVersion, kind, name }: Target, wanted: Wanted): boolean {
   const kinds = [kind, `${kind}.${groupOf(apiVersion)}`].map((one) => one.toLowerCase());
   return kinds.includes(wanted.kind) && name === wanted.name;

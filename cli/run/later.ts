@@ -1,4 +1,4 @@
-// Which Transactions of a namespace came after another one: those that stand on it, and those of its line of releases. Pure.
+// Finds the later Transactions of a namespace: those on the objects of a Transaction, and those with its field manager. Pure.
 import { type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
@@ -6,15 +6,15 @@ import { targetIn } from '../show/view.ts';
 
 const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name') ?? '';
 
-/** The Transactions that are newer than that one, the newest first. */
+/** The Transactions that are newer than the named Transaction, the newest first. */
 export function newerThan(all: readonly JsonObject[], name: string): readonly JsonObject[] {
   const newestFirst = all.toSorted(compareNewest);
   const place = newestFirst.findIndex((one) => nameOf(one) === name);
   return newestFirst.slice(0, Math.max(0, place));
 }
 
-// Times of a status and of an object are whole seconds. The versions of objects, which the API server counts up, part those that ended
-// in the same one.
+// Times of a status and of an object are whole seconds. If two Transactions ended in one second, the versions of their objects order
+// them: the API server counts versions up.
 function compareNewest(left: JsonObject, right: JsonObject): number {
   return (
     endOf(right) - endOf(left) || compareVersions(newestWrite(right), newestWrite(left)) || createdOf(right) - createdOf(left)
@@ -29,7 +29,10 @@ function createdOf(object: JsonObject): number {
   return parseTime(textAt(object, 'metadata', 'creationTimestamp')) ?? 0;
 }
 
-/** When its changes were applied. One that runs is newer than all others; the end of a Failed one is that of its rollback. */
+/**
+ * When the changes of a Transaction were applied. A running Transaction is newer than all others. The completion of a Failed
+ * Transaction is the end of its rollback, so its start counts.
+ */
 function endOf(object: JsonObject): number {
   const key = { Committed: 'completionTime', RolledBack: 'startTime', Failed: 'startTime' }[
     textAt(object, 'status', 'phase') ?? ''
@@ -42,7 +45,7 @@ function newestWrite(object: JsonObject): bigint {
   return versions.filter((one) => /^\d+$/.test(one)).reduce((most, one) => (BigInt(one) > most ? BigInt(one) : most), 0n);
 }
 
-/** Names of the Transactions to undo before that one, in this order: those that changed its objects later, and those on top of them. */
+/** Names of the Transactions to undo first, in this order: those that changed its objects later, and those on top of them. */
 export function laterOn(all: readonly JsonObject[], name: string): readonly string[] {
   const base = all.find((one) => nameOf(one) === name);
   if (base === undefined) return [];
@@ -57,7 +60,7 @@ export function laterOn(all: readonly JsonObject[], name: string): readonly stri
   return found;
 }
 
-/** Whether some of its changes may be in the cluster. */
+/** Whether a change of the Transaction may be in the cluster. */
 function isNotUndone(object: JsonObject): boolean {
   const states = listAt(object, 'status', 'items').map((item) => textAt(item, 'state') ?? '');
   return states.some((state) => ['Applying', 'Applied', 'Restoring', 'NotRestored'].includes(state));

@@ -17,7 +17,7 @@ export async function run(call: Call): Promise<number> {
   const selection = { namespace, labelSelector: options.text('selector') };
   const format = options.text('output') ?? '';
   if (formats.includes(format) && options.flag('watch'))
-    throw wrongUse(`--watch shows rows: leave out -o ${format}, or watch one Transaction by status --watch.`);
+    throw wrongUse(`--watch prints rows: leave out -o ${format}, or watch one Transaction with status --watch.`);
   return formats.includes(format) ? showObjects(call, session, selection) : showTable(call, session, selection);
 }
 
@@ -59,9 +59,9 @@ interface Following {
   readonly table: Table;
 }
 
-/** Between the end of a watch and the next, in ms; `pause` after one that brought nothing. */
+/** The wait between two watches, in ms. After a watch without events, `pause` applies. */
 const breath = 50;
-/** Between two attempts to reach the API server again, in ms. */
+/** The wait between two attempts to reach the API server, in ms. */
 const pause = 500;
 
 async function follow(call: Call, session: Session, { selection, table }: Following): Promise<number> {
@@ -85,10 +85,10 @@ async function follow(call: Call, session: Session, { selection, table }: Follow
   return exits.interrupted;
 }
 
-/** Columns that change by themselves: the API server formats them by its clock. */
+/** Columns whose values change with time: the API server formats them by its clock. */
 const growing = ['Age'];
 
-/** Prints a row, if it differs from what is shown; below the columns of the table, and with their names if it is the first. */
+/** Prints a row if it differs from the printed row. It aligns the row with the columns of the table, and prints their names first. */
 export function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
   const shown = new Map(table.rows.map((row) => [keyOf(row), row]));
   const cellsOf = (row: TableRow | undefined): string | undefined =>
@@ -96,7 +96,7 @@ export function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
   return (row) => {
     if (cellsOf(shown.get(keyOf(row))) === cellsOf(row)) return;
     const isFirst = shown.size === 0;
-    // The last one in the Map, and as wide as all that are shown, so that columns stay in line.
+    // The row becomes the last one in the Map. All printed rows determine the widths, so that the columns stay aligned.
     shown.delete(keyOf(row));
     shown.set(keyOf(row), row);
     const lines = linesOf(table, [...shown.values()], call);
@@ -107,11 +107,11 @@ export function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
 interface Again {
   readonly selection: Selection;
   readonly show: (row: TableRow) => void;
-  /** Since when no request has succeeded, by `performance.now()`. */
+  /** The time of the first failed request since the last success, by `performance.now()`. */
   failing: number | undefined;
 }
 
-/** Shows what has changed meanwhile. Returns the version to watch from; undefined while there is no connection. */
+/** Prints the rows that have changed meanwhile. Returns the version to watch from; undefined if there is no connection. */
 async function again({ io }: Call, session: Session, looking: Again): Promise<string | undefined> {
   const { selection, show } = looking;
   const table = await unlessAborted(readTable(session, selection), io.interrupted);

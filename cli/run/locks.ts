@@ -19,14 +19,14 @@ export async function run({ io, options, connect }: Call): Promise<number> {
   const known = await transactionsSeen(session);
   const obstacle = await obstacleTo(found, session, engineNamespace);
   if (obstacle !== undefined) {
-    note(io, `${obstacle}: this is what Transactions say.`);
+    note(io, `${obstacle}: these are the targets of running Transactions.`);
     showHolders(io, known);
   } else if (found.kind === 'ok') showLocks(io, found, known);
   await showOrphans(io, session, known);
   return exits.done;
 }
 
-/** Why what was found says nothing of the locks, as half a sentence: they may not be read, or may be elsewhere. */
+/** Why the result does not show the locks, as half a sentence: the user may not read them, or they may be in another namespace. */
 async function obstacleTo(found: Found, session: Session, namespace: string): Promise<string | undefined> {
   if (found.kind === 'failed') {
     const attempted = { verb: 'list', resource: 'leases.coordination.k8s.io', namespace, server: session.server };
@@ -46,7 +46,7 @@ interface Seen {
   readonly views: readonly ReturnType<typeof viewOf>[];
 }
 
-/** Those of the cluster; of the namespace, where the user may not list all. */
+/** The Transactions of the cluster, or of the namespace if the user may not list all. */
 async function transactionsSeen(session: Session): Promise<Seen> {
   try {
     return { namespace: undefined, views: (await listTransactions(session, undefined)).map(viewOf) };
@@ -78,11 +78,11 @@ function stateOf({ holder, holderUid, expires }: LockView, now: number, { namesp
   return [isExpired ? 'expired' : 'held', ...(isGone ? ['its Transaction is gone'] : [])].join(', ');
 }
 
-/** A Transaction that is not over holds all of its targets, once it is past its checks. */
+/** A running Transaction holds the locks of all its targets once its checks have passed. */
 function showHolders(io: Io, { views }: Seen): void {
   const holding = views.filter((view) => !isOver(view));
   if (holding.length === 0) {
-    note(io, 'No Transaction is under way.');
+    note(io, 'No Transaction is running.');
     return;
   }
   const rows = holding.flatMap((view) =>
@@ -99,12 +99,15 @@ async function showOrphans(io: Io, session: Session, { namespace }: Seen): Promi
   const found = await orphans(session, namespace);
   if ('kind' in found) {
     const place = namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`;
-    note(io, `You may not list secrets ${place} (${found.failure.reason}): what an apply may have left is not looked for.`);
+    note(
+      io,
+      `You may not list secrets ${place} (${found.failure.reason}): the command does not look for Secrets that an apply may have left.`,
+    );
     return;
   }
   for (const orphan of found)
     say(
       io,
-      `Secret ${orphan.namespace}/${orphan.name} holds contents of an apply that was ended early: delete it, if no Transaction names it.`,
+      `Secret ${orphan.namespace}/${orphan.name} holds contents of an interrupted apply: delete it if no Transaction names it.`,
     );
 }

@@ -16,7 +16,7 @@ export async function run(call: Call): Promise<number> {
   const made = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount');
   const { plan, engine } = await besideEngine(await call.connect(), made.plan, options.text('engineNamespace'));
   if (/^\d/.test(engine) && engine !== clientVersion)
-    note(io, `This program is version ${clientVersion}, the engine ${engine}: they may come to other verdicts.`);
+    note(io, `This program is version ${clientVersion}, the engine ${engine}: the engine may decide otherwise.`);
   const code = codeOf(plan, options.flag('strict'));
   const format = options.text('output');
   const external = io.env.KUBECTL_EXTERNAL_DIFF ?? '';

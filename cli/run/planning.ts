@@ -1,4 +1,4 @@
-// A plan of what was given on the command line, for all commands that make one.
+// Makes a plan of the input, for all commands that need a plan.
 
 import type { AccessQuestion } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -16,7 +16,7 @@ import { releaseOptionsOf } from './release-options.ts';
 
 interface Planned {
   readonly plan: Plan;
-  /** As given: perhaps without a name. */
+  /** The Transaction as the user gave it. It may have no name. */
   readonly transaction: JsonObject;
 }
 
@@ -36,7 +36,7 @@ interface Placed {
   readonly engine: string;
 }
 
-/** Beside the engine whose locks it shows: where no engine is seen, no lock is not news but something that was not seen. */
+/** Adds the version of the engine to a plan. If the command finds no engine, the plan lists the locks as not seen. */
 export async function besideEngine(session: Session, plan: Plan, namespace: string | undefined): Promise<Placed> {
   const { version, absence } = await engineIn(session, namespace);
   if (absence === undefined || plan.locks.length > 0) return { plan, engine: version };
@@ -48,7 +48,7 @@ interface Wanted {
   readonly engineNamespace: string;
 }
 
-/** Of a release that is read already. */
+/** Makes a plan of a release that the command has read. */
 export async function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
   await mustAnswer(session);
   if (Object.keys(contents).length === 0) return plan(partsFor(session, wanted), transaction);

@@ -12,8 +12,8 @@ export async function run(call: Call): Promise<number> {
   const { plan, transaction } = await planOfGiven(call, 'caller');
   if (plan.trouble !== undefined) throw new Problem(`Not all permissions are known, and no Role is printed: ${plan.trouble}.`);
   if (plan.needs.length === 0) throw new Problem(`The API server serves no kind of these changes: ${plan.refusal[0]?.message}.`);
-  // A change that could not be tried may need more than is known of it.
-  for (const { message } of [...plan.refusal, ...plan.also]) note(call.io, `Not known of all changes: ${message}`);
+  // A change without a dry run may need more rights than the plan lists.
+  for (const { message } of [...plan.refusal, ...plan.also]) note(call.io, `The rights may be incomplete: ${message}`);
   for (const what of plan.unseen) note(call.io, `Not seen: ${what}`);
   for (const warning of warningsOf(plan)) note(call.io, warning);
   say(call.io, formatted(rolesOf(plan, roleName(plan, transaction)), 'yaml'));
@@ -23,8 +23,8 @@ export async function run(call: Call): Promise<number> {
 const longestName = 253;
 
 /**
- * Each Transaction has Roles of its own: those of one must not take rights that the undo of another needs. For one whose name is not
- * given yet, the same for the same rights.
+ * Each Transaction has its own Roles, so that a later Transaction does not take rights that the undo of an earlier one needs. If the
+ * Transaction has no name yet, the name of the Roles is a digest of the rights.
  */
 export function roleName({ namespace, needs }: Pick<Plan, 'namespace' | 'needs'>, transaction: JsonObject): string {
   const prefix = textAt(transaction, 'metadata', 'generateName') ?? '';

@@ -1,4 +1,4 @@
-// What the options of apply (and of plan) say about the Transaction that manifests become.
+// The options of apply and plan that describe the Transaction of manifests.
 import type { Call, Options } from '../command/command.ts';
 import type { Manifest } from '../input/read.ts';
 import { isTransaction, type ReleaseOptions } from '../input/release.ts';
@@ -17,7 +17,7 @@ const forManifests = [
   'plainSecrets',
 ];
 
-/** Throws a Problem for options that contradict each other, or what was read. */
+/** Throws a Problem if options contradict each other, or the input. */
 export function releaseOptionsOf({ options }: Call, namespace: string, manifests: readonly Manifest[]): ReleaseOptions {
   refuseContradictions(options, manifests);
   const name = options.text('name');
@@ -44,8 +44,8 @@ function refuseContradictions(options: Options, manifests: readonly Manifest[]):
     throw wrongUse(`${given.map(flagOf).join(', ')} cannot change a Transaction that is read from a file: leave it out.`);
   }
   if (!isGiven('serviceAccount'))
-    throw wrongUse('Manifests need --service-account NAME: the ServiceAccount that the changes are made as.');
-  if (isGiven('newName') && !isGiven('name')) throw wrongUse('--new-name needs --name: NAME-2 is taken then.');
+    throw wrongUse('Manifests need --service-account NAME: the ServiceAccount that the engine makes the changes as.');
+  if (isGiven('newName') && !isGiven('name')) throw wrongUse('--new-name needs --name, because apply then uses NAME-2.');
 }
 
 function labelIn(text: string): readonly [string, string] {

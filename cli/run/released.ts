@@ -1,5 +1,5 @@
-// Whether the cluster still has what a Transaction released: only then is a second apply of it "unchanged". And whether a Transaction
-// has ended without any change: then its name gives way to the next one, and it stays as evidence.
+// Decides whether the cluster still has the release of a Transaction: only then a second apply prints "unchanged". It also decides
+// whether a Transaction ended without any change: then the next release gets another name, and the Transaction stays as a record.
 import { at, isList, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import type { Session } from '../cluster/session.ts';
@@ -11,7 +11,7 @@ import { planOf } from './planning.ts';
 const mostNamed = 3;
 const longestName = 253;
 
-/** Whether the Transaction has ended, and nothing of it is in the cluster but what a user kept. */
+/** Whether the Transaction has ended, and only changes that a user kept are in the cluster. */
 export function hasEndedEmpty(object: JsonObject): boolean {
   const phase = textAt(object, 'status', 'phase');
   if (phase === 'RolledBack') return true;
@@ -23,7 +23,7 @@ function isApplied(item: unknown): boolean {
   return flag('committed') && !flag('rolledBack');
 }
 
-/** Why the cluster has something else than the Committed Transaction released, in words; undefined if it has that. */
+/** Why the cluster differs from the release of a Committed Transaction; undefined if it does not differ. */
 export async function whyNotReleased(
   session: Session,
   release: Release,
@@ -36,7 +36,7 @@ export async function whyNotReleased(
   );
 }
 
-/** By a later Transaction that is not undone. */
+/** A later Transaction that is not undone has changed the objects. */
 async function changedLater(session: Session, found: JsonObject): Promise<string | undefined> {
   const [namespace = '', name = ''] = [textAt(found, 'metadata', 'namespace'), textAt(found, 'metadata', 'name')];
   const all = await listTransactions(session, namespace);
@@ -48,22 +48,22 @@ async function changedLater(session: Session, found: JsonObject): Promise<string
   return `Transaction ${latest} (${phase} since ${since}) changed its objects later`;
 }
 
-// A change of another type is made once: a plan of it would find its own work in the way.
+// The engine makes a change of another type once. A plan of that change would conflict with its own result.
 function isOfApplies(object: JsonObject): boolean {
   const changes = at(object, 'spec', 'changes');
   return isList(changes) && changes.every((change) => textAt(change, 'type') === 'Apply');
 }
 
-/** By anybody: a plan of the manifests would change something. */
+/** Another client has changed the objects: a plan of the manifests would change a field. */
 async function changedSince(session: Session, release: Release, engineNamespace: string): Promise<string | undefined> {
-  // Under its own name a plan would find the Transaction itself in the way.
+  // Under its own name, the plan would conflict with the Transaction itself.
   const metadata = { namespace: textAt(release.transaction, 'metadata', 'namespace') ?? '', generateName: 'compare-' };
   const unnamed = { ...release, transaction: { ...release.transaction, metadata } };
   const plan = await planOf(session, unnamed, { actAs: 'serviceAccount', engineNamespace });
   if (plan.verdict === 'unknown')
     return `whether the cluster still has what it released is unknown: ${plan.trouble ?? 'see janus plan'}`;
   if (plan.verdict === 'refused') return `a plan of it would be refused: ${plan.refusal[0]?.message ?? 'see janus plan'}`;
-  // The annotation `applied-by` names another Transaction each time: that alone is no change.
+  // The annotation `applied-by` names another Transaction each time, so it does not count as a change.
   const changed = plan.changes.filter(({ operation, fields }) =>
     operation === 'update' ? fields.length > 0 : operation !== 'none',
   );
@@ -73,5 +73,5 @@ async function changedSince(session: Session, release: Release, engineNamespace:
     return `${target.kind} ${target.name}${fields[0] === undefined ? '' : ` ${fields[0].path}`}${by}`;
   });
   const more = changed.length > names.length ? ` and ${changed.length - names.length} more` : '';
-  return names.length === 0 ? undefined : `others changed its objects since: ${names.join(', ')}${more}`;
+  return names.length === 0 ? undefined : `other clients have changed its objects: ${names.join(', ')}${more}`;
 }

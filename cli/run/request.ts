@@ -1,4 +1,5 @@
-// A request: annotations of a Transaction, one of them with a value that was never there. Where it cannot act, nothing is written.
+// A request sets annotations of a Transaction; one of them has a value that was never used. If a request cannot act, nothing is
+// written.
 import { randomUUID } from 'node:crypto';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
@@ -26,7 +27,7 @@ export async function run({ io, options, operands, connect }: Call): Promise<num
   return watch({ io, session, wanted, end: 'RolledBack', style: outputStyle(io, options), timeout, request, known });
 }
 
-/** Throws a Problem that says why, if it cannot. */
+/** Throws a Problem with the reason if the request cannot act. */
 export function mayAct(view: TransactionView, act: Act, program: string): TransactionView {
   const refusal = view.deleting ? 'it is being deleted.' : act.refusal(view, program);
   if (refusal === undefined) return view;
@@ -45,11 +46,11 @@ interface Sending {
 
 interface Sent {
   readonly request: { readonly name: string; readonly value: string };
-  /** With the annotations. */
+  /** The Transaction with the annotations. */
   readonly known: JsonObject;
 }
 
-/** A running Transaction changes all the time: it is looked at again for each attempt. */
+/** A running Transaction changes often, so each attempt reads it again. */
 export async function send({ io, session, wanted, object, act, beside = {} }: Sending): Promise<Sent> {
   const request = { name: act.annotation, value: randomUUID() };
   let seen = object;
@@ -62,13 +63,15 @@ export async function send({ io, session, wanted, object, act, beside = {} }: Se
     seen = await getTransaction(session, wanted);
     if (textAt(seen, 'metadata', 'uid') !== textAt(object, 'metadata', 'uid')) throw replaced(wanted, act);
   }
-  throw new Problem(`Cannot ${act.verb} Transaction ${wanted.name}: it changes all the time. Nothing was changed: try again.`);
+  throw new Problem(
+    `Cannot ${act.verb} Transaction ${wanted.name}: it changed during each attempt. Nothing was changed: try again.`,
+  );
 }
 
 const mostAttempts = 20;
 
 function replaced({ namespace, name }: TransactionName, { verb }: Act): Problem {
   return new Problem(
-    `Cannot ${verb} Transaction ${name} in namespace ${namespace}: it was deleted, and another one has its name. Nothing was changed.`,
+    `Cannot ${verb} Transaction ${name} in namespace ${namespace}: it was deleted, and another Transaction has its name. Nothing was changed.`,
   );
 }

@@ -1,5 +1,6 @@
-// undo --to: all Transactions of a field manager that are newer than one, the newest first. Each is planned, on the states that the undos
-// before it would leave, before the first of them begins. Each undo is whole; the chain is not: if it stops, an earlier release is there.
+// undo --to: undoes all Transactions with a field manager that are newer than a given Transaction, the newest first. Before the first
+// undo begins, each is planned on the state that the undos before it would leave. Each undo is whole, but the chain is not: if it stops,
+// a release between the first and the last is in the cluster.
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, listTransactions, noSuch } from '../cluster/transactions.ts';
@@ -12,8 +13,8 @@ import { requests } from '../show/requests.ts';
 import {
   chainDocument,
   chainLines,
+  looksEqual,
   planCodes,
-  saysTheSame,
   type UndoPlan,
   undoLines,
   undoQuestion,
@@ -27,14 +28,14 @@ import { followUndo } from './undo-following.ts';
 import { planUndo } from './undo-planning.ts';
 import { annotationsOf, type Wish } from './undo-wish.ts';
 
-/** An undo as a whole, and of every object: a later one in the chain rests on it. */
+/** An undo of every object, as a whole: the next undo in the chain depends on it. */
 const plainWish: Wish = { keep: undefined, overwrite: undefined, isPartial: false, digest: undefined };
 
 interface Chain {
   readonly session: Session;
   /** The name of the Transaction that stays. */
   readonly to: string;
-  /** Those to undo, the newest first. */
+  /** The Transactions to undo, the newest first. */
   readonly objects: readonly JsonObject[];
 }
 
@@ -51,10 +52,10 @@ export async function undoTo(call: Call): Promise<number> {
   return isPlan || code !== exits.done ? code : undoEach(call, chain, { plans, timeout });
 }
 
-/** Of a chain before its first undo. */
+/** The plan of a chain, before its first undo. */
 const codes = { nothing: exits.done, changes: exits.done, refused: refusedCode, unknown: refusedCode } as const;
 
-/** Throws a Problem where the state of one of them has no undo. */
+/** Throws a Problem if one of the Transactions is in a phase without an undo. */
 async function chainOf({ io, connect }: Call, to: string): Promise<Chain> {
   const session = await connect();
   const all = await listTransactions(session, session.namespace);
@@ -62,9 +63,9 @@ async function chainOf({ io, connect }: Call, to: string): Promise<Chain> {
   if (base === undefined) throw noSuch({ namespace: session.namespace, name: to });
   const manager = textAt(base, 'spec', 'fieldManager');
   if (manager === undefined)
-    throw new Problem(`Transaction ${to} has no spec.fieldManager, so it is in no line of releases: undo the others by name.`);
+    throw new Problem(`Transaction ${to} has no spec.fieldManager, so its later releases are unknown: undo them by name.`);
   const { phase } = viewOf(base);
-  if (phase !== 'Committed') throw new Problem(`Transaction ${to} is ${phase}: undo --to leaves one that is Committed.`);
+  if (phase !== 'Committed') throw new Problem(`Transaction ${to} is ${phase}: undo --to needs a Committed Transaction.`);
   const line = newerThan(all, to).filter((one) => textAt(one, 'spec', 'fieldManager') === manager);
   const objects = line.filter((one) => !isUndone(one));
   for (const one of objects) mayAct(viewOf(one), requests.undo, io.program);
@@ -104,7 +105,7 @@ function show({ io, options }: Call, { session, to }: Chain, { plans, code }: Sh
 
 interface Going {
   readonly plans: readonly UndoPlan[];
-  /** For all of them, in ms. */
+  /** For all undos, in ms. */
   readonly timeout: number | undefined;
 }
 
@@ -119,11 +120,11 @@ async function undoEach(call: Call, chain: Chain, { plans, timeout }: Going): Pr
     note(io, stopped(plans, place, { code, to: chain.to, program: io.program }));
     return code;
   }
-  // What a Transaction that was deleted has set is still there, and so is what others wrote beside.
+  // Fields that a deleted Transaction or another client has set are still in the cluster.
   if (plans.length > 0)
     say(
       io,
-      `The newer Transactions of its field manager are undone. ${io.program} diff ${chain.to} shows whether others, or deleted Transactions, changed its objects.`,
+      `The newer Transactions with its field manager are undone. ${io.program} diff ${chain.to} shows whether other clients, or deleted Transactions, changed its objects.`,
     );
   return exits.done;
 }
@@ -139,10 +140,10 @@ async function undoNext(call: Call, { session }: Chain, { plan, isFirst, timeout
   const { name } = plan.view;
   const wanted = { namespace: session.namespace, name };
   const object = await getTransaction(session, wanted);
-  // The undo before may have left the objects otherwise than the plan of the chain assumed: the digest is another one.
+  // The undo before may have left the objects in another state than the plan of the chain assumed. Then the digest differs.
   const patience = { patience: undefined, refusalCode: refusedCode };
   const now = isFirst ? plan : await planUndo({ io, session, wanted, object, wish: plainWish, ...patience });
-  if (!saysTheSame(now, plan)) {
+  if (!looksEqual(now, plan)) {
     sayAll(io, undoLines(now, { style: outputStyle(io, call.options), program: io.program, code: refusedCode }));
     return refusedCode;
   }
@@ -158,11 +159,12 @@ interface Stop {
   readonly program: string;
 }
 
-/** Which release is there once the undo of one has not ended as wanted. */
+/** Names the release that is in the cluster after an undo has not ended as wanted. */
 function stopped(plans: readonly UndoPlan[], place: number, { code, to, program }: Stop): string {
   const [name, before] = [plans[place]?.view.name, plans[place + 1]?.view.name ?? to];
-  const again = `Then ${program} undo --to ${to} goes on.`;
-  if (code === stillGoing || code === exits.interrupted) return `The undo of ${name} goes on, and no other one begins. ${again}`;
-  if (code === refusedCode) return `The chain stops: ${name} is there, as a whole. ${again}`;
-  return `The chain stops: ${name} is undone in part, and neither ${name} nor ${before} is there as a whole: ${program} retry ${name}. ${again}`;
+  const again = `Then ${program} undo --to ${to} continues.`;
+  if (code === stillGoing || code === exits.interrupted)
+    return `The undo of ${name} continues, and no other undo begins. ${again}`;
+  if (code === refusedCode) return `The chain stops: ${name} is in the cluster, as a whole. ${again}`;
+  return `The chain stops: ${name} is undone in part, and neither ${name} nor ${before} is in the cluster as a whole: ${program} retry ${name}. ${again}`;
 }

@@ -19,7 +19,7 @@ interface Following {
   readonly known: JsonObject;
 }
 
-/** Resolves with the exit code. Of an undo that the engine refused, why. */
+/** Resolves with the exit code. If the engine refused the undo, it prints why. */
 export async function followUndo({ io, options }: Call, following: Following): Promise<number> {
   const { session, wanted, request } = following;
   const style = outputStyle(io, options);

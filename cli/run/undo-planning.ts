@@ -1,4 +1,4 @@
-// Plans of undos. The engine makes them, because only it can unseal: an annotation requests a plan, and the status holds it.
+// Plans of undos. The engine makes them, because only the engine can unseal. An annotation requests a plan, and the status holds it.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { follow } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
@@ -18,18 +18,18 @@ interface Planning {
   readonly wanted: TransactionName;
   readonly object: JsonObject;
   readonly wish: Wish;
-  /** Later Transactions that are taken for undone, the last one first. */
+  /** Later Transactions that the plan regards as undone, the last first. */
   readonly after?: readonly string[];
-  /** How long the engine has for its answer, in ms. */
+  /** The time limit for the engine's answer, in ms. */
   readonly patience: number | undefined;
-  /** The exit code if the engine cannot make a plan, since an undo as it is wished would be refused. */
+  /** The exit code if the engine makes no plan because it would refuse the undo. */
   readonly refusalCode: number;
 }
 
-/** An engine waits for late answers to its own writes before it decides, and for objects that cannot be read for now. In ms. */
+/** Before it decides, the engine waits for late answers to its own writes, and for objects that it cannot read for now. In ms. */
 const usualPatience = 60_000;
 
-/** Throws a Problem, also if the engine gives no answer in time. */
+/** Throws a Problem, also if the engine does not answer in time. */
 export async function planUndo(planning: Planning): Promise<UndoPlan> {
   const { io, session, wanted, object, wish, after = [], refusalCode } = planning;
   const beside = annotationsOf({ ...wish, digest: undefined }, after);
@@ -41,7 +41,7 @@ export async function planUndo(planning: Planning): Promise<UndoPlan> {
   return { view, answer, undoFirst, isPartial: wish.isPartial };
 }
 
-/** The first state that is an answer; the last one that was seen if the time has passed. */
+/** The first state with an answer, or the last state if the time has passed. */
 async function answered(
   { io, session, wanted, patience = usualPatience }: Planning,
   known: JsonObject,
@@ -68,6 +68,6 @@ async function answered(
 function silent({ io, wanted: { namespace, name }, patience = usualPatience }: Planning): Problem {
   if (io.interrupted.aborted) return new Problem('Interrupted: no object was changed.', exits.interrupted);
   return new Problem(
-    `The engine has not answered the request for a plan of the undo of Transaction ${name} in namespace ${namespace} in ${Math.ceil(patience / 1000)} s. No object was changed. Look whether the engine runs: ${io.program} version.`,
+    `The engine has not answered the request for a plan of the undo of Transaction ${name} in namespace ${namespace} in ${Math.ceil(patience / 1000)} s. No object was changed. Check whether the engine runs: ${io.program} version.`,
   );
 }

@@ -1,4 +1,5 @@
-// What the options of undo and retry ask for, as annotations. Those that are not given are removed: an earlier request may have left them.
+// The options of undo and retry, as annotations. Annotations of options that are not given are removed: an earlier request may have left
+// them.
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import type { AnnotationChanges } from '../cluster/writes.ts';
 import type { Options } from '../command/command.ts';
@@ -27,7 +28,7 @@ function digestOf(options: Options): string | undefined {
   throw wrongUse(`--digest takes the 64 hex digits that undo --plan prints; found "${digest}". Nothing was written.`);
 }
 
-/** `after`: later Transactions that a plan takes for undone, the last one first. */
+/** `after`: later Transactions that a plan regards as undone, the last first. */
 export function annotationsOf({ keep, overwrite, isPartial, digest }: Wish, after: readonly string[] = []): AnnotationChanges {
   return {
     [annotations.undoKeep]: keep ?? null,

@@ -1,4 +1,4 @@
-// undo and retry: of one Transaction, or (undo --to) of all that are newer than one. At a terminal the plan is shown before the question.
+// undo and retry act on one Transaction; undo --to acts on all newer Transactions. At a terminal they show the plan before the question.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
@@ -27,7 +27,7 @@ export async function run(call: Call, name: Undoing): Promise<number> {
   try {
     return options.text('to') === undefined ? await showPlan(call, wish) : await undoTo(call);
   } catch (error) {
-    // A script reads 1 as a plan that changes something.
+    // A script reads exit code 1 as a plan that changes something.
     if (error instanceof Problem && error.code === exits.notDone) throw new Problem(error.message, planCodes.unknown);
     throw error;
   }
@@ -36,7 +36,7 @@ export async function run(call: Call, name: Undoing): Promise<number> {
 function refuseMisuse({ options, operands }: Call): void {
   const isChain = options.text('to') !== undefined;
   if (isChain === (operands[0] !== undefined))
-    throw wrongUse('undo takes the name of a Transaction, or --to with the name of the one that stays.');
+    throw wrongUse('undo takes the name of a Transaction, or --to with the name of the Transaction that stays.');
   const single = ['keep', 'overwrite', 'partial', 'digest'].filter(
     (one) => options.flag(one) || options.text(one) !== undefined || options.list(one).length > 0,
   );
@@ -87,7 +87,7 @@ async function undo(call: Call, name: Undoing, wish: Wish): Promise<number> {
   return followUndo(call, { ...undone, timeout, request, known });
 }
 
-/** Shows the plan, and asks. Resolves with what to request: the undo of that plan; or with the exit code. */
+/** Shows the plan, and asks. Resolves with the request for the undo of that plan, or with the exit code. */
 async function agreedOn({ io, options }: Call, name: Undoing, wanted: Undone & { readonly wish: Wish }): Promise<Wish | number> {
   const { wish } = wanted;
   const plan = await planUndo({ io, ...wanted, patience: undefined, refusalCode: refusedCode });
@@ -97,7 +97,7 @@ async function agreedOn({ io, options }: Call, name: Undoing, wanted: Undone & {
   sayAll(io, undoLines(plan, { style: outputStyle(io, options), program: io.program, code }));
   if (isStopped) return code;
   if (wish.digest !== undefined && wish.digest !== plan.answer.digest)
-    throw new Problem('The plan has another digest than --digest names: look at the plan. Nothing was changed.', refusedCode);
+    throw new Problem('The plan has another digest than --digest names: check the plan. Nothing was changed.', refusedCode);
   if (!(await confirmed(io, options, undoQuestion(name === 'undo' ? 'Undo' : 'Undo what is left of', [plan]))))
     return exits.notDone;
   return { ...wish, digest: plan.answer.digest };

@@ -1,4 +1,4 @@
-// Follows a Transaction for a person, or for a log: a tree that is drawn again at a terminal, a line for each news elsewhere.
+// Follows a Transaction. At a terminal it redraws a tree; elsewhere it prints a line for each update.
 import { createLogUpdate } from 'log-update';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Followed, follow } from '../cluster/follow.ts';
@@ -18,12 +18,12 @@ interface Watched {
   readonly io: Io;
   readonly session: Session;
   readonly wanted: TransactionName;
-  /** What it should become. */
+  /** The phase that the user wants. */
   readonly end: Wanted;
   readonly style: Style;
   /** In ms. */
   readonly timeout: number | undefined;
-  /** As it was just written: no state since then is missed. */
+  /** The Transaction as the command has just written it: no later state is missed. */
   readonly known?: JsonObject | undefined;
   /** Called with each state that is shown. */
   readonly onState?: (view: TransactionView) => void;
@@ -31,7 +31,7 @@ interface Watched {
   readonly request?: { readonly name: string; readonly value: string };
 }
 
-/** Resolves with the exit code, once it is over or the time has passed. Throws a Problem. */
+/** Resolves with the exit code when the Transaction is over, or the time has passed. Throws a Problem. */
 export async function watch(watched: Watched): Promise<number> {
   const { io, session, wanted, timeout } = watched;
   const ending = new AbortController();
@@ -50,7 +50,7 @@ export async function watch(watched: Watched): Promise<number> {
   }
 }
 
-/** Shows each state; returns the one with which it has ended, or the last one that was seen. */
+/** Shows each state. Returns the state at the end, or the last state before the time had passed. */
 async function lastOf(states: AsyncIterable<Followed>, screen: Screen, watched: Watched): Promise<TransactionView | undefined> {
   let last: TransactionView | undefined;
   for await (const { object, trouble } of states) {
@@ -65,12 +65,12 @@ async function lastOf(states: AsyncIterable<Followed>, screen: Screen, watched: 
   return last;
 }
 
-/** Whether it is over, and the request, if there is one, has taken effect. */
+/** Whether the Transaction is over, and the request, if there is one, has taken effect. */
 export function hasEnded(view: TransactionView, { request }: Pick<Watched, 'request'>): boolean {
   if (request === undefined || !isOver(view)) return isOver(view);
   if (isRefused(view, { request })) return true;
   const handled = view.handled[request.name];
-  // Somebody else's request may have taken the place of this one: then that is the one that takes effect.
+  // The request of another client may have replaced this request. Then that request takes effect.
   return handled === request.value || handled === view.requested[request.name];
 }
 
@@ -84,7 +84,7 @@ function conclude(watched: Watched, last: TransactionView | undefined, screen: S
   const { io, end } = watched;
   const elapsed = screen.elapsed();
   screen.close();
-  if (last === undefined) throw new Problem('Nothing was seen of the Transaction in that time.', stillGoing);
+  if (last === undefined) throw new Problem('The command could not read the Transaction in that time.', stillGoing);
   const isEnd = hasEnded(last, watched);
   if (isEnd && isRefused(last, watched)) {
     say(io, `The engine refused it after ${clockOf(elapsed)}: no object was changed, and it is ${last.phase} as before.`);
@@ -95,7 +95,7 @@ function conclude(watched: Watched, last: TransactionView | undefined, screen: S
   return io.interrupted.aborted ? exits.interrupted : stillGoing;
 }
 
-/** As the status says; else for how long it was followed. */
+/** The duration in the status, or else the time for which the command followed the Transaction. */
 function spanOf({ startTime, endedAt }: TransactionView, elapsed: number): number {
   return startTime === undefined || endedAt === undefined ? elapsed : endedAt - startTime;
 }
@@ -103,7 +103,7 @@ function spanOf({ startTime, endedAt }: TransactionView, elapsed: number): numbe
 interface Screen {
   show(view: TransactionView): void;
   trouble(sentence: string): void;
-  /** ms since the begin. */
+  /** ms since the start. */
   elapsed(): number;
   close(): void;
 }
@@ -112,7 +112,7 @@ function screenFor({ io, style }: Watched): Screen {
   return io.stdout.isTTY === true ? terminal(io, style) : log(io);
 }
 
-/** How often the clock of the tree moves, in ms. */
+/** The interval at which the clock of the tree moves, in ms. */
 const tick = 1_000;
 
 function terminal(io: Io, style: Style): Screen {
@@ -125,7 +125,7 @@ function terminal(io: Io, style: Style): Screen {
   const redraw = (): void => {
     if (view === undefined) return;
     const { columns = 80, rows = 24 } = io.stdout as NodeJS.WriteStream;
-    // One row stays for the prompt, one for the trouble.
+    // One row stays free for the prompt, and one for the trouble.
     const lines = treeOf({ view, elapsed: elapsed(), reached }, { columns, rows: rows - 2 }, style);
     draw([...lines, ...(trouble === '' ? [] : [trouble.slice(0, columns)])].join('\n'));
   };
@@ -154,17 +154,17 @@ function log(io: Io): Screen {
   const started = performance.now();
   const elapsed = (): number => performance.now() - started;
   let view: TransactionView | undefined;
-  let told = '';
+  let printed = '';
   return {
     show(next) {
       const time = `${(elapsed() / 1000).toFixed(2)}s`;
       say(io, ...newsOf(next, view).map((line) => `${time} ${line}`));
       view = next;
-      told = '';
+      printed = '';
     },
     trouble(sentence) {
-      if (sentence !== told) note(io, sentence);
-      told = sentence;
+      if (sentence !== printed) note(io, sentence);
+      printed = sentence;
     },
     elapsed,
     close: () => undefined,

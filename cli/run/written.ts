@@ -1,4 +1,4 @@
-// What a write of a Transaction came to: the object, or a Problem that says what is left and what to do next.
+// The result of a write of a Transaction: the object, or a Problem that names remaining objects and the next step.
 import type { Failed } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { mayQuoteSecrets } from '../../hooks/transactions/inspect.ts';
@@ -7,10 +7,10 @@ import { problemOf } from '../cluster/transactions.ts';
 import type { createTransaction } from '../cluster/writes.ts';
 import { Problem } from '../problem.ts';
 
-/** Somebody, perhaps another apply of the same, has created a Transaction of that name since it was looked for. */
+/** Another client, perhaps another apply, has created a Transaction of that name since the command looked for it. */
 export class MadeMeanwhile extends Problem {}
 
-/** `real`: of no dry run, with the Secret that it made before. */
+/** `real`: the write is not a dry run; the Secret was created before. */
 export function mustBeWritten(
   answer: Awaited<ReturnType<typeof createTransaction>>,
   session: Session,
@@ -23,8 +23,8 @@ export function mustBeWritten(
   const isQuoted = mayQuoteSecrets(transaction);
   const { message } = problemOf(isQuoted ? withoutMessage(answer) : answer, session, attempt);
   if (answer.failure.kind === 'exists') throw new MadeMeanwhile(message);
-  const untold = isQuoted ? ' The answer may quote a Secret, and is not shown: janus plan names the fields.' : '';
-  throw new Problem(`${message}${untold}${real === undefined ? '' : afterwards(answer, real.secret, isNamed)}`);
+  const hint = isQuoted ? ' The answer may quote a Secret, and is not shown: janus plan names the fields.' : '';
+  throw new Problem(`${message}${hint}${real === undefined ? '' : afterwards(answer, real.secret, isNamed)}`);
 }
 
 export function withoutMessage(answer: Failed): Failed {
@@ -34,10 +34,10 @@ export function withoutMessage(answer: Failed): Failed {
 function afterwards({ failure }: Failed, secret: string | undefined, isNamed: boolean): string {
   if (failure.kind !== 'transient' || failure.definitive) return leftOf(secret);
   return isNamed
-    ? ' Whether it was created is not known: repeat the command, which then follows it, or look by janus list.'
-    : ` Whether it was created is not known: look by janus list before you repeat the command, which would create another one.${leftOf(secret)}`;
+    ? ' Whether it was created is not known: repeat the command, which then follows it, or run janus list.'
+    : ` Whether it was created is not known: run janus list before you repeat the command, which would create another one.${leftOf(secret)}`;
 }
 
 export function leftOf(secret: string | undefined): string {
-  return secret === undefined ? '' : ` Secret ${secret} with its contents is left: delete it, if no Transaction names it.`;
+  return secret === undefined ? '' : ` Secret ${secret} with its contents is left: delete it if no Transaction names it.`;
 }

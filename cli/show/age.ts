@@ -9,7 +9,7 @@ export function clockOf(milliseconds: number): string {
   return hours > 0 ? `${sign}${hours}:${two(minutes)}:${two(rest)}` : `${sign}${minutes}:${two(rest)}`;
 }
 
-/** As kubectl writes ages: `45s`, `5m`, `3h`, `2d`. */
+/** Formats ages as kubectl does: `45s`, `5m`, `3h`, `2d`. */
 export function ageOf(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   if (seconds < 120) return `${seconds}s`;

@@ -5,7 +5,7 @@ import { clean } from '../../hooks/objects/words.ts';
 import type { FieldChange, PlannedChange, Shown } from '../../hooks/transactions/inspection.ts';
 import { paint, type Style } from './style.ts';
 
-/** A value on one line: what cannot be seen is written as `\u{...}`. */
+/** A value on one line. Invisible characters are written as `\u{...}`. */
 function shownText(shown: Shown | undefined): string {
   if (shown === undefined) return '(none)';
   return shown.kind === 'hidden' ? '(hidden)' : clean(JSON.stringify(shown.value));
@@ -13,7 +13,7 @@ function shownText(shown: Shown | undefined): string {
 
 const longestColumn = 60;
 
-/** `path   before -> after`, the paths in one column; with `now` as a third value where it is told. */
+/** `path   before -> after`, with the paths in one column. `withNow` adds the present value. */
 export function fieldLines(fields: readonly FieldChange[], style: Style, withNow = false): readonly string[] {
   const width = fields.reduce((widest, { path }) => Math.min(longestColumn, Math.max(widest, clean(path).length)), 0);
   return fields.flatMap((field) => {
@@ -31,10 +31,10 @@ export function fieldLines(fields: readonly FieldChange[], style: Style, withNow
   });
 }
 
-/** Of texts that differ in more lines, all lines are shown: to find the fewest takes the square of this. */
+/** If texts differ in more lines than this, all lines are shown: the time of a diff grows with the square of this number. */
 const mostEdits = 500;
 
-/** Texts of several lines, by the lines that one side alone has. */
+/** Texts of several lines, as the lines that only one side has. */
 function linesOfText({ before, after }: FieldChange): readonly string[] | undefined {
   const [old, made] = [textIn(before), textIn(after)];
   if (old === undefined || made === undefined || !(old.includes('\n') || made.includes('\n'))) return undefined;
@@ -52,15 +52,15 @@ function textIn(shown: Shown | undefined): string | undefined {
   return shown?.kind === 'value' && typeof shown.value === 'string' ? shown.value : undefined;
 }
 
-/** A file with one field a line, of a name that no other change has. A hidden value that changes differs, without being told. */
+/** A file with one field a line. Its name is unique among the changes. A hidden value that changes differs, but is not shown. */
 export function fieldFile(
   { index, target, fields }: PlannedChange,
   side: 'before' | 'after',
 ): { readonly name: string; readonly text: string } {
   const lines = fields.map((field) => {
     const shown = field[side];
-    const told = shown?.kind === 'hidden' ? `(hidden, ${side})` : shownText(shown);
-    return `${clean(field.path)}: ${told}\n`;
+    const text = shown?.kind === 'hidden' ? `(hidden, ${side})` : shownText(shown);
+    return `${clean(field.path)}: ${text}\n`;
   });
   return {
     name: `${index}.${fileName(target)}.yaml`,
@@ -68,7 +68,7 @@ export function fieldFile(
   };
 }
 
-// File systems take 255 bytes; a name may have 253, and comes with a kind and a namespace.
+// File systems limit names to 255 bytes. The name of an object may have 253, and its kind and namespace are added.
 function fileName(target: Reference): string {
   return describe(target)
     .replaceAll(/[^\w.-]+/g, '.')

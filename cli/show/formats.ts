@@ -1,4 +1,4 @@
-// Objects as kubectl prints them with -o. managedFields are left out, as kubectl leaves them out.
+// Prints objects as kubectl does with -o. Like kubectl, it leaves managedFields out.
 import {
   DEFAULT_SCALAR_STYLE_RULES,
   DUMP_SCHEMA,
@@ -11,7 +11,7 @@ import {
 import { isRawNumber, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { clean } from '../../hooks/objects/words.ts';
 
-/** `format`: `json`, `yaml` or `name`. One object stands alone, unless it is one of a list. */
+/** `format`: `json`, `yaml` or `name`. One object is printed without a List, unless `isList` is set. */
 export function formatted(objects: readonly JsonObject[], format: string, isList = objects.length !== 1): string {
   if (format === 'name')
     return objects.map((object) => `transaction.tx.janus.io/${clean(textAt(object, 'metadata', 'name') ?? '')}`).join('\n');
@@ -21,7 +21,7 @@ export function formatted(objects: readonly JsonObject[], format: string, isList
   return format === 'yaml' ? yamlOf(value) : visible(JSON.stringify(value, null, 2));
 }
 
-// Controls, directions and the like can make a text look like another one, or move a terminal. Both formats can escape them.
+// Control and direction characters can disguise a text, or move the cursor of a terminal. Both formats can escape them.
 const hidden = /(?!\n)[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 function visible(json: string): string {
@@ -36,7 +36,7 @@ const exactInteger = defineScalarTag('tag:yaml.org,2002:int', {
 });
 const schema = DUMP_SCHEMA.withTags(exactInteger);
 
-// Double quotes are the only style with escapes; js-yaml takes it for some of these characters, and itself escapes fewer.
+// Only double-quoted text has escapes. js-yaml quotes only some of these characters, and escapes still fewer.
 const quoteHidden: ScalarStyleRule = (layout) => {
   if (layout.node.value.search(hidden) >= 0) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
 };

@@ -1,7 +1,7 @@
-// What has changed between two looks at a Transaction, one line for each: for pipes and logs, where nothing can be drawn again.
+// The differences between two states of a Transaction, one line for each. Pipes and logs need them: they cannot be redrawn.
 import type { ChangeView, TransactionView } from './view.ts';
 
-/** Lines; none if nothing has changed that a reader wants to know. `before`: undefined at the first look. */
+/** No lines if no relevant field has changed. `before` is undefined at the first state. */
 export function newsOf(now: TransactionView, before: TransactionView | undefined): readonly string[] {
   const head = `${now.phase} ${now.done}`.trim();
   const moved = now.changes.flatMap((change, index) => {

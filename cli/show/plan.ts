@@ -1,4 +1,4 @@
-// A plan as a table, the fields of each change, and what stands against it. Pure.
+// A plan as a table, with the fields of each change and the findings. Pure.
 
 import { type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { describe } from '../../hooks/objects/reference.ts';
@@ -15,11 +15,14 @@ interface Setting {
   readonly program: string;
   /** The exit code. */
   readonly code: number;
-  /** Without the fields: another program has shown them. */
+  /** Without the fields, because another program has shown them. */
   readonly isBrief: boolean;
 }
 
-/** What `-o json` and `-o yaml` print: schemas/plan.schema.json. A copy, since YAML names what stands in two places; with every digit. */
+/**
+ * `-o json` and `-o yaml` print this document: schemas/plan.schema.json. It is a copy, because YAML would print an alias for an
+ * object that occurs twice. It keeps every digit.
+ */
 export function planDocument(plan: Plan): JsonObject {
   return parseJson(JSON.stringify({ apiVersion: 'cli.janus.io/v1', kind: 'Plan', ...plan })) as JsonObject;
 }
@@ -102,7 +105,7 @@ function detail(change: PlannedChange, style: Style): readonly string[] {
 
 function verdict(plan: Plan, { style, program }: Setting): readonly string[] {
   const { refusal, also, trouble, verdict: found, gaps } = plan;
-  const hint = gaps.length === 0 ? [] : [`             ${program} rbac with the same files prints the Role.`];
+  const hint = gaps.length === 0 ? [] : [`             ${program} rbac with these files prints the Role.`];
   if (found === 'unknown')
     return [paint(style, 'red', 'Whether the engine would refuse it is unknown:'), `  ${clean(trouble ?? '')}`, ...hint];
   if (found === 'accepted') return hint;

@@ -1,4 +1,4 @@
-// Whether a request can act on a Transaction as it is, and what it will do.
+// Whether a request can act on the present state of a Transaction, and what the request does.
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import type { TransactionView } from './view.ts';
 
@@ -6,14 +6,14 @@ type RequestName = 'undo' | 'abort' | 'retry';
 
 export interface Act {
   readonly annotation: string;
-  /** What the request does to the Transaction: `Cannot undo Transaction a`. */
+  /** The verb of the request, as in `Cannot undo Transaction a`. */
   readonly verb: string;
-  /** Why it cannot act; undefined if it can. */
+  /** Why the request cannot act; undefined if it can. */
   refusal(view: TransactionView, program: string): string | undefined;
 }
 
 interface RequestKind extends Act {
-  /** Before it is known what the request does to each object. */
+  /** The question to the user, if there is no plan of the request. */
   question(view: TransactionView): string;
 }
 
@@ -21,8 +21,8 @@ const isRunning = ({ phase }: TransactionView): boolean => ['Pending', 'Preparin
 
 function plainly(view: TransactionView, program: string): string {
   const again = `${program} status ${view.name} -n ${view.namespace} --watch`;
-  if (view.phase === 'RollingBack') return `it is being rolled back already: ${again} follows it.`;
-  if (view.phase === 'RolledBack') return 'it is rolled back: nothing is left of it.';
+  if (view.phase === 'RollingBack') return `the engine is rolling it back already: ${again} follows it.`;
+  if (view.phase === 'RolledBack') return 'it is rolled back already.';
   if (hasLeft(view)) return `it is Failed, and ${view.left} objects are not restored: ${program} retry ${view.name} tries again.`;
   return view.phase === 'Failed' ? 'it is Failed: nothing was applied.' : `it is ${view.phase}.`;
 }
@@ -42,7 +42,7 @@ export const requests: Readonly<Record<RequestName, RequestKind>> = {
     verb: 'undo',
     refusal: (view, program) => (view.phase === 'Committed' ? undefined : unended(view, program)),
     question: ({ name, changes }) =>
-      `Undo ${name}? ${count(changes.length, 'change')} undone, last one first. Later edits of others stay.`,
+      `Undo ${name}? ${count(changes.length, 'change')} undone, the last first. Later edits by other clients stay.`,
   },
   abort: {
     annotation: annotations.requestRollback,
@@ -52,14 +52,14 @@ export const requests: Readonly<Record<RequestName, RequestKind>> = {
       if (view.phase === 'Committed') return `it is Committed: ${program} undo ${view.name} rolls it back.`;
       return plainly(view, program);
     },
-    question: ({ name, done }) => `Stop ${name} (${done || 'nothing'} done), and undo what is applied?`,
+    question: ({ name, done }) => `Stop ${name} (${done || 'nothing'} done), and undo the applied changes?`,
   },
   retry: {
     annotation: annotations.retryRollback,
     verb: 'retry',
     refusal(view, program) {
       if (hasLeft(view)) return undefined;
-      if (view.phase === 'Committed' || isRunning(view)) return `it is ${view.phase}: no rollback has left anything.`;
+      if (view.phase === 'Committed' || isRunning(view)) return `it is ${view.phase}: no rollback has left an object.`;
       return plainly(view, program);
     },
     question: ({ name, left }) => `Try again to restore ${count(left, 'object')} of ${name}?`,

@@ -6,8 +6,8 @@ import type { Plan } from '../../hooks/transactions/inspection.ts';
 type Question = Plan['needs'][number];
 
 /**
- * A namespace that the Transaction creates cannot hold a Role before: what is needed there is needed in the whole cluster. They
- * all have that name.
+ * A namespace that the Transaction creates does not exist yet, and can hold no Role. So a ClusterRole grants the rights that are
+ * needed in it. All objects have the given name.
  */
 export function rolesOf(plan: Plan, name: string): readonly JsonObject[] {
   const made = madeIn(plan);
@@ -18,18 +18,18 @@ export function rolesOf(plan: Plan, name: string): readonly JsonObject[] {
     .flatMap(([place, questions]) => roleAndBinding(plan, { place, name }, questions));
 }
 
-/** Namespaces that it creates. */
+/** Namespaces that the plan creates. */
 function madeIn({ changes }: Plan): readonly string[] {
   return changes.flatMap(({ target, operation }) => (target.kind === 'Namespace' && operation === 'create' ? [target.name] : []));
 }
 
-/** One sentence for each namespace whose rights the ClusterRole grants in all of them. */
+/** One sentence for each namespace whose rights the ClusterRole grants in all namespaces. */
 export function warningsOf(plan: Plan): readonly string[] {
   const wide = Map.groupBy(plan.needs, ({ namespace }) => namespace ?? '');
   return madeIn(plan).flatMap((name) => {
     const rights = (wide.get(name) ?? []).map(({ verb, resource, group }) => `${verb} ${resource}${group && `.${group}`}`);
     if (rights.length === 0) return [];
-    return `Warning: Namespace ${name} does not exist yet and can hold no Role, so the ClusterRole grants in every namespace: ${rights.join(', ')}. Create the Namespace first to grant them in it alone.`;
+    return `Warning: Namespace ${name} does not exist yet and can hold no Role, so the ClusterRole grants in every namespace: ${rights.join(', ')}. To grant them in this Namespace only, create it first.`;
   });
 }
 
@@ -59,7 +59,7 @@ function roleAndBinding(
   ];
 }
 
-/** One rule for each resource and name. What is needed of all objects need not be granted for one of them. */
+/** One rule for each resource and name. A right to all objects of a kind includes the right to one of these objects. */
 function rulesOf(all: readonly Question[]): readonly JsonObject[] {
   const isOfAll = ({ name: _any, ...wanted }: Question): boolean => all.some((one) => isDeepStrictEqual(one, wanted));
   const questions = all.filter((one) => one.name === undefined || !isOfAll(one));

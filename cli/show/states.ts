@@ -1,4 +1,4 @@
-// What has become of the changes of a Transaction. Pure.
+// The present state of each object that a Transaction changed. Pure.
 
 import { describe } from '../../hooks/objects/reference.ts';
 import { clean } from '../../hooks/objects/words.ts';

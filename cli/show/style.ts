@@ -1,4 +1,4 @@
-// How a line may look where it goes: colours, signs, width. Chosen once for each command (styleFor), applied by pure functions.
+// The style of lines: colours, signs, width. Each command chooses its style once (styleFor); pure functions apply it.
 import { styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
@@ -9,7 +9,7 @@ export interface Style {
   readonly unicode: boolean;
 }
 
-/** The text in that colour, or as it is. */
+/** The text in that colour, or without a colour if the style has none. */
 export function paint(style: Style, format: Format, text: string): string {
   return style.colors ? styleText(format, text, { validateStream: false }) : text;
 }
@@ -22,7 +22,7 @@ interface Surroundings {
   readonly color: string | undefined;
 }
 
-/** NO_COLOR: https://no-color.org, any value but the empty one. */
+/** NO_COLOR: https://no-color.org. Every value except the empty one counts. */
 export function styleFor({ isTerminal, env, color = 'auto' }: Surroundings): Style {
   const wanted = isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
   return { colors: color === 'always' || (color === 'auto' && wanted), unicode: speaksUtf8(env) };

@@ -1,4 +1,4 @@
-// Tables of text, as kubectl sets them: columns as wide as their widest cell, three spaces between.
+// Tables of text in kubectl's format: columns as wide as their widest cell, with three spaces between them.
 
 /** Lines, the header first. No line ends in spaces. */
 export function tableOf(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {

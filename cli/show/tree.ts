@@ -1,20 +1,20 @@
-// A Transaction as a tree: a line for it, one for each change. Fits a terminal: no line is longer than it is wide, no more lines
-// than it has rows.
+// A Transaction as a tree: one line for the Transaction, and one line for each change. The tree fits the columns and rows of the
+// terminal.
 import { clockOf } from './age.ts';
 import { cutTo, paint, phaseFormats, type Style } from './style.ts';
 import type { ChangeView, TransactionView } from './view.ts';
 
 interface Screen {
   readonly columns: number;
-  /** Lines that may be used; undefined for as many as there are. */
+  /** The maximum of lines; undefined for no limit. */
   readonly rows?: number;
 }
 
 interface Drawn {
   readonly view: TransactionView;
-  /** ms since it began, or since it is followed. */
+  /** ms since the Transaction began, or since the command follows it. */
   readonly elapsed: number;
-  /** ms from the begin at which each change was seen to reach its state; by index. */
+  /** ms from the start to the time at which the command saw each change in its state; by index. */
   readonly reached?: ReadonlyMap<number, number>;
 }
 
@@ -36,7 +36,7 @@ const looks: Readonly<Record<string, Look>> = {
   NotRestored: { sign: '✗', plain: 'x', format: 'red' },
 };
 
-/** What a reader looks for first has the lowest number. */
+/** The most important state has the lowest number. */
 const urgency: Readonly<Record<string, number>> = { Failed: 0, NotRestored: 0, Applying: 1, Restoring: 1 };
 
 export function treeOf(drawn: Drawn, screen: Screen, style: Style): readonly string[] {
@@ -51,7 +51,7 @@ export function treeOf(drawn: Drawn, screen: Screen, style: Style): readonly str
   return [headOf(drawn, screen, style), ...lines, ...(hidden > 0 ? [restOf(view.changes, shown, style)] : [])];
 }
 
-/** Indexes of the changes that are shown, in their order: all, or as many as fit with those under way, failed and left first. */
+/** Indexes of the changes to show, in their order. If not all fit, changes in progress, failed and not restored come first. */
 function shownOf(changes: readonly ChangeView[], room: number): readonly number[] {
   const all = changes.map((_, index) => index);
   if (all.length <= room) return all;
@@ -66,7 +66,7 @@ function rankOf(change: ChangeView | undefined, index: number, changes: readonly
   const own = urgency[change?.state ?? ''];
   if (own !== undefined) return own;
   if (change?.note !== undefined) return 2;
-  // What comes next is news; what was done long ago is not.
+  // Readers want to see the next change, not a change that was done long ago.
   const before = changes[index - 1];
   return change?.state !== before?.state ? 3 : 4;
 }

@@ -1,4 +1,4 @@
-// What an undo would do, or why the engine refused one, as `status.undo` says it. Pure.
+// The effects of an undo, or why the engine refused it, as `status.undo` states them. Pure.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import type { Reason } from '../../hooks/transactions/model/reason.ts';
@@ -18,9 +18,9 @@ import type { TransactionView } from './view.ts';
 export interface UndoPlan {
   readonly view: TransactionView;
   readonly answer: UndoAnswer;
-  /** Names of the Transactions that stand on top, the first to undo first. */
+  /** Names of later Transactions on these objects, the first to undo first. */
   readonly undoFirst: readonly string[];
-  /** Whether the undo may leave what it cannot undo. */
+  /** Whether the undo may leave objects that it cannot undo. */
   readonly isPartial: boolean;
 }
 
@@ -29,18 +29,18 @@ interface Request {
   readonly value: string;
 }
 
-/** The answer to that request; or to somebody else's that has taken its place. */
+/** The answer to that request, or to the request of another client that has replaced it. */
 export function answerTo({ undo, requested }: TransactionView, { name, value }: Request): UndoAnswer | undefined {
   if (undo?.request.annotation !== name) return undefined;
   return [value, requested[name] ?? value].map(notedValue).includes(undo.request.value) ? undo : undefined;
 }
 
-/** Of a Transaction whose undo the engine has refused, and that has not begun one since. */
+/** Why the engine has refused the last undo of this Transaction. Empty if it has not. */
 export function refusedUndo({ undo }: TransactionView): readonly string[] {
   return undo === undefined || undo.reason === 'Planned' ? [] : [`${undo.reason}: ${short(undo.message)}`];
 }
 
-/** Whether that request has had its effect: none, if there is no answer to it and the phase is as before. */
+/** Whether the engine has handled that request. If there is no answer, and the phase is unchanged, the request had no effect. */
 export function isHandled({ handled }: TransactionView, { name, value }: Request): boolean {
   return handled[name] === notedValue(value);
 }
@@ -62,14 +62,14 @@ export function verdictOf({ answer: { reason, counts }, isPartial }: Pick<UndoPl
 /** Exit codes of a plan: those of janus plan. */
 export const planCodes: Readonly<Record<UndoVerdict, number>> = { nothing: 0, changes: 1, refused: 2, unknown: 3 };
 
-/** Of a chain. */
+/** The verdict of a chain of undos. */
 export function verdictOfAll(plans: readonly UndoPlan[]): UndoVerdict {
   const verdicts = plans.map(verdictOf);
   return (['unknown', 'refused', 'changes'] as const).find((one) => verdicts.includes(one)) ?? 'nothing';
 }
 
-/** Whether a user reads the same of both: what becomes of how many objects, and of each that is listed. */
-export function saysTheSame(left: UndoPlan, right: UndoPlan): boolean {
+/** Whether a user reads equal counts and equal verdicts of the listed objects in both plans. */
+export function looksEqual(left: UndoPlan, right: UndoPlan): boolean {
   const shown = ({ answer: { reason, counts, items } }: UndoPlan) =>
     JSON.stringify([
       reason,
@@ -79,7 +79,7 @@ export function saysTheSame(left: UndoPlan, right: UndoPlan): boolean {
   return shown(left) === shown(right);
 }
 
-/** What `-o json` and `-o yaml` print: schemas/undo-plan.schema.json. */
+/** `-o json` and `-o yaml` print this document: schemas/undo-plan.schema.json. */
 export function undoDocument(plan: UndoPlan): JsonObject {
   const { view, answer, undoFirst, isPartial } = plan;
   const { reason, message, digest, items, moreItems = 0 } = answer;
@@ -125,10 +125,10 @@ function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
   ];
 }
 
-/** Of an undo that the engine refused: why, and what to do. */
+/** Why the engine refused an undo, and what the user can do. */
 export function refusalLines(plan: UndoPlan, setting: Setting): readonly string[] {
   const stopping = plan.answer.items.filter(isStopping);
-  // The message of the engine repeats the first of them, and names annotations where this program has options.
+  // The message of the engine repeats the first item. It names annotations, not the options of this program.
   if (stopping.length === 0) return verdictLines(plan, setting);
   return [...stopping.flatMap((item) => detail(item, setting.style)), ...remedies(plan, setting.program)];
 }
@@ -186,7 +186,7 @@ function verdictLines(plan: UndoPlan, { style, program }: Setting): readonly str
   ].filter((line) => line !== '');
 }
 
-/** What `--overwrite` overcomes: content of others. */
+/** Reasons that `--overwrite` overrides: other clients have changed the object. */
 const overwritten: readonly Reason[] = ['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced'];
 
 function remedies({ view, answer: { reason, items }, undoFirst }: UndoPlan, program: string): readonly string[] {
@@ -203,7 +203,7 @@ function remedies({ view, answer: { reason, items }, undoFirst }: UndoPlan, prog
   ];
 }
 
-/** `Undo rel-2: deletes 14 objects, changes 3 back, recreates 1. Continue?` */
+/** For example `Undo rel-2: deletes 14 objects, changes 3 back, recreates 1. Continue?`. */
 export function undoQuestion(verb: string, plans: readonly UndoPlan[]): string {
   const sum = (verdict: UndoItemVerdict) => plans.reduce((all, { answer }) => all + countIn(answer.counts, verdict), 0);
   const parts: readonly (readonly [number, string, string])[] = [
@@ -259,10 +259,10 @@ export function chainLines(
   const names = (some: readonly UndoPlan[]): string => some.map(({ view }) => view.name).join(', ');
   const end =
     stopped.length > 0
-      ? `${names(stopped)} cannot be undone as a whole: no undo begins.`
+      ? `${names(stopped)} cannot be undone as a whole: the command begins no undo.`
       : `To undo, in this order: ${names(plans)}. ${to} stays.`;
   return [
     ...plans.flatMap((plan) => [...planLines(plan, setting), '']),
-    `${plans.length === 0 ? `Nothing of the field manager of ${namespace}/${to} is newer.` : end} No object was changed.   exit ${setting.code}`,
+    `${plans.length === 0 ? `No Transaction with the field manager of ${namespace}/${to} is newer.` : end} No object was changed.   exit ${setting.code}`,
   ];
 }

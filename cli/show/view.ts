@@ -1,4 +1,4 @@
-// What is shown of a Transaction: read once from the object, whatever version of the engine wrote it.
+// The parts of a Transaction that the command line shows. Any version of the engine may have written the object.
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
@@ -8,15 +8,15 @@ import { decodeUndo, type UndoAnswer } from '../../hooks/transactions/model/undo
 export interface ChangeView {
   readonly type: string;
   readonly kind: string;
-  /** With its namespace where that is not the one of the Transaction. */
+  /** With its namespace if the Transaction is in another namespace. */
   readonly name: string;
-  /** As `janus undo --keep` names its object. */
+  /** The name of the object for `janus undo --keep`. */
   readonly selector: string;
-  /** One of docs/reference.md, "Changes". */
+  /** A state in docs/reference.md, "Changes". */
   readonly state: string;
-  /** Why it could not be applied, or undone. */
+  /** Why the engine could not apply or undo the change. */
   readonly error?: { readonly reason: string; readonly message: string };
-  /** What else is known: what its gate waits for, a note. */
+  /** The condition that its gate waits for. */
   readonly note?: string;
 }
 
@@ -28,20 +28,20 @@ export interface TransactionView {
   /** `3/5`. */
   readonly done: string;
   readonly message: string;
-  /** Whether it is terminal and its locks are released. */
+  /** Whether the phase is terminal and the locks are released. */
   readonly finished: boolean;
   /** Changes that could not be undone. */
   readonly left: number;
   /** Changes that an undo left on request. */
   readonly kept: number;
-  /** Of the condition Succeeded. */
+  /** The reason of the condition Succeeded. */
   readonly reason: string;
   /** ms since the epoch. */
   readonly createdAt: number | undefined;
   readonly startTime: number | undefined;
   readonly endedAt: number | undefined;
   readonly changes: readonly ChangeView[];
-  /** Annotations, those of requests among them. */
+  /** All annotations, with those of requests. */
   readonly requested: Readonly<Record<string, string>>;
   /** Values of request annotations that have taken effect. */
   readonly handled: Readonly<Record<string, string>>;
@@ -112,7 +112,7 @@ export interface Target {
   readonly namespace: string | undefined;
 }
 
-/** An Apply without a target changes the object that its content names. */
+/** The target of a change. An Apply without a target changes the object that its content names. */
 export function targetIn(change: Json): Target {
   const target = at(change, 'target');
   const [type, name] = target === undefined ? [at(change, 'content'), at(change, 'content', 'metadata')] : [target, target];

@@ -1,15 +1,15 @@
-// The ValidatingAdmissionPolicy of package transactions: what is created is well-formed, and what is stored does not change. The hook
-// says the same of what was created without it.
+// The ValidatingAdmissionPolicy of package transactions: a new object must be well-formed, and a stored spec must not change. If an object
+// was created without the policy, the hook makes these checks.
 import { packagesGroup } from './package-transaction.ts';
 
 const name = `spec.transactions.${packagesGroup}`;
 const metadata = { name, labels: { 'app.kubernetes.io/name': 'janus' } };
 const packageName = 'object.spec.install.package.metadata.name';
-// As the API server reads the name of an object, and at most as long as a label.
+// The API server's rule for names of objects, with the maximum length of a label.
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const reference = 'object.spec.install.package.spec.?package.orValue("")';
 
-// As hooks/packages/model/reference.ts reads it.
+// The form that hooks/packages/model/reference.ts reads.
 const segment = '[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*';
 const host = '[A-Za-z0-9.-]*[.][A-Za-z0-9.-]*(:[0-9]{1,5})?';
 const form = `^${host}(/${segment})+(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`;
@@ -17,7 +17,7 @@ const form = `^${host}(/${segment})+(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha25
 const created = [
   {
     expression: 'object.metadata.name.size() <= 63',
-    message: 'metadata.name: at most 63 characters, since all that it makes carries the name as a label',
+    message: 'metadata.name: at most 63 characters, because all objects of this transaction carry the name as a label',
   },
   {
     expression: "object.spec.all(member, member in ['change', 'install', 'retryLimit'])",
@@ -48,7 +48,7 @@ export const packageAdmissionPolicy = {
     validations: [
       {
         expression: "request.operation != 'UPDATE' || object.spec == oldObject.spec",
-        message: 'spec is immutable: create another one with another name',
+        message: 'spec is immutable: create another transaction with another name',
       },
       ...created.map(({ expression, message }) => ({
         expression: `request.operation == 'UPDATE' || (${expression})`,

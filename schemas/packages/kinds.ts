@@ -1,5 +1,5 @@
 // The kinds of pkg.crossplane.io, for clusters without Crossplane: providers, configurations, functions, their revisions, and the Lock.
-// They accept what Crossplane's own accept; fields that only its controllers use are kept unread.
+// They accept all objects that Crossplane's own definitions accept. Fields that only its controllers use are kept, but not read.
 import type { Schema } from '../schema.ts';
 import { lockPackage } from './lock-package.ts';
 import { packagesGroup } from './package-transaction.ts';
@@ -16,12 +16,12 @@ const common: Readonly<Record<string, Schema>> = {
     items: { type: 'object', properties: { name: text('Name of the Secret.') }, 'x-kubernetes-preserve-unknown-fields': true },
   },
   ignoreCrossplaneConstraints: flag('Do not check the version of Crossplane.'),
-  skipDependencyResolution: flag('Dependencies are recorded, not resolved.'),
-  commonLabels: texts('Labels for what the package brings.'),
-  commonAnnotations: texts('Annotations for what the package brings.'),
+  skipDependencyResolution: flag('Record dependencies, but do not resolve them.'),
+  commonLabels: texts('Labels for the objects of the package.'),
+  commonAnnotations: texts('Annotations for the objects of the package.'),
   runtimeConfigRef: {
     type: 'object',
-    description: 'How it is to be run.',
+    description: 'The configuration of its runtime.',
     properties: { name: text('Name of the configuration.') },
     'x-kubernetes-preserve-unknown-fields': true,
   },
@@ -29,7 +29,7 @@ const common: Readonly<Record<string, Schema>> = {
 
 const packageSpec: Schema = {
   type: 'object',
-  description: 'The package that is wanted.',
+  description: 'The package to install.',
   required: ['package'],
   'x-kubernetes-preserve-unknown-fields': true,
   properties: {
@@ -57,8 +57,8 @@ const revisionSpec: Schema = {
     desiredState: { type: 'string', description: 'Active or Inactive.', enum: ['Active', 'Inactive'] },
     image: text('The image, by digest.'),
     revision: { type: 'integer', description: 'Grows with each revision of the package.' },
-    tlsServerSecretName: text('Secret of the server of webhooks.'),
-    tlsClientSecretName: text('Secret of its clients.'),
+    tlsServerSecretName: text('Secret for the server of webhooks.'),
+    tlsClientSecretName: text('Secret for the clients of webhooks.'),
     ...common,
   },
 };
@@ -99,7 +99,7 @@ const families = ['Provider', 'Configuration', 'Function'].flatMap((kind): reado
 const lock: Kind = {
   kind: 'Lock',
   version: 'v1beta1',
-  properties: { packages: { type: 'array', description: 'What is installed.', items: lockPackage }, status },
+  properties: { packages: { type: 'array', description: 'The installed packages.', items: lockPackage }, status },
   columns: [age],
 };
 

@@ -1,17 +1,17 @@
-// One entry of the Lock: the same in `locks.pkg.crossplane.io` and in the status of a package transaction.
+// One entry of the Lock, in `locks.pkg.crossplane.io` and in the status of a package transaction.
 import type { Schema } from '../schema.ts';
 
 const text = (description: string): Schema => ({ type: 'string', description });
 
 const type: Schema = {
   type: 'string',
-  description: 'Deprecated by Crossplane: apiVersion and kind say it.',
+  description: 'Deprecated by Crossplane in favour of apiVersion and kind.',
   enum: ['Configuration', 'Provider', 'Function'],
 };
 
 const dependency: Schema = {
   type: 'object',
-  description: 'A package that this one requires.',
+  description: 'A package that this package requires.',
   required: ['package', 'constraints'],
   properties: {
     package: text('Its source.'),

@@ -1,10 +1,10 @@
-// What is reported in `status` of a package transaction. Texts are bounded; whoever writes one cuts it.
+// The schema of `status` of a package transaction. Texts have limits, and the hook cuts each text to its limit.
 import type { Schema } from '../schema.ts';
 import { string, time } from '../transaction-item.ts';
 import { unobserved } from '../transaction-status.ts';
 import { lockPackage } from './lock-package.ts';
 
-/** What is under way. `Waiting`: for the Lock, or until the next try. */
+/** The phases of a package transaction that is not at its end. `Waiting`: for the Lock, or for the next attempt. */
 const packagePhases = [
   'Waiting',
   'Validating',
@@ -27,30 +27,30 @@ const condition: Schema = {
     type: string('Validated, Installed, Ready, Synced or Finished.', 316),
     status: { type: 'string', description: 'True, False or Unknown.', enum: ['True', 'False', 'Unknown'] },
     reason: string('One CamelCase word for programs.', 1024),
-    message: string('What this means here, and what to do next.', packageStatusLimits.message),
-    lastTransitionTime: time('When status of this condition changed last.'),
-    observedGeneration: { type: 'integer', description: 'Generation that this is about.', minimum: 0 },
+    message: string('The meaning of the condition, and the next step for the user.', packageStatusLimits.message),
+    lastTransitionTime: time('Time of the last change of status of this condition.'),
+    observedGeneration: { type: 'integer', description: 'Generation that this condition describes.', minimum: 0 },
   },
 };
 
 const stage: Schema = {
   type: 'object',
-  description: 'A Transaction of the engine that makes a part of the change.',
+  description: 'A Transaction of the engine that makes one part of the change.',
   required: ['name', 'purpose'],
   properties: {
     name: string('Name of the Transaction, and of the ConfigMap with its contents.', 253),
     purpose: {
       type: 'string',
-      description: 'What it makes.',
+      description: 'The part of the change that it makes.',
       enum: ['Packages', 'Revisions', 'Objects', 'Releases', 'Activation'],
     },
-    digest: string('SHA-256 of its contents. Others than these are refused.', 71),
+    digest: string('SHA-256 of its contents. The hook refuses other contents.', 71),
   },
 };
 
 export const packageStatus: Schema = {
   type: 'object',
-  description: 'How far it is. Never falls behind what is stored (see version).',
+  description: 'State of the package transaction. A stored status is never replaced by an older one (see version).',
   default: unobserved,
   properties: {
     conditions: {
@@ -60,56 +60,60 @@ export const packageStatus: Schema = {
       items: condition,
       'x-kubernetes-list-type': 'atomic',
     },
-    failures: { type: 'integer', description: 'Tries that failed.', minimum: 0, maximum: 1_000_000 },
-    transactionNumber: { type: 'integer', description: 'Taken with the Lock, kept over tries.', minimum: 1 },
+    failures: { type: 'integer', description: 'Number of failed attempts.', minimum: 0, maximum: 1_000_000 },
+    transactionNumber: {
+      type: 'integer',
+      description: 'Number that it got with the Lock, and keeps over all attempts.',
+      minimum: 1,
+    },
     proposedLockPackages: {
       type: 'array',
       description: 'The whole Lock after this change, every tag with its digest.',
       items: lockPackage,
       'x-kubernetes-list-type': 'atomic',
     },
-    startTime: time('When it got the Lock first.'),
-    completionTime: time('When it succeeded, or failed for good.'),
+    startTime: time('Time at which it first got the Lock.'),
+    completionTime: time('Time at which it succeeded, or failed for good.'),
     observedGeneration: {
       type: 'integer',
-      description: 'Generation of this status; set by Metacontroller. -1 before the first call of the engine.',
+      description: 'Generation of this status; Metacontroller sets it. -1 before the first call of the engine.',
       minimum: unobserved.observedGeneration,
     },
-    phase: { type: 'string', description: 'What is under way.', enum: packagePhases },
+    phase: { type: 'string', description: 'The present phase.', enum: packagePhases },
     version: {
       type: 'integer',
-      description: 'Grows with every progress. A status with a lower version is refused.',
+      description: 'Grows with every progress. The API server refuses a status with a lower version.',
       minimum: 1,
       maximum: 2_147_483_647,
     },
-    specDigest: string('SHA-256 of spec as it was when this began.', 71),
-    lockDigest: string('SHA-256 of Lock.packages as they were when this try was resolved.', 71),
-    tryTime: time('When this try began.'),
-    retryTime: time('When the next try begins.'),
-    settledTime: time('Until then a request for the holder of the Lock that is gone may still take effect.'),
-    settledHolder: string('SHA-256 of the holder of the Lock that was found gone, and of which settledTime is.', 71),
-    sweepTime: time('Of one that is finished: when its stages and their contents are deleted. Absent once they are.'),
+    specDigest: string('SHA-256 of spec at the start.', 71),
+    lockDigest: string('SHA-256 of Lock.packages at the resolution of this attempt.', 71),
+    tryTime: time('Start of this attempt.'),
+    retryTime: time('Start of the next attempt.'),
+    settledTime: time('Until this time a request of the deleted holder of the Lock may still take effect.'),
+    settledHolder: string('SHA-256 of the deleted holder of the Lock that settledTime belongs to.', 71),
+    sweepTime: time('Time at which the stages of a finished transaction, and their contents, are deleted. Absent afterwards.'),
     stages: {
       type: 'array',
-      description: 'The stages of this try, in order.',
+      description: 'The stages of this attempt, in order.',
       maxItems: packageStatusLimits.stages,
       items: stage,
       'x-kubernetes-list-type': 'atomic',
     },
-    made: { type: 'integer', description: 'Stages of this try whose creation was answered.', minimum: 0 },
-    committed: { type: 'integer', description: 'Stages of this try that are Committed.', minimum: 0 },
-    progress: string('Stages committed of all, such as 2/5.', 32),
+    made: { type: 'integer', description: 'Stages of this attempt whose creation was answered.', minimum: 0 },
+    committed: { type: 'integer', description: 'Stages of this attempt that are Committed.', minimum: 0 },
+    progress: string('Committed stages, and all stages, such as 2/5.', 32),
     outcome: {
       type: 'object',
-      description: 'Why this try ends.',
+      description: 'Why this attempt ends.',
       required: ['kind'],
       properties: {
-        kind: { type: 'string', description: 'How it ends.', enum: ['Succeeded', 'Failed', 'Abandoned'] },
-        step: { type: 'string', description: 'What failed.', enum: ['Validation', 'Installation', 'Rollback'] },
+        kind: { type: 'string', description: 'The result of the attempt.', enum: ['Succeeded', 'Failed', 'Abandoned'] },
+        step: { type: 'string', description: 'The step that failed.', enum: ['Validation', 'Installation', 'Rollback'] },
         reason: string('The reason of the condition.', packageStatusLimits.reason),
         message: string('In words.', packageStatusLimits.message),
-        retryAfterSeconds: { type: 'integer', description: 'The wish of a registry.', minimum: 0 },
-        isFinal: { type: 'boolean', description: 'Another try could not help.' },
+        retryAfterSeconds: { type: 'integer', description: 'The delay that a registry requested.', minimum: 0 },
+        isFinal: { type: 'boolean', description: 'Whether another attempt cannot succeed.' },
       },
     },
   },

@@ -10,14 +10,14 @@ const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
 
 const snapshot: Schema = {
   type: 'object',
-  description: 'The package to install, as one would apply it.',
+  description: 'The package object to install.',
   required: ['apiVersion', 'kind', 'metadata', 'spec'],
   properties: {
     apiVersion: { type: 'string', description: 'Always pkg.crossplane.io/v1.', enum: [`${packagesGroup}/v1`] },
     kind: { type: 'string', description: 'Provider, Configuration or Function.', enum: packageKinds },
     metadata: {
       type: 'object',
-      description: 'Of the package object.',
+      description: 'Metadata of the package object.',
       required: ['name'],
       properties: {
         name: { ...string('Name of the package object.', 253), minLength: 1 },
@@ -27,27 +27,27 @@ const snapshot: Schema = {
     },
     spec: {
       type: 'object',
-      description: 'The whole spec of the package object, kept as it is.',
+      description: 'The whole spec of the package object, unchanged.',
       'x-kubernetes-preserve-unknown-fields': true,
     },
   },
 };
 
-// Unknown members are kept, so that the policy of creation refuses them by name and does not lose them silently.
+// Unknown fields are kept, so that the policy refuses them by name. Otherwise the API server would drop them without an error.
 const spec: Schema = {
   type: 'object',
-  description: 'What to install. Cannot be changed.',
+  description: 'The package to install. spec is immutable.',
   required: ['change', 'install'],
   'x-kubernetes-preserve-unknown-fields': true,
   properties: {
     change: { type: 'string', description: 'Install.', enum: ['Install'] },
     install: {
       type: 'object',
-      description: 'Installs a package, or updates it where its source is installed already.',
+      description: 'Installs a package, or updates it if its source is installed already.',
       required: ['package'],
       properties: { package: snapshot },
     },
-    retryLimit: { type: 'integer', description: 'How often it may fail.', default: 5, minimum: 1, maximum: 1_000 },
+    retryLimit: { type: 'integer', description: 'Number of attempts that may fail.', default: 5, minimum: 1, maximum: 1_000 },
   },
 };
 
@@ -74,7 +74,7 @@ function isSame(field: string): string {
 const packageTransaction: Schema = {
   type: 'object',
   description:
-    'Installs a Crossplane package and all that it requires, or nothing of it: resolved and compared before the first write, made as a chain of Transactions, one package transaction at a time.',
+    'Installs a Crossplane package with all dependencies, or nothing. The hook resolves and compares the packages before the first write, and makes the change as a chain of Transactions. One package transaction runs at a time.',
   required: ['apiVersion', 'kind', 'metadata', 'spec'],
   properties: {
     apiVersion: { type: 'string', description: `Always ${packagesGroup}/${packageVersion}.` },
@@ -89,7 +89,7 @@ const packageTransaction: Schema = {
 const conditionColumn = (name: string, field: 'status' | 'reason' | 'message', priority = 0) => ({
   name: field === 'status' ? name : field.charAt(0).toUpperCase() + field.slice(1),
   type: 'string',
-  description: `Of the condition ${name}.`,
+  description: `The ${field} of the condition ${name}.`,
   jsonPath: `.status.conditions[?(@.type=="${name}")].${field}`,
   priority,
 });
@@ -117,26 +117,31 @@ export const packageTransactionDefinition = {
         schema: { openAPIV3Schema: packageTransaction },
         subresources: { status: {} },
         additionalPrinterColumns: [
-          { name: 'Number', type: 'integer', description: 'Its number.', jsonPath: '.status.transactionNumber' },
-          { name: 'Change', type: 'string', description: 'What it does.', jsonPath: '.spec.change' },
+          {
+            name: 'Number',
+            type: 'integer',
+            description: 'Number of the package transaction.',
+            jsonPath: '.status.transactionNumber',
+          },
+          { name: 'Change', type: 'string', description: 'The kind of change.', jsonPath: '.spec.change' },
           { name: 'Package', type: 'string', description: 'The package.', jsonPath: '.spec.install.package.spec.package' },
-          { name: 'Phase', type: 'string', description: 'What is under way.', jsonPath: '.status.phase' },
-          { name: 'Done', type: 'string', description: 'Stages done of all.', jsonPath: '.status.progress' },
+          { name: 'Phase', type: 'string', description: 'The present phase.', jsonPath: '.status.phase' },
+          { name: 'Done', type: 'string', description: 'Committed stages, and all stages.', jsonPath: '.status.progress' },
           conditionColumn('Ready', 'status'),
           conditionColumn('Ready', 'reason'),
           { name: 'Age', type: 'date', description: 'Time since creation.', jsonPath: '.metadata.creationTimestamp' },
-          { name: 'Failures', type: 'integer', description: 'Failed tries.', jsonPath: '.status.failures', priority: 1 },
+          { name: 'Failures', type: 'integer', description: 'Failed attempts.', jsonPath: '.status.failures', priority: 1 },
           {
             name: 'Validated',
             type: 'string',
-            description: 'Why not, or that it is.',
+            description: 'Message of the condition Validated.',
             jsonPath: '.status.conditions[?(@.type=="Validated")].message',
             priority: 1,
           },
           {
             name: 'Installed',
             type: 'string',
-            description: 'Why not, or that it is.',
+            description: 'Message of the condition Installed.',
             jsonPath: '.status.conditions[?(@.type=="Installed")].message',
             priority: 1,
           },

@@ -1,15 +1,16 @@
-// What Metacontroller posts to /packages/sync, /packages/finalize and /packages/customize, as far as the hook relies on it.
+// The requests of Metacontroller to /packages/sync, /packages/finalize and /packages/customize, as far as the hook uses them.
 import type { Schema } from '../schema.ts';
 import { packagesGroup } from './package-transaction.ts';
 
 export const packageSyncRequest: Schema = {
   type: 'object',
-  description: 'A call of Metacontroller: look after this package transaction.',
+  description: 'A call of Metacontroller about one package transaction.',
   required: ['parent'],
   properties: {
     parent: {
       type: 'object',
-      description: 'The package transaction as Metacontroller knows it, perhaps outdated: only its identity is relied upon.',
+      description:
+        'The package transaction in the cache of Metacontroller, which may be outdated. The hook uses only its identity.',
       required: ['apiVersion', 'kind', 'metadata'],
       properties: {
         apiVersion: { type: 'string', pattern: `^${packagesGroup.replaceAll('.', '\\.')}/[a-z0-9]{1,63}$` },
@@ -22,9 +23,12 @@ export const packageSyncRequest: Schema = {
             uid: { type: 'string', maxLength: 128, pattern: '^[-A-Za-z0-9]+$' },
           },
         },
-        status: { type: 'object', description: 'Given back unchanged when the object is gone or at rest.' },
+        status: {
+          type: 'object',
+          description: 'The hook returns it unchanged if the object no longer exists, or nothing is left to do.',
+        },
       },
     },
-    finalizing: { type: 'boolean', description: 'Metacontroller believes that it is being deleted.' },
+    finalizing: { type: 'boolean', description: 'Whether Metacontroller considers the object to be in deletion.' },
   },
 };

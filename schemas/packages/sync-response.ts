@@ -1,21 +1,21 @@
-// What the hook answers to Metacontroller about package transactions.
+// The answers of the hook to Metacontroller about package transactions.
 import type { Schema } from '../schema.ts';
 import { answer, closed } from '../sync-response.ts';
 import { packageStatus } from './package-status.ts';
 
 export const packageSyncResponse: Schema = answer('The answer about a package transaction.', {
   type: 'array',
-  description: 'None: stages are no children.',
+  description: 'Always empty, because stages are not children.',
   maxItems: 0,
   items: { type: 'object' },
 });
 
-/** The status of an answer, exactly, but for observedGeneration, which Metacontroller adds. */
+/** The exact status of an answer, without observedGeneration, which Metacontroller adds. */
 export const reportedPackageStatus: Schema = closed(packageStatus);
 
 export const customizeResponse: Schema = {
   type: 'object',
-  description: 'What wakes a package transaction: the Lock, and its own stages.',
+  description: 'The objects whose changes cause a call: the Lock, and the stages of the package transaction.',
   required: ['relatedResources'],
   additionalProperties: false,
   properties: {

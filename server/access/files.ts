@@ -1,7 +1,7 @@
-// Files that are replaced while the hook runs, as mounted Secrets are: reloaded, and used if they changed and are valid.
+// Reloads files that are replaced while the hook runs, such as mounted Secrets. The hook uses them if they changed and are valid.
 import { readFileSync } from 'node:fs';
 
-/** Text by path; a file that cannot be read is not in it. */
+/** Text by path, without files that cannot be read. */
 export type Files = ReadonlyMap<string, string>;
 
 export type Parsed<Value> =
@@ -20,7 +20,7 @@ export interface Followed<Value> {
   readAgain(): Parsed<Value> | undefined;
 }
 
-/** Reads for the first time; then there is no earlier value to fall back to. */
+/** Reads for the first time, when there is no earlier value to keep. */
 export function follow<Value>({ paths, parse }: Source<Value>): Parsed<Followed<Value>> {
   let seen = read(paths);
   const first = parse(seen);

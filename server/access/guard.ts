@@ -1,6 +1,6 @@
 // Authenticates calls of /sync and /finalize: by bearer token and, if an authority is configured, by a certificate that it signed.
-// Checked before a byte of the body is read, so that an unauthenticated caller cannot make the hook store or parse anything.
-// Health and metrics are not guarded: probes and Prometheus have no credentials, and nothing there is secret.
+// The guard checks before the hook reads the body, so that an unauthenticated caller cannot make the hook store or parse data.
+// Health and metrics need no credentials: probes and Prometheus have none, and these routes show no secrets.
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { fastifyBearerAuth } from '@fastify/bearer-auth';

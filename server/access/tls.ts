@@ -1,10 +1,10 @@
-// The certificate of the hook, and the authority that must have signed those of callers.
+// The certificate of the hook, and the authority that must have signed the certificates of callers.
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsPaths } from '../config.ts';
 import type { Files, Parsed } from './files.ts';
 
-/** What a TLS server is created with, and reloads. */
+/** The options that create a TLS server, and that it reloads. */
 export type TlsMaterial = Pick<SecureContextOptions, 'cert' | 'key' | 'ca' | 'minVersion'>;
 
 export function pathsOf({ certificate, key, clientAuthority }: TlsPaths): readonly string[] {
@@ -34,7 +34,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-// OpenSSL's words name what is wrong, never what is in the files.
+// The messages of OpenSSL name the fault, never the content of the files.
 function pairFaults(paths: TlsPaths, files: Files): readonly string[] {
   try {
     createSecureContext(materialOf(paths, files));

@@ -11,14 +11,14 @@ export interface Tokens {
 const shortest = 32;
 const longest = 1024;
 
-// RFC 6750. Metacontroller trims white space around the token, and so does the hook.
+// RFC 6750. Metacontroller trims white space around the token, and the hook trims it, too.
 const shape = /^[A-Za-z0-9._~+/-]+=*$/;
 
 export function tokenPaths(directory: string): readonly [current: string, previous: string] {
   return [join(directory, 'current'), join(directory, 'previous')];
 }
 
-/** `previous` is optional; if it exists it is accepted as well as `current`. */
+/** `previous` is optional. If the file exists, the hook accepts its token as well as `current`. */
 export function parseTokens([currentPath, previousPath]: readonly [string, string], files: Files): Parsed<Tokens> {
   const [current, previous] = [files.get(currentPath), files.get(previousPath)];
   const faults = [
@@ -45,7 +45,7 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-// All are compared, so that the time reveals neither which one matched nor how much of it.
+// The function compares all digests, so that its time reveals neither the matching digest nor a matching prefix.
 function isAmong(digests: readonly Buffer[], digest: Buffer): boolean {
   return digests.map((one) => timingSafeEqual(one, digest)).includes(true);
 }

@@ -1,8 +1,8 @@
-// Answers that are known already: an expression over an object that has not changed has the same answer. What took long is evaluated less
-// often, so that one expression takes at most a twentieth of the thread's time.
+// Caches answers: if an object has not changed, the answer of an expression has not changed. Slow expressions are evaluated less often,
+// so that one expression takes at most a twentieth of the thread's time.
 //
-// A Transaction gets answers of its own only: no tenant can give another one an answer, by an API server that repeats a uid. The same
-// resourceVersion in another version of the API is another object.
+// A Transaction gets only its own answers. So no tenant can give an answer to another tenant, even if an API server repeats a uid. An
+// object in another version of the API is another object, even if its resourceVersion is equal.
 import { createHash } from 'node:crypto';
 import type { Asker, ExpressionResult } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -11,7 +11,7 @@ import { createLruCache } from '../../hooks/objects/lru-cache.ts';
 interface Known {
   readonly resourceVersion: string;
   readonly answer: ExpressionResult;
-  /** When another version of the object may be evaluated. */
+  /** The time from which on another version of the object may be evaluated. */
   readonly next: number;
 }
 

@@ -1,5 +1,5 @@
-// Texts that are expressions, so that a call which had no time for all texts of its Transaction goes on where the one before ended. Only
-// that is remembered: what is no expression ends its Transaction.
+// Remembers texts that compile. If a call has no time for all texts of its Transaction, the next call continues there. Texts that do not
+// compile are not remembered, because they end their Transaction.
 import { createHash } from 'node:crypto';
 
 interface Compiled {
@@ -7,7 +7,7 @@ interface Compiled {
   keep(text: string): void;
 }
 
-/** 20 Transactions with as many expressions as they may have. */
+/** Enough for 20 Transactions with the largest number of expressions. */
 const mostTexts = 20_000;
 
 export function rememberCompiled(most = mostTexts): Compiled {

@@ -1,4 +1,5 @@
-// CEL of gates, in a thread beside the one that serves calls. Expressions take microseconds. Nothing of the library is loaded here.
+// Evaluates the CEL of gates in a thread of its own, not in the thread that serves calls. Expressions take microseconds. This file does
+// not load the library.
 import type { ExpressionResult, Expressions } from '../../hooks/objects/cluster.ts';
 import { startOnDemand } from '../threads/on-demand.ts';
 import { rememberAnswers } from './answers.ts';
@@ -6,16 +7,16 @@ import { rememberCompiled } from './compiled.ts';
 import type { Task } from './task.ts';
 
 interface Limits {
-  /** Ms that an expression may take once it has begun; what it waits before that does not count. */
+  /** The time limit of an expression in ms. The wait before its start does not count. */
   readonly limit: number;
-  /** After so many ms without an expression the thread ends. */
+  /** The thread ends after this time without an expression, in ms. */
   readonly idle: number;
-  /** Ms that a call waits for its turn: no Transaction waits longer for the expressions of others. */
+  /** Ms that a call waits for its turn. No Transaction waits longer for the expressions of other Transactions. */
   readonly wait: number;
 }
 
 interface OpenExpressions extends Expressions {
-  /** Ends the thread. What waits, or is asked from then on, is rejected. */
+  /** Ends the thread. Waiting and later calls are rejected. */
   close(): Promise<void>;
 }
 

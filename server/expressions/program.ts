@@ -1,8 +1,7 @@
-// CEL: a text becomes a program, and a program over an object comes to a bool, `unset`, or words on why it is neither.
+// CEL: compiles a text to a program, and evaluates a program over an object. The result is a bool, `unset`, or a message on the error.
 //
-// An error of the library is a message, which may hold values of the object, and the id of a part of the expression. Whether a
-// field was missing is in the message alone. So fields and items are read by a function of our own, the id of whose error no
-// part has.
+// An error of the library has a message, which may hold values of the object, and the id of a part of the expression. Only the message
+// says whether a field was missing. So a function of this file reads fields and items: its errors have an id that no part has.
 import {
   type CelError,
   type CelInput,
@@ -35,7 +34,7 @@ const texts = boundTexts([...celEnv().funcs, ...strings], excess);
 const environment = celEnv({ funcs: [...texts.functions, celFunc(reader, [CelScalar.DYN, CelScalar.DYN], CelScalar.DYN, read)] });
 const known: Known = { variables: ['object'], isFunction: (name) => environment.funcs.find(name) !== undefined };
 
-/** Throws an error with the id `unset` where nothing is there, another where nothing can be. */
+/** Throws an error with the id `unset` if the field is missing, and another error if the value can have no fields. */
 function read(container: CelValue, key: CelValue): CelValue {
   if (isCelMap(container)) return isThere(container.get(key as Parameters<typeof container.get>[0]));
   if (isCelList(container) && typeof key === 'bigint') return isThere(container.get(Number(key)));
@@ -48,7 +47,7 @@ function isThere(found: CelValue | undefined): CelValue {
   return found;
 }
 
-/** Reads a text. Takes time in proportion to what it nests. */
+/** Compiles a text. Its time is proportional to the nesting of the text. */
 export function compile(text: string): Program {
   try {
     const { expr, sourceInfo } = parse(text);
@@ -72,7 +71,7 @@ function syntaxFault(text: string, error: unknown): string {
   return `the expression cannot be read${placeOf(text, offset)}`;
 }
 
-/** In words that follow others; `offset` is that of the library, from 0. */
+/** The place as the end of a sentence. `offset` is that of the library, from 0. */
 function placeOf(text: string, offset: number | undefined): string {
   return offset === undefined ? '' : ` at character ${offset + 1}, from "${foreign(text.slice(offset), 20)}"`;
 }
@@ -105,7 +104,7 @@ function trouble(error: CelError, place: Place): ExpressionResult {
   return { kind: 'broken', message };
 }
 
-/** Of an error and those that were met beside it, by `||` and `&&`: a missing one counts wherever it stands. */
+/** `||` and `&&` collect several errors. If one of them is a missing field, the result is `unset`. */
 function idsOf(error: CelError): readonly bigint[] {
   const others = Array.isArray(error.cause) ? error.cause.filter(isCelError) : [];
   return [error.exprId ?? 0n, ...others.flatMap(idsOf)];

@@ -1,12 +1,12 @@
-// The tree of an expression: what it names that is not there, and how it reads fields and items.
+// Works on the tree of an expression: it finds unknown names, and replaces reads of fields and items.
 import type { parse } from '@bufbuild/cel';
 
 type Expression = NonNullable<ReturnType<typeof parse>['expr']>;
 
-/** Reads a field or an item: `(container, key)`. No name that an expression can call. */
+/** The function that reads a field or an item: `(container, key)`. No expression can call this name. */
 export const reader = '@read';
 
-/** A part of an expression, and the variables that are there for it alone. */
+/** A part of an expression, with the variables that only this part has. */
 interface Part {
   readonly expression: Expression | undefined;
   readonly variables?: readonly string[];
@@ -22,10 +22,10 @@ interface Fault {
   readonly message: string;
 }
 
-/** What the names of types stand for. */
+/** The names of types. */
 const types = ['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type'];
 
-/** The first variable, function or type that is not known. */
+/** The first unknown variable, function or type. */
 export function faultIn(expression: Expression, known: Known): Fault | undefined {
   const own = ownFault(expression, known);
   if (own !== undefined) return { id: expression.id, message: own };
@@ -53,12 +53,12 @@ function ownFault({ exprKind }: Expression, { variables, isFunction }: Known): s
 
 type Call = Extract<Expression['exprKind'], { readonly case: 'callExpr' }>['value'];
 
-/** Operators are no words, and need no function. */
+/** Operators have no letters in their names, and need no function. */
 function isCallable(call: Call, isFunction: (name: string) => boolean): boolean {
   return !/^\w+$/.test(call.function) || isFunction(call.function) || isQualified(call, isFunction);
 }
 
-/** Whether what looks like the target is a part of the function's name, as in `strings.quote(text)`. */
+/** Whether the apparent target is a part of the function's name, as in `strings.quote(text)`. */
 function isQualified({ target, function: name }: Call, isFunction: (name: string) => boolean): boolean {
   return target?.exprKind.case === 'identExpr' && isFunction(`${target.exprKind.value.name}.${name}`);
 }
@@ -92,7 +92,7 @@ function partsOfLoop({ iterRange, accuInit, loopCondition, loopStep, result, ...
   return [{ expression: iterRange }, { expression: accuInit }, ...inside];
 }
 
-/** Makes `a.b` and `a[b]` calls of `reader`, in place. `has(a.b)` stays: that a field is not there is no error to it. */
+/** Replaces `a.b` and `a[b]` by calls of `reader`, in place. `has(a.b)` stays, because a missing field is no error there. */
 export function readByFunction(expression: Expression, known: Known): void {
   for (const { expression: part } of partsOf(expression, known)) if (part) readByFunction(part, known);
   const { exprKind, id } = expression;

@@ -1,4 +1,4 @@
-// What goes to the thread; its answer is `unset` for a text that was only compiled and can be.
+// The task for the thread. The answer to a text that only had to compile is `unset`.
 
 /** Without `object` the text is only compiled. It is JSON text: a copy of the value would lose long integers. */
 export interface Task {

@@ -1,19 +1,19 @@
-// How much text an evaluation makes is bounded: texts double with each step of a loop, and a long one takes memory that no limit of
-// a thread's heap counts.
+// Limits the text that an evaluation makes. Texts can double with each step of a loop, and the limit of a thread's heap does not count
+// the memory of long texts.
 import { type CelFunc, CelScalar, type CelValue, celError, isCelError, isCelList } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
 
-/** Characters, or bytes, or items of lists that are made of a text, in one evaluation. An object has 1.5 MB at most. */
+/** Characters, bytes, or items of lists that one evaluation may make of texts. An object has 1.5 MB at most. */
 export const mostCharacters = 4 * 1024 * 1024;
 
 interface Texts {
-  /** The functions, those bounded that make texts. */
+  /** The functions. Those that make texts have a bound. */
   readonly functions: CelFunc[];
-  /** An evaluation begins. */
+  /** Call it before each evaluation. */
   reset(): void;
 }
 
-/** `excess` is the id of the error where an evaluation makes more. */
+/** `excess` is the id of the error if an evaluation makes more text. */
 export function boundTexts(functions: Iterable<CelFunc>, excess: bigint): Texts {
   let made = 0;
   const bounded = (func: CelFunc): CelFunc => {

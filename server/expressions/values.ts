@@ -1,5 +1,5 @@
-// Objects as CEL sees them: integers are bigint, as a JavaScript number is a double there; maps are Maps, so that a key such as
-// `constructor` is data. What is not read is not converted: an object may have 1.5 MB.
+// Converts objects for CEL. Integers become bigint, because CEL reads a JavaScript number as a double. Maps become Maps, so that a key
+// such as `constructor` is data. Values are converted when they are read: an object may have 1.5 MB.
 import type { CelInput } from '@bufbuild/cel';
 import { at, isList, isObject, isRawNumber, type Json, type JsonObject } from '../../hooks/objects/json.ts';
 
@@ -10,7 +10,7 @@ export function inputOf(json: Json): CelInput {
   return isList(json) ? json.map(inputOf) : json;
 }
 
-/** An int of CEL has 64 bits; what has more is a double. */
+/** An int of CEL has 64 bits. A larger number is a double. */
 function integerOf(number: string | number): bigint | number {
   const integer = BigInt(number);
   return BigInt.asIntN(64, integer) === integer ? integer : Number(number);
@@ -29,7 +29,7 @@ class ObjectMap extends Map<string, CelInput> {
   }
 
   override get(key: string): CelInput | undefined {
-    // An expression may have any key; those of JSON are texts.
+    // An expression may use any key, but keys in JSON are texts.
     const json = typeof key === 'string' ? at(this.#json, key) : undefined;
     const value = super.get(key) ?? (json === undefined ? undefined : inputOf(json));
     if (value !== undefined) super.set(key, value);

@@ -1,9 +1,9 @@
-// The thread that expressions run in: one task at a time, in the order they come.
+// The thread that evaluates expressions: one task at a time, in their order.
 import { parentPort } from 'node:worker_threads';
 import type { CelInput } from '@bufbuild/cel';
 import type { ExpressionResult } from '../../hooks/objects/cluster.ts';
 import { parseJson } from '../../hooks/objects/json.ts';
-import type { Told } from '../threads/thread.ts';
+import type { ThreadMessage } from '../threads/thread.ts';
 import { compile } from './program.ts';
 import { keepPrograms } from './programs.ts';
 import type { Task } from './task.ts';
@@ -11,15 +11,15 @@ import { inputOf } from './values.ts';
 
 const programOf = keepPrograms(compile);
 
-const tell = (told: Told<ExpressionResult>): void => parentPort?.postMessage(told);
+const send = (message: ThreadMessage<ExpressionResult>): void => parentPort?.postMessage(message);
 
-// The first one compiles the code of the library, and takes many times as long: that is not the time of somebody's expression.
+// The first evaluation compiles the code of the library, and takes many times as long. This time must not count for an expression.
 answerTo('object.status.ready == true', new Map());
 
 parentPort?.on('message', ({ text, object }: Task) => {
   const input = object === undefined ? undefined : inputOf(parseJson(object));
-  tell({ kind: 'begun' });
-  tell({ kind: 'done', answer: answerTo(text, input) });
+  send({ kind: 'begun' });
+  send({ kind: 'done', answer: answerTo(text, input) });
 });
 
 function answerTo(text: string, input: CelInput | undefined): ExpressionResult {

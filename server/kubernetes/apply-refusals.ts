@@ -1,13 +1,13 @@
-// The API server answers HTTP 500 without a reason if a server-side apply has content that violates the schema of its kind. It
-// answers the same if etcd is unavailable. As a transient failure such an apply would be retried until the Transaction's time is
-// over. So two dry runs distinguish the cases: if an empty apply works and the same content fails again, the content is at fault.
+// If the content of a server-side apply violates the schema of its kind, the API server answers HTTP 500 without a reason. If etcd is
+// unavailable, the answer is equal. The engine would retry a transient failure until the Transaction's time is over. So two dry runs
+// distinguish the cases: if an empty apply works, and the content fails again, the content is at fault.
 import type { Answer, Write } from '../../hooks/objects/cluster.ts';
 import type { Failure } from '../../hooks/objects/failure.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 
 type Apply = Extract<Write, { readonly verb: 'apply' }>;
 
-/** The answer to a write. If a failure without reason is a refusal of the content, the answer says so. */
+/** The answer to a write. If a failure without a reason refuses the content, the answer becomes a refusal. */
 export async function explained(write: Write, answer: Answer, dryRun: (write: Write) => Promise<Answer>): Promise<Answer> {
   if (write.verb !== 'apply' || !isUnexplained(answer)) return answer;
   const ofNothing = await dryRun({ ...write, object: nothingOf(write) });

@@ -1,8 +1,8 @@
 // Implements the engine's port over the real API server.
 //
-// 1. It retries nothing: the engine decides what a failure means. Refusals alone are sent once more (unready.ts).
-// 2. A write has no effect once `writeTimeout`, and 3 s for a new connection, have passed since `send`: the process no longer sends
-//    it, and the API server has given up on it.
+// 1. It retries no request, because the engine handles failures. Only a refused request is sent once more (unready.ts).
+// 2. After `writeTimeout`, and 3 s for a new connection, have passed since `send`, a write has no effect: the process no longer sends it,
+//    and the API server has given up on it.
 import type {
   AccessAnswer,
   Answer,
@@ -27,25 +27,25 @@ import { createTransport, type Received, type Transport } from './transport.ts';
 import { withProvenRefusals } from './unready.ts';
 
 export interface ClusterOptions extends Partial<PoolOptions> {
-  /** ms after `send` from which on a write has no effect. */
+  /** A write has no effect after this time since `send`, in ms. */
   readonly writeTimeout: number;
   /** Wraps the transport, for example to count its requests. */
   readonly instrument?: (transport: Transport) => Transport;
 }
 
 export interface KubernetesCluster extends Cluster {
-  /** The connection without the port's types: for Events and the like. */
+  /** The connection without the port's types, for example for Events. */
   readonly transport: Transport;
-  /** Closes the connections once all requests are answered. */
+  /** Closes the connections when all requests are answered. */
   close(): Promise<void>;
 }
 
 const engine: Identity = { kind: 'engine' };
 const longestAnswer = 64 * 1024 * 1024;
-/** Bytes. etcd stores 1.5 MiB, of which JSON makes at most six times as many: a control character takes six. */
+/** In bytes. etcd stores 1.5 MiB. JSON takes at most six times as many, because an escaped control character takes six bytes. */
 const largestObject = 16 * 1024 * 1024;
 const connections = 32;
-const graceAfterWrite = 2_000; // so that the API server's own word on a write it gave up on still arrives
+const graceAfterWrite = 2_000; // the API server's answer to a write that it gave up on must still arrive
 
 export function createCluster(connection: Connection, options: ClusterOptions): KubernetesCluster {
   const requestTimeout = options.writeTimeout + graceAfterWrite;
@@ -92,7 +92,7 @@ function named(answer: Answer): Answer {
   return { kind: 'failed', failure: { ...answer.failure, said: `it is larger than ${largestObject} bytes` } };
 }
 
-// Only an apply without force finds fields of others. In the answer to any other write these are words of a webhook.
+// Only an apply without force conflicts with field managers. In the answer to any other write, a webhook has written these causes.
 function withOwnConflicts(intent: Write, answer: Answer): Answer {
   if (answer.kind === 'ok' || (intent.verb === 'apply' && intent.failOnConflict === true)) return answer;
   const { conflicts: _words, ...failure } = answer.failure;
@@ -123,7 +123,7 @@ function listOf(received: Received | Failed): ListAnswer {
   };
 }
 
-// The API server names the kind once for a list, not for each item.
+// The API server names the kind for the list, not for each item.
 function withKind(list: ListAnswer, { group, version, kind }: Resource): ListAnswer {
   if (list.kind === 'failed') return list;
   const apiVersion = group === '' ? version : `${group}/${version}`;

@@ -1,7 +1,7 @@
-// Where the API server is and how the hook authenticates, as plain values for its own requests: from a kubeconfig, or from the
-// files of a Pod. Credentials are read again every few seconds and after each 401, since tokens and certificates rotate.
+// The address of the API server and the credentials of the hook, as plain values for its requests. They come from a kubeconfig, or from
+// the files of a Pod. The hook reads credentials again every few seconds, and after each 401, because tokens and certificates rotate.
 
-/** What a TLS connection is made with. If it changes (a rotated certificate), new connections are made. */
+/** The options of a TLS connection. If they change, for example because a certificate rotates, the hook makes new connections. */
 export interface TlsSettings {
   readonly ca?: string | Buffer;
   readonly cert?: string | Buffer;
@@ -16,15 +16,15 @@ export interface Credentials {
 }
 
 export interface Connection {
-  /** Base address; a path in it (a gateway's) stands before every path of the API. */
+  /** The base address. Its path, for example that of a gateway, precedes every path of the API. */
   readonly server: URL;
   /** An HTTP proxy that all requests go through. */
   readonly proxy?: string;
   /** The credentials to use now. Rejects if they cannot be read (an exec plugin failed, a file does not exist). */
   credentials(): Promise<Credentials>;
-  /** The same, if they are in memory. */
+  /** The credentials to use now, if they are in memory. */
   known(): Credentials | undefined;
-  /** To be called on 401: the next credentials are read again. */
+  /** Call it on 401: the next credentials are read again. */
   refused(): void;
 }
 
@@ -44,8 +44,8 @@ interface Current {
 }
 
 /**
- * Throws what the first `load` throws. Credentials with an empty token are refused, as client-go does: they are nobody's; and those of
- * another API server, which a kubeconfig names that was changed since.
+ * Throws the error of the first `load`. It refuses credentials with an empty token, as client-go does, because they identify no user. It
+ * also refuses credentials for another API server: the kubeconfig may have changed since.
  */
 export function createConnection(load: () => CredentialSource): Connection {
   let source = load();
@@ -54,7 +54,7 @@ export function createConnection(load: () => CredentialSource): Connection {
   const { href } = source.server;
   const read = async () => {
     if (reload) source = load();
-    // The credentials of another cluster are not sent to this one.
+    // The hook must not send the credentials of another cluster to this cluster.
     if (source.server.href !== href) throw new Error(otherServer);
     reload = false;
     return somebodys(await source.read());
@@ -87,7 +87,8 @@ export function createConnection(load: () => CredentialSource): Connection {
 export const otherServer = 'expected the API server of the first connection, found another one: start again';
 export const emptyToken = 'expected a token, found an empty one';
 
-// The API server takes a request without a token for one of system:anonymous and refuses it for good: 403, and no 401 that is retried.
+// The API server treats a request without a token as a request of system:anonymous. It answers with 403 for good, not with a 401, which
+// the hook would retry.
 function somebodys(credentials: Credentials): Credentials {
   if (credentials.headers.authorization?.trim() === 'Bearer') throw new Error(emptyToken);
   return credentials;

@@ -1,7 +1,7 @@
 // Finds the resource of a kind in the discovery of the API server; it never guesses a plural.
 //
-// A kind is looked up in the resource list of its group and version. That list is small and up to date, while the aggregated
-// document lags behind a new CustomResourceDefinition. If a cached list lacks the kind, it is read again at once.
+// It looks a kind up in the resource list of its group and version. That list is small and up to date; the aggregated document lags
+// behind a new CustomResourceDefinition. If a cached list lacks the kind, it reads the list again at once.
 import type { Failed, Resource, ResourceAnswer, ResourcesAnswer } from '../../hooks/objects/cluster.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { groupOf, versionOf } from '../../hooks/objects/reference.ts';
@@ -22,9 +22,9 @@ interface Listing {
 }
 
 interface DiscoveryOptions {
-  /** ms for which a list is used. A CRD may gain a status subresource meanwhile, and the engine must notice that soon. */
+  /** The lifetime of a cached list, in ms. A CRD may gain a status subresource, and the engine must notice that soon. */
   readonly longestUse: number;
-  /** A list that lacks a kind is read again only if it is older than this, in ms. */
+  /** If a list lacks a kind, it is read again only if it is older than this, in ms. */
   readonly shortestUse: number;
   readonly monotonic: () => number;
 }
@@ -99,7 +99,7 @@ function resourceOfEntry(entry: Json, apiVersion: string, names: ReadonlySet<str
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-// Each resource once, with the first version of its group that serves it; discovery lists versions in their order of preference.
+// Each resource occurs once, with the first version of its group that serves it. Discovery lists versions in their order of preference.
 async function readAll(ask: Ask): Promise<ResourcesAnswer> {
   const answers = await Promise.all(['/api', '/apis'].map((path) => ask({ method: 'GET', path, accept: aggregated })));
   const resources = new Map<string, Resource>();
@@ -115,8 +115,9 @@ async function readAll(ask: Ask): Promise<ResourcesAnswer> {
   return { kind: 'ok', resources: [...resources.values()], away, ...(stale.length === 0 ? {} : { stale }) };
 }
 
-// An API server that did not see an aggregated one alive does not know its resources. What it still knows of one that went away it
-// lists, as stale: then a list of such a resource fails. Source: kube-aggregator pkg/apiserver/handler_discovery.go, syncAPIService.
+// If an API server has never reached an aggregated API server, it does not know its resources. If the aggregated API server stopped, the
+// API server lists its resources as stale, and a list of such a resource fails. Source: kube-aggregator
+// pkg/apiserver/handler_discovery.go, syncAPIService.
 function versionsAway(group: Json, isWanted: (resources: number) => boolean): readonly string[] {
   const name = textAt(group, 'metadata', 'name') ?? '';
   return listAt(group, 'versions')
@@ -128,7 +129,7 @@ function isStale(version: Json): boolean {
   return textAt(version, 'freshness') === 'Stale';
 }
 
-// A version that is away comes last: the same objects may be listed in another one.
+// An unavailable version comes last, because another version may list its objects.
 function resourcesOfGroup(group: Json): readonly Resource[] {
   const name = textAt(group, 'metadata', 'name') ?? '';
   const versions = listAt(group, 'versions');

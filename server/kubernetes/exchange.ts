@@ -1,4 +1,4 @@
-// One HTTP exchange on undici's own events: its streams and promises would take a quarter more time per request.
+// One HTTP exchange on undici's own events. Its streams and promises would take a quarter more time per request.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 

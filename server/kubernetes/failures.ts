@@ -1,9 +1,9 @@
 // Turns an answer of the API server, or a missing answer, into a Failure. Pure.
 //
-// 1. Only the HTTP status, `reason` of the Status and error codes decide; the text of a message never does.
+// 1. Only the HTTP status, `reason` of the Status and error codes decide, never the text of a message.
 // 2. A webhook may have written reason, message and fields of an answer: any text, of any length. This file shortens and cleans
-//    them, and replaces a reason that the API server does not have by the reason of the code.
-// 3. An answer that is not the API server's own (a load balancer's page, a cut body) proves nothing: transient, not definitive.
+//    them. If the API server does not have the reason, the reason of the code replaces it.
+// 3. If an answer is not from the API server (a load balancer's page, a cut body), it proves nothing: it is transient, not definitive.
 import type { Failure, FailureKind } from '../../hooks/objects/failure.ts';
 import { type ApiReason, apiReasons, type FailureReason } from '../../hooks/objects/failure.ts';
 import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';

@@ -1,13 +1,12 @@
-// A request body that can still be cut off after the API server has received the head of the request.
+// A request body that the process can still cut off after the API server has received the head of the request.
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type IsLate = () => boolean;
 
 /**
- * Sends one byte with the head, and the rest only if the request is not late by then. A process that freezes before that moment
- * notices it here. If a process freezes after it has sent the head, the API server counts the lifetime of the request from the
- * head.
+ * Sends one byte with the head, and the rest only if the request is not late. If a process freezes before that moment, it notices the
+ * delay here. If it freezes after it has sent the head, the API server counts the lifetime of the request from the head.
  */
 export function headFirst(body: Buffer, isLate: IsLate): Readable {
   // undici accepts any async iterable, which takes a third less time than a stream; its types allow only streams.

@@ -1,4 +1,4 @@
-// The identity of a request. Only the user is impersonated: the API server adds the groups of a ServiceAccount itself.
+// The identity of a request. The engine impersonates only the user, because the API server adds the groups of a ServiceAccount.
 import type { Identity } from '../../hooks/objects/cluster.ts';
 
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -12,7 +12,7 @@ import {
 } from './connection.ts';
 import { readKubeconfigs, refuseUnusable } from './kubeconfig.ts';
 
-/** The connection of the hook. `paths`: joined as for kubectl. Throws a sentence for people if the kubeconfig cannot be used. */
+/** The connection of the hook. `paths`: joined as in KUBECONFIG. Throws a sentence for the user if the kubeconfig cannot be used. */
 export function kubeconfigConnection(paths: string): Connection {
   return connectionOf(() => loadKubeconfig(paths.split(delimiter).filter((path) => path !== '')));
 }
@@ -30,7 +30,7 @@ function loadKubeconfig(paths: readonly string[]): KubeConfig {
   return config;
 }
 
-/** `load` is called at once, and again after each 401. Throws what it throws, and where its current context has no cluster. */
+/** Calls `load` at once, and again after each 401. Throws the error of `load`, and also if its current context has no cluster. */
 export function connectionOf(load: () => KubeConfig): Connection {
   return createConnection(() => sourceOf(load()));
 }
@@ -53,13 +53,13 @@ export async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   return { headers, tls: present({ ca, cert, key, servername, rejectUnauthorized }) };
 }
 
-/** Whether the user is to be known by a token, or by what a plugin gives; client-node sends nothing where that is empty. */
+/** Whether the user authenticates by a token, or by a plugin. If the token is empty, client-node sends none. */
 function authenticates(config: KubeConfig): boolean {
   const { token, authProvider, exec } = config.getCurrentUser() ?? {};
   return [token, authProvider, exec].some((way) => way !== undefined && way !== null);
 }
 
-// For what stands before the API server, a gateway for instance: the API server itself knows no passwords.
+// For a gateway in front of the API server. The API server itself does not support passwords.
 function basicOf({ auth }: RequestOptions): Readonly<Record<string, string>> {
   return typeof auth === 'string' ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
 }

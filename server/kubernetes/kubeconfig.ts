@@ -1,10 +1,10 @@
-// The kubeconfig files of the hook and of the command line. client-node reads each file and knows the ways to authenticate. What it does
-// otherwise than kubectl and client-go is done here: it merges files in another way, it does not know `tokenFile` (it asks for
-// `token-file`, which Kubernetes does not know), it starts a plugin by a relative path from the working directory, and it writes an
-// absent password as `undefined`.
+// The kubeconfig files of the hook and of the command line. client-node reads each file, and authenticates. This file corrects its
+// differences from kubectl and client-go. client-node merges files in another way. It does not know `tokenFile`: it reads `token-file`,
+// which Kubernetes does not know. It resolves the relative path of a plugin from the working directory. It writes an absent password as
+// `undefined`.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
-// The file itself: the package's own entrance loads the models of every kind, and takes twice as long.
+// Imports one file, because the main module of the package loads the models of every kind, and takes twice as long.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { load } from 'js-yaml';
 import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
@@ -12,18 +12,18 @@ import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
 type User = KubeConfig['users'][number];
 type Cluster = NonNullable<ReturnType<KubeConfig['getCurrentCluster']>>;
 
-/** The files merged as kubectl merges them: the first that names a context, cluster or user wins. Throws a sentence for people. */
+/** Merges the files as kubectl does: the first file that names a context, cluster or user wins. Throws a sentence for the user. */
 export function readKubeconfigs(paths: readonly string[]): KubeConfig {
   return merged(paths.map(readFile));
 }
 
-// A parser's own message quotes the file, and the file holds tokens.
+// The message of a parser quotes the file, and the file holds tokens.
 function readFile(path: string): KubeConfig {
   const config = new KubeConfig();
   try {
-    // As for kubectl, which fills it by `kubectl config`: client-node fails on it.
+    // kubectl accepts an empty file, which `kubectl config` fills. client-node fails on it.
     if (isEmptyFile(path)) return merged([]);
-    // As kubectl, which passes over a context without a cluster (`kubectl config set-context`), unless it is the current context.
+    // Like kubectl, it ignores a context without a cluster (`kubectl config set-context`), unless it is the current context.
     config.loadFromFile(path, { onInvalidEntry: 'filter' });
     completeUsers(config, path);
     return config;
@@ -53,7 +53,7 @@ function firstOfEach<T extends { readonly name: string }>(entries: readonly T[])
   return entries.filter(({ name }, index) => entries.findIndex((other) => other.name === name) === index);
 }
 
-/** Throws a sentence for people if no request can be made with the current context. `place`: where it is from, such as the paths. */
+/** Throws a sentence for the user if the current context cannot be used. `place`: the source of the context, such as the paths. */
 export function refuseUnusable(config: KubeConfig, place: string): void {
   const name = config.getCurrentContext() ?? '';
   const context = config.getContextObject(name);
@@ -62,7 +62,7 @@ export function refuseUnusable(config: KubeConfig, place: string): void {
   if (context.user !== undefined && config.getUser(context.user) === null)
     throw new Error(`Context "${name}" of ${place}: user "${context.user}" not found: correct it.`);
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error(`Context "${name}" of ${place} names a cluster that is not there: correct it.`);
+  if (cluster === null) throw new Error(`Context "${name}" of ${place} names a cluster that does not exist: correct it.`);
   const fault = faultOf(cluster);
   if (fault !== undefined) throw new Error(`Cluster "${cluster.name}" of ${place} ${fault}.`);
   const user = config.getCurrentUser();
@@ -78,19 +78,19 @@ function noContext(config: KubeConfig, place: string, name: string): Error {
 
 function faultOf({ server, proxyUrl = '', skipTLSVerify }: Cluster): string | undefined {
   if (!URL.canParse(server) || !/^https?:/.test(server)) return 'has no usable server: expected a URL, such as https://HOST:6443';
-  // client-node refuses it when it is to send something, and reports that to no caller.
+  // client-node refuses it only when it sends a request, and does not report that to the caller.
   if (server.startsWith('http:') && !skipTLSVerify)
-    return 'is reached by http, so that credentials could be read on the way: use https, or set insecure-skip-tls-verify';
+    return 'uses http, so other hosts could read the credentials: use https, or set insecure-skip-tls-verify';
   return proxyUrl === '' || /^https?:\/\//.test(proxyUrl)
     ? undefined
-    : 'has a proxy-url that is neither http nor https: use one that is';
+    : 'has a proxy-url that is neither http nor https: use one of them';
 }
 
-/** Users whom client-node would impersonate in part: it reads `as` alone. */
+/** Users that client-node would impersonate in part, because it reads only `as`. */
 const impersonating = new WeakSet<object>();
 const unknownImpersonation = ['as-groups', 'as-uid', 'as-user-extra'];
 
-// Relative paths start at the folder of the file.
+// Relative paths start from the folder of the file.
 function completeUsers({ users }: KubeConfig, path: string): void {
   const written = usersWith(['tokenFile', ...unknownImpersonation], path);
   const from = dirname(path);
@@ -105,7 +105,7 @@ function completeUser(user: User, written: Json | undefined, from: string): void
   if (user.username) Object.assign(user, { password: user.password ?? '' });
 }
 
-/** Users of the file that have one of these fields, as they are written, by name. Throws where the file is no YAML. */
+/** Users of the file that have one of these fields, as they are written, by name. Throws if the file is not YAML. */
 function usersWith(fields: readonly string[], path: string): ReadonlyMap<string, Json> {
   const text = readFileSync(path, 'utf8');
   if (!fields.some((field) => text.includes(field))) return new Map();
@@ -113,7 +113,7 @@ function usersWith(fields: readonly string[], path: string): ReadonlyMap<string,
   return new Map((isList(users) ? users : []).map((one) => [textAt(one, 'name') ?? '', one]));
 }
 
-// As client-go, the plugin is not run for a user who has other credentials. A mere name is looked for in PATH.
+// Like client-go, it does not run the plugin if the user has other credentials. It looks for a name without a path in PATH.
 function settlePlugin(user: User, from: string): void {
   const { exec, token, username, certData, certFile } = user;
   const command: unknown = exec?.command;
@@ -122,7 +122,7 @@ function settlePlugin(user: User, from: string): void {
     Object.assign(user, { exec: { ...exec, command: resolve(from, command) } });
 }
 
-// As client-go: it goes before a token and a plugin, and is read again each minute; a token beside it counts while it has none.
+// Like client-go: `tokenFile` takes precedence over a token and a plugin, and is read again each minute. If it is empty, `token` counts.
 // Source: k8s.io/client-go, tools/clientcmd/client_config.go, transport/token_source.go and plugin/pkg/client/auth/exec/exec.go.
 function useTokenFile(user: User, file: string): void {
   if (user.token !== undefined && !hasToken(file)) return;

@@ -1,4 +1,4 @@
-// Lets long work of many callers run one after the other, with a turn of the event loop between them: probes are answered meanwhile.
+// Runs long work of many callers one after the other, with a turn of the event loop between them, so that the hook answers probes.
 import { setImmediate } from 'node:timers/promises';
 
 interface LoopTurns {

@@ -1,7 +1,7 @@
 // Paths of the Kubernetes API. Pure.
 //
-// Escaping alone is not enough: the API server splits the path after it has unescaped it, so the name `web%2Fstatus` would address
-// a subresource. This file refuses names that no object can have, before anything is sent.
+// Escaping is not enough: the API server splits the path after it has unescaped it, so the name `web%2Fstatus` would address a
+// subresource. This file refuses names that no object can have before the hook sends a request.
 import type { Location, Resource } from '../../hooks/objects/cluster.ts';
 
 /** The path of all objects of a resource, in one namespace or in the whole cluster. Undefined for an impossible name. */

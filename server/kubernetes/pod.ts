@@ -1,4 +1,4 @@
-// The connection of a Pod: Kubernetes provides address, token and CA; they are read as client-go's InClusterConfig does.
+// The connection of a Pod. Kubernetes provides address, token and CA; the hook reads them as client-go's InClusterConfig does.
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Connections to the API server: kept, limited in number, and replaced when their certificates change.
+// Pools of connections to the API server. Their number is limited, and new ones replace them when certificates change.
 import { isDeepStrictEqual } from 'node:util';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Connection, TlsSettings } from './connection.ts';
@@ -15,14 +15,14 @@ export interface PoolOptions {
 /** ms for which a request may wait before it reaches the API server, once it has a free connection. */
 export const connectTimeout = 3_000;
 
-const idleConnectionTimeout = 60_000; // the API server closes idle connections after 90 s; be first, or a request meets the close
+const idleConnectionTimeout = 60_000; // shorter than the API server's 90 s, so that no request meets a close
 
 interface Pools {
   poolFor(tls: TlsSettings): Dispatcher;
   close(): Promise<void>;
 }
 
-// A connection keeps the certificates it was made with. Once these rotate, new requests use a new pool and the old one drains.
+// A connection keeps its certificates. When they rotate, new requests use a new pool, and the old pool drains.
 export function createPools(to: Pick<Connection, 'server' | 'proxy'>, options: PoolOptions): Pools {
   let current: { readonly tls: TlsSettings; readonly pool: Dispatcher } | undefined;
   return {
@@ -50,7 +50,7 @@ function createPool({ server, proxy }: Pick<Connection, 'server' | 'proxy'>, tls
 function limitsOf(options: PoolOptions): Pool.Options {
   return {
     connections: options.connections,
-    allowH2: false, // with it, undici 8 ends the process when the API server says GOAWAY
+    allowH2: false, // with HTTP/2, undici 8 ends the process when the API server sends GOAWAY
     pipelining: 1,
     keepAliveTimeout: idleConnectionTimeout,
     keepAliveMaxTimeout: idleConnectionTimeout,

@@ -1,5 +1,5 @@
-// Whom a 403 refuses: the ServiceAccount, or the engine, which may not impersonate it. The answer does not say: since Kubernetes 1.35 a
-// refused impersonation is about the object that was requested. So the engine reviews its own rights. Source: k8s.io/apiserver,
+// Finds out whether a 403 refuses the ServiceAccount, or the engine, which may not impersonate it. The answer does not show this: since
+// Kubernetes 1.35 a refused impersonation names the requested object. So the engine reviews its own rights. Source: k8s.io/apiserver,
 // pkg/endpoints/filters/impersonation.
 import type { Identity } from '../../hooks/objects/cluster.ts';
 import type { Refusal } from '../../hooks/objects/failure.ts';
@@ -9,14 +9,14 @@ import { failed, type Received, type Transport } from './transport.ts';
 
 type Account = Extract<Identity, { kind: 'serviceAccount' }>;
 
-/** ms for which the engine that could impersonate a ServiceAccount counts as able to: many refusals cost one review. */
+/** After a positive review, the engine counts as able to impersonate a ServiceAccount for this time, in ms. Many refusals cost one review. */
 const longestKnown = 5_000;
 
 const mostKnown = 1_000;
 
 const engine: Identity = { kind: 'engine' };
 
-/** The same transport, which marks refusals that are the engine's. A write that is refused is not reviewed: its words may be a webhook's. */
+/** A transport that marks refusals of the engine itself. It does not review refused writes, because a webhook may have refused them. */
 export function withRefusedParty(transport: Transport): Transport {
   const mayImpersonate = reviewerOf(transport);
   return {
@@ -45,13 +45,14 @@ function reviewerOf(transport: Transport): (account: Account) => Promise<boolean
     if (known.size >= mostKnown) known.clear();
     const answer = review(transport, account);
     known.set(key, { at: performance.now(), answer });
-    // A lack is looked for each time: it may be over.
+    // A missing right is reviewed each time, because the administrator may have granted it.
     answer.then((may) => may || known.delete(key));
     return answer;
   };
 }
 
-// The right that RBAC has had always, or else the one that is constrained to some requests. What cannot be reviewed counts as there.
+// The verb that RBAC has always had, or else the verb that is constrained to some requests. If a right cannot be reviewed, it counts as
+// granted.
 async function review(transport: Transport, { namespace, name }: Account): Promise<boolean> {
   const verbs = [
     { verb: 'impersonate', group: '' },

@@ -1,9 +1,9 @@
 // Turns a Write of the port into one HTTP request. Pure.
 //
-// 1. Every write has its precondition where the API server reads it, and a lifetime after which it has no effect.
-// 2. `fieldValidation=Strict`, as kubectl sends: the API server refuses an unknown field and names it. By default it would drop the
-//    field and only add a warning header; then an undo that lost a field would count as exact.
-// 3. A delete has all its options in the body: if there is a body, the API server ignores the same options in the query.
+// 1. Every write carries its precondition, and a lifetime after which it has no effect.
+// 2. Like kubectl, it sends `fieldValidation=Strict`: the API server refuses an unknown field, and names it. By default the API server
+//    would drop the field, and only add a warning header. Then an undo that lost a field would count as exact.
+// 3. A delete has all its options in the body. If there is a body, the API server ignores options in the query.
 import type { Location, Precondition, Write } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -18,13 +18,13 @@ export interface ApiRequest {
   readonly accept?: string;
   readonly contentType?: string;
   readonly body?: JsonObject;
-  /** ms after the request from which on it has no effect: the API server gives up on it then. */
+  /** The API server gives up on the request after this time, in ms. Then it has no effect. */
   readonly lifetime?: number;
   /** A larger answer is cut off, in bytes. */
   readonly mostBytes?: number;
 }
 
-/** Asks for the rights of whoever sends it. */
+/** Reviews the rights of the client that sends it. */
 export function accessReview(resourceAttributes: JsonObject): ApiRequest {
   return {
     method: 'POST',
@@ -80,7 +80,7 @@ function createRequest(location: Location, body: JsonObject, query: Readonly<Rec
   return { method: 'POST', path: creationPath(location), query, contentType: json, body };
 }
 
-// The body of a create holds the name of the new object; later requests must be able to address that name.
+// The body of a create holds the name of the new object. Later requests must be able to address that name.
 function creationPath(location: Location): string | undefined {
   return objectPath(location) === undefined ? undefined : collectionPath(location.resource, location.namespace);
 }
@@ -89,7 +89,7 @@ function deleteRequest(location: Location, precondition: Precondition, dryRun: b
   return {
     method: 'DELETE',
     path: objectPath(location),
-    // The API server goes by the body. An audit log has the query alone where a request is refused before its body is read.
+    // The API server uses the body. If it refuses a request before it reads the body, an audit log has only the query.
     ...(dryRun ? { query: { dryRun: 'All' } } : {}),
     contentType: json,
     body: {
@@ -106,13 +106,13 @@ function queryOf(fieldManager: string, dryRun: boolean): Readonly<Record<string,
   return { fieldManager, fieldValidation: 'Strict', ...(dryRun ? { dryRun: 'All' } : {}) };
 }
 
-// The location was checked and locked: it names the object, whatever the content says.
+// The location names the object, whatever the content names, because the engine has checked and locked the location.
 function named(object: JsonObject, location: Location): JsonObject {
   return withPath(object, ['metadata', 'name'], location.name);
 }
 
-// 1 is the version of no object: with it the API server creates an absent object by an apply, and answers 409 if the object is
-// there. (Undocumented; test/scenarios/changes/create-only.test.ts holds it. 0 would be no precondition.)
+// No object has version 1. With it an apply creates an absent object, and the API server answers 409 if the object exists. (This is
+// undocumented; test/scenarios/changes/create-only.test.ts checks it. 0 would be no precondition.)
 const noVersion = '1';
 
 function conditional(object: JsonObject, precondition: Precondition | 'absent'): JsonObject {

@@ -1,4 +1,4 @@
-// Seals texts that readers of a snapshot must not see, tags those that they may see, and compresses large ones.
+// Seals texts that readers of a snapshot must not see, tags texts that they may see, and compresses large texts.
 //
 // Sealed text is `1.KEY.DATA`: the version of this format, the id of the key, and nonce, ciphertext and tag in base64url. A tag is
 // `1.KEY.TAG`. Both authenticate version, key id and the caller's context: a text is valid only in its own place.
@@ -7,7 +7,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import type { Sealer } from '../../hooks/objects/cluster.ts';
 
-/** Keys by id. The sealer opens with any of them and seals with `current`. */
+/** Keys by id. The sealer opens texts with any key, and seals with `current`. */
 export interface KeyRing {
   readonly current: string;
   readonly keys: ReadonlyMap<string, Buffer>;
@@ -89,7 +89,7 @@ function derivedKey(key: Buffer, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', use, keyLength));
 }
 
-// The JSON of the first line contains no line break, so nobody can shift the boundary between context and text.
+// The JSON of the first line contains no line break, so no content can shift the boundary between context and text.
 function authentication(key: Buffer, id: string, context: string, text: string): Buffer {
   return createHmac('sha256', key)
     .update(`${JSON.stringify([version, id, context])}\n`)
@@ -101,8 +101,8 @@ function nameOf(key: Buffer, text: string): string {
   return createHmac('sha256', key).update(text).digest('hex').slice(0, nameLength);
 }
 
-// The states before and after a change are nearly equal texts of up to a megabyte. The window must hold both: 2^22 bytes do, gzip's
-// 2^15 do not.
+// The states before and after a change are nearly equal texts of up to a megabyte. The window must hold both. 2^22 bytes are enough;
+// gzip's 2^15 bytes are not.
 const packing = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 22 } };
 
 function pack(text: string): Buffer {
@@ -143,7 +143,7 @@ function decrypt(data: string, key: Buffer, additional: Buffer): Buffer | undefi
   }
 }
 
-// Base64 has several spellings of the same bytes; only the one that this code writes is accepted.
+// Base64 has several spellings of the same bytes. This code accepts only the spelling that it writes.
 function bytesOf(data: string): Buffer | undefined {
   const bytes = Buffer.from(data, 'base64url');
   return bytes.toString('base64url') === data ? bytes : undefined;

@@ -1,8 +1,8 @@
 // The sealing keys: a Secret in the engine's namespace, created at the first start.
 //
-// Its data has one entry per key, named by the key's id, and `current`, the id of the key that seals. To rotate: add a key, wait until
-// every replica has read it (a minute), then change `current`; remove a key once no text sealed with it is left. If two replicas start
-// at once, the API server answers the create of one with 409, and that replica reads the other's Secret.
+// Its data has one entry per key, named by the key's id, and `current`, the id of the key that seals. To rotate, add a key, wait until
+// every replica has read it (a minute), then change `current`. Remove a key when no text sealed with it is left. If two replicas start
+// at once, the API server answers one create with 409, and that replica reads the Secret of the other replica.
 import { randomBytes } from 'node:crypto';
 import type { Answer, Cluster, Failed, Identity, Location } from '../../hooks/objects/cluster.ts';
 import { at, isObject, type JsonObject } from '../../hooks/objects/json.ts';
@@ -33,7 +33,7 @@ async function ensureSecret(cluster: Cluster, engineNamespace: string): Promise<
   return made.kind === 'ok' || made.failure.kind !== 'exists' ? made : cluster.get(location, engine);
 }
 
-/** The stored keys. Never creates the Secret: a new key must not silently replace one that has sealed texts. */
+/** The stored keys. It never creates the Secret: a new key must not silently replace a key that has sealed texts. */
 export async function readSealingKeys(cluster: Cluster, engineNamespace: string): Promise<KeyRingAnswer> {
   return keyRingOf(await cluster.get(locationOf(engineNamespace), engine), engineNamespace);
 }

@@ -1,5 +1,4 @@
-// Lists as tables, as the API server prints them: a few words per row instead of whole objects, so that ten thousand can be
-// counted.
+// Reads lists as tables of the API server. A row has a few words instead of a whole object, so the hook can count ten thousand objects.
 import type { Failed, Identity, Resource } from '../../hooks/objects/cluster.ts';
 import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
 import { collectionPath } from './paths.ts';

@@ -1,12 +1,12 @@
-// One request to the API server, one answer. Every trouble is a Failure; nothing is thrown, and nothing is retried.
+// Sends one request to the API server, and returns its answer. Every error becomes a Failure. It throws nothing, and retries nothing.
 //
-// 1. One fixed host, no redirects, no proxy but that of the connection: the content of a request never decides where it goes.
-// 2. A request ends within its time limit, and has no effect after its lifetime. Both count from the call of `request`: waiting for
-//    a free connection counts. Only a new connection may add to them (`connectTimeout`).
-// 3. The rest of a write is sent only if the write is not late once its head is sent. The API server counts the lifetime from the
-//    head, so a request that a frozen process sends after it wakes up has no effect, wherever it was frozen.
-// 4. Bodies are raw JSON in both directions and always have a content-length: the API server would treat a DELETE without it as one
-//    without a body, and ignore its preconditions.
+// 1. There is one fixed host, no redirect, and no proxy except that of the connection. The content of a request never decides its host.
+// 2. A request ends within its time limit, and has no effect after its lifetime. Both count from the call of `request`, with the wait
+//    for a free connection. Only a new connection may add to them (`connectTimeout`).
+// 3. After the head of a write, the rest is sent only if the write is not late. The API server counts the lifetime from the head. So a
+//    request that a frozen process sends after it wakes up has no effect.
+// 4. Bodies are raw JSON in both directions, and always have a content-length. Without it the API server would assume that a DELETE has
+//    no body, and would ignore its preconditions.
 import type { Dispatcher } from 'undici';
 import type { Failed, Identity } from '../../hooks/objects/cluster.ts';
 import type { Failure } from '../../hooks/objects/failure.ts';
@@ -22,7 +22,7 @@ import { createLoopTurns } from './loop-turns.ts';
 import { createPools, type PoolOptions } from './pools.ts';
 import type { ApiRequest } from './requests.ts';
 
-const leastLifetime = 1_000; // less is not worth sending
+const leastLifetime = 1_000; // a request with a shorter lifetime is not sent
 
 export interface Received {
   readonly kind: 'ok';
@@ -36,7 +36,7 @@ export interface Received {
 export interface Transport {
   /** `isLate` is called once the head of the request is sent: if it returns true, the request is cut off and has no effect. */
   request(request: ApiRequest, identity: Identity, isLate?: IsLate): Promise<Received | Failed>;
-  /** Closes the connections once all requests are answered. */
+  /** Closes the connections when all requests are answered. */
   close(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function createTransport(connection: Connection, options: PoolOptions): T
         method: request.method,
         path: pathOf(connection.server, request, waited),
         ...framed(request, isLate, { ...headersOf(request), ...credentials.headers, ...impersonationHeaders(identity) }),
-        // After a DELETE with a body, undici closes the connection by default, since a server might read the body as the next
+        // After a DELETE with a body, undici closes the connection by default, because a server might read the body as the next
         // request. The API server does not.
         reset: false,
       },
@@ -108,10 +108,10 @@ function textOf(body: JsonObject): string {
   return asYaml(JSON.stringify(body));
 }
 
-/** Characters of an answer that keeps the thread busy for longer than some ms: its parser, and whoever waits for it. */
+/** An answer with more characters keeps the thread busy for several ms, in its parser and in its reader. */
 const longText = 128 * 1024;
 
-// Large answers that arrive together: each is parsed in a turn of the event loop, and worked with in another one.
+// If large answers arrive together, each is parsed in a turn of the event loop, and its reader runs in another turn.
 const turns = createLoopTurns();
 
 async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
@@ -158,7 +158,7 @@ async function credentialsOf(connection: Connection, patience: number): Promise<
   try {
     return await Promise.race([connection.credentials(), tooLate]);
   } catch {
-    return undefined; // the error may quote what an exec plugin printed, and that may be a token
+    return undefined; // the error may quote the output of an exec plugin, which may hold a token
   } finally {
     clearTimeout(timer);
   }
@@ -173,7 +173,7 @@ function firstValues(headers: Headers): HttpAnswer['headers'] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
 }
 
-// Minus the time that the request has waited: the API server counts from its arrival.
+// Subtracts the time that the request has waited, because the API server counts from its arrival.
 function pathOf(server: URL, request: ApiRequest, waited: number): string {
   const timeout = request.lifetime === undefined ? {} : { timeout: `${request.lifetime - waited}ms` };
   const path = `${server.pathname.replace(/\/+$/, '')}${request.path}`;

@@ -1,12 +1,13 @@
-// Refusals of an API server that is not ready. While it starts it serves requests before its caches are filled: its authorizer misses
-// roles, its admission plugins answer "not yet ready to handle request", both with 403. Such a refusal proves nothing.
+// Detects refusals of an API server that is not ready. When an API server starts, it serves requests before its caches are filled. Its
+// authorizer misses roles, and its admission plugins answer "not yet ready to handle request", both with 403. Such a refusal proves
+// nothing.
 //
-// 1. A 403, and a review that denies, counts only if the API server reported that it was ready before the request was sent: GET /readyz,
-//    and the same request once more where that was not known. While it is not ready, the failure is transient. Both refusals prove that
-//    a write has no effect.
-// 2. That it is ready is known for a moment: many refusals cost one GET /readyz, and later ones nothing.
-// 3. What a write has waited is taken off its lifetime: sent twice, it is over no later. What takes more than half of its lifetime to be
-//    refused is not sent twice; the engine's next try then counts.
+// 1. A 403, or a review that denies, counts only if the API server was ready before the request was sent. If that is unknown, this file
+//    sends GET /readyz, and then the request once more. If the API server is not ready, the failure is transient. Both refusals prove
+//    that a write has no effect.
+// 2. A positive answer of /readyz is remembered for a moment, so many refusals cost one GET /readyz.
+// 3. The time that a write has waited is subtracted from its lifetime, so a second request ends no later. If a refusal takes more than
+//    half of the lifetime, the request is not sent twice; the next attempt of the engine then counts.
 // Sources: k8s.io/apiserver, pkg/server/healthz (informer-sync), pkg/admission/initializer (WaitForReady); /readyz is always allowed
 // (--authorization-always-allow-paths).
 import type { Failed, Identity } from '../../hooks/objects/cluster.ts';
@@ -18,10 +19,10 @@ import { failed, type Received, type Transport } from './transport.ts';
 const engine: Identity = { kind: 'engine' };
 const forbidden = 403;
 
-/** ms for which an API server that was ready counts as ready: none is gone and serves again, unready, so soon after. */
+/** A ready API server counts as ready for this time, in ms. No API server stops and serves again, unready, within it. */
 const longestKnown = 5_000;
 
-/** The same transport, whose refusals are those of an API server that is ready. */
+/** A transport whose refusals are refusals of a ready API server. */
 export function withProvenRefusals(transport: Transport): Transport {
   const readiness = readinessOf(transport);
   return {
@@ -40,9 +41,9 @@ export function withProvenRefusals(transport: Transport): Transport {
 }
 
 interface Readiness {
-  /** Whether it was known to be ready when a request was sent, at that moment of `performance.now()`. */
+  /** Whether the API server was known to be ready when a request was sent; `performance.now()` gives the moment. */
   wasKnown(sentAt: number): boolean;
-  /** Whether it is ready; at most one request at a time. */
+  /** Whether the API server is ready. At most one request runs at a time. */
   ask(): Promise<boolean>;
 }
 
@@ -71,7 +72,7 @@ function isRefusal(answer: Received | Failed): boolean {
   return isReview && at(answer.body, 'status', 'allowed') !== true;
 }
 
-// What neither reports readiness nor its lack, such as a gateway's 404, leaves refusals as they are.
+// If the answer shows neither readiness nor unreadiness, such as a gateway's 404, refusals stay as they are.
 function isUnready(answer: Received | Failed): boolean {
   return answer.kind === 'failed' && (answer.failure.code === 0 || answer.failure.code >= 500);
 }

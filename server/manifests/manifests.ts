@@ -1,5 +1,5 @@
-// Manifests as people store them. JSON is parsed here, which takes memory and time in proportion to the text; YAML in a thread of its
-// own, since its parser takes a hundred bytes for each character of a hostile text, and seconds.
+// Reads stored manifests. This thread parses JSON, because its memory and time are proportional to the text. Another thread parses YAML,
+// because its parser takes a hundred bytes for each character of a hostile text, and seconds.
 
 import type { Asker, Manifests } from '../../hooks/objects/cluster.ts';
 import type { YamlAnswer } from '../yaml.ts';
@@ -9,14 +9,14 @@ import { parsed, unpack } from './reading.ts';
 import { rememberTexts } from './texts.ts';
 
 interface Limits {
-  /** Ms of processor time that reading one YAML text may take. */
+  /** The limit of processor time for one YAML text, in ms. */
   readonly limit: number;
-  /** After so many ms without YAML the thread ends. */
+  /** The thread ends after this time without YAML, in ms. */
   readonly idle: number;
 }
 
 export interface OpenManifests extends Manifests {
-  /** Ends the thread. What waits, or is asked from then on, is rejected. */
+  /** Ends the thread. Waiting and later calls are rejected. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Stored manifests: unpacking them, and reading JSON.
+// Unpacks stored manifests, and reads JSON.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Manifest, Unpacked } from '../../hooks/objects/cluster.ts';
@@ -9,7 +9,7 @@ import { looseness } from './strict-json.ts';
 
 type Unreadable = Extract<Manifest, { kind: 'unreadable' }>;
 
-/** What a text holds; `readYaml` is for those that are no JSON. `late`: it had no answer. */
+/** The content of a text. `readYaml` reads a text that is not JSON. `late`: it gave no answer. */
 export async function parsed(
   bytes: Uint8Array,
   readYaml: (text: string) => Promise<YamlAnswer | undefined>,
@@ -44,7 +44,7 @@ export async function unpack(bytes: Uint8Array, most: number): Promise<Unpacked>
     return { kind: 'bytes', bytes: await promisify(gunzip)(bytes, { maxOutputLength: most }) };
   } catch (error) {
     const isTooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    return isTooLong ? tooLong('unpacks to') : unreadable('is no gzip, or is cut');
+    return isTooLong ? tooLong('unpacks to') : unreadable('is not gzip, or is cut');
   }
 }
 
@@ -56,7 +56,7 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Undefined if the text is no JSON object: YAML may begin with a brace, too. */
+/** Undefined if the text is not a JSON object. YAML may begin with a brace, too. */
 function fromJson(text: string): Manifest | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
   let value: Json;

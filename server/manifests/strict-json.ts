@@ -1,5 +1,5 @@
-// What JSON.parse takes without a word, and the API server would not: a key that an object has twice (the last one wins), and a number
-// that no float64 holds (it becomes Infinity). The text is JSON: so its tokens are enough.
+// Finds faults that JSON.parse accepts and the API server refuses. An object may have a key twice (JSON.parse keeps the last), and a
+// number may exceed float64 (JSON.parse makes it Infinity). The text is valid JSON, so the check needs only its tokens.
 
 /** A text in quotes with the colon of a key, a brace, or a number. */
 const tokens = /"((?:[^"\\]|\\.)*)"(\s*:)?|[{}]|-?\d[\d.eE+-]*/g;
@@ -14,7 +14,7 @@ export function looseness(text: string): string | undefined {
   return undefined;
 }
 
-/** `open` holds the keys of each object that the token lies in. */
+/** `open` holds the keys of each object that contains the token. */
 function faultAt([token, quoted, colon]: RegExpExecArray, open: Set<string>[]): string | undefined {
   if (token === '{') open.push(new Set());
   if (token === '}') open.pop();

@@ -1,5 +1,5 @@
-// Answers to YAML texts, so that a call that had no time for all texts of its Transaction goes on where the one before ended. They have a
-// bound in all. One that was used lately keeps its place: where all Transactions lost theirs to each other, none would ever have all.
+// Caches answers to YAML texts. If a call has no time for all texts of its Transaction, the next call continues there. All answers
+// together have a bound. An answer that was used lately keeps its place. Otherwise Transactions could evict each other's answers forever.
 import { createHash } from 'node:crypto';
 import type { Asker } from '../../hooks/objects/cluster.ts';
 import type { YamlAnswer } from '../yaml.ts';
@@ -15,10 +15,10 @@ interface Known {
   readonly used: number;
 }
 
-/** Characters in all: more than the sources of one Transaction have (mostSourcesBytes). */
+/** The bound of characters: more than the sources of one Transaction have (mostSourcesBytes). */
 const mostCharacters = 16 * 1024 * 1024;
 
-/** Ms from its last use for which an answer keeps its place: longer than a late Transaction stays away. */
+/** An answer keeps its place for this time after its last use, in ms. It is longer than the wait of a late Transaction. */
 const lasting = 10_000;
 
 export function rememberTexts(most = mostCharacters, now: () => number = () => performance.now()): Texts {
@@ -39,7 +39,7 @@ export function rememberTexts(most = mostCharacters, now: () => number = () => p
       const key = keyOf(asker, text);
       const found = known.get(key);
       if (found === undefined) return undefined;
-      // The last one in the map is the one that was used last.
+      // The last entry of the map is the one that was used last.
       known.delete(key);
       known.set(key, { ...found, used: now() });
       return found.answer;
@@ -57,7 +57,7 @@ export function rememberTexts(most = mostCharacters, now: () => number = () => p
   };
 }
 
-/** A Transaction gets answers of its own only. */
+/** A Transaction gets only its own answers. */
 function keyOf({ uid }: Asker, text: string): string {
   return `${uid} ${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -1,5 +1,5 @@
-// Credentials for registries: pull secrets as Kubernetes stores them, and the answers to challenges. A secret is sent to its own
-// registry, and to the token service that this registry names; a token is sent to the registry only.
+// Credentials for registries: pull secrets as Kubernetes stores them, and the answers to challenges. The hook sends a secret to its own
+// registry, and to the token service that this registry names. It sends a token only to the registry.
 import { at, isObject, type Json, textAt } from '../../hooks/objects/json.ts';
 
 interface Login {
@@ -7,10 +7,10 @@ interface Login {
   readonly password: string;
 }
 
-/** From `.dockerconfigjson`: the login for a source, under the longest name that equals the source or contains it. */
+/** The login for a source from `.dockerconfigjson`: the longest key that equals the source, or contains it, counts. */
 export type Keychain = (source: string) => Login | undefined;
 
-/** Reads pull secrets; the first match counts. An unreadable secret is skipped: it may belong to another registry. */
+/** Reads pull secrets. The first match counts. It skips an unreadable secret, because it may belong to another registry. */
 export function readKeychain(secrets: readonly string[]): Keychain {
   const entries = secrets.flatMap(entriesOf);
   return (written) => {
@@ -20,7 +20,7 @@ export function readKeychain(secrets: readonly string[]): Keychain {
   };
 }
 
-/** Docker's own registry has three names, and `docker login` stores another one than people write in sources. */
+/** Docker's own registry has three names. `docker login` stores another name than users write in sources. */
 function withOneName(name: string): string {
   return name.replace(/^(?:index|registry-1)\.docker\.io(?=\/|$)/, 'docker.io');
 }
@@ -34,7 +34,7 @@ function entriesOf(secret: string): readonly Entry[] {
   const auths = at(parsed(secret), 'auths');
   return Object.entries(isObject(auths) ? auths : {}).flatMap(([key, value]) => {
     const login = loginOf(value);
-    // Docker writes these names as a host, with a path, or as an address with the version of the API.
+    // Docker writes these keys as a host, with a path, or as a URL with the version of the API.
     const name = key.replace(/^https?:\/\//, '').replace(/\/(?:v[12]\/?)?$/, '');
     return login === undefined ? [] : [{ name: withOneName(name), login }];
   });
@@ -64,7 +64,7 @@ export type Challenge =
   | { readonly kind: 'basic' }
   | { readonly kind: 'bearer'; readonly realm: string; readonly parameters: Readonly<Record<string, string>> };
 
-/** The challenge in a WWW-Authenticate header, Bearer preferred. Undefined if it has none that we can answer. */
+/** The challenge in a WWW-Authenticate header, Bearer preferred. Undefined if the hook can answer none of them. */
 export function readChallenge(header: string): Challenge | undefined {
   const bearer = /(?:^|,)\s*bearer\s+(.*)$/i.exec(header)?.[1];
   if (bearer === undefined) return /(?:^|,)\s*basic\b/i.test(header) ? { kind: 'basic' } : undefined;
@@ -78,7 +78,7 @@ export function tokenAddress({ realm, parameters }: Challenge & { kind: 'bearer'
   if (!URL.canParse(realm)) return undefined;
   const url = new URL(realm);
   if (parameters.service !== undefined) url.searchParams.set('service', parameters.service);
-  // The scope is what we need, whatever the registry asks for: a stolen token must not allow more.
+  // The hook requests only the scope that it needs, whatever scope the registry names: a stolen token must not allow more.
   url.searchParams.set('scope', `repository:${repository}:pull`);
   return url;
 }

@@ -1,6 +1,6 @@
-// Blobs on disk, by digest and by the source that gave them: what one repository gave is no content of another one. The cache may
-// disappear at any time. A blob gets its name once it is complete, and its digest is checked at every use: a crash, another process or a
-// broken disk costs one more download, nothing else.
+// Stores blobs on disk, by digest and by source: a blob of one repository does not count for another repository. The cache may disappear
+// at any time. A blob gets its name when it is complete, and its digest is checked at every use. So a crash, another process or a broken
+// disk costs only one more download.
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
@@ -16,7 +16,7 @@ interface Announced {
 }
 
 export interface Cache {
-  /** The path of a complete blob; undefined if the cache does not have it, or the signal is aborted while its digest is checked. */
+  /** The path of a complete blob. Undefined if the cache does not have it, or the signal is aborted during the check of its digest. */
   find(source: string, digest: string, signal: AbortSignal): Promise<string | undefined>;
   /**
    * Stores the content and returns its path. Throws a Trouble, and stores nothing, if size or digest differ from those announced.
@@ -27,12 +27,12 @@ export interface Cache {
 const abandonedAfter = 86_400_000;
 const unfinished = '.unfinished-';
 
-/** How much a process stores before it reads the directory again, as a part of `mostBytes`. */
+/** The part of `mostBytes` that a process stores before it reads the directory again. */
 const share = 1 / 16;
 
-/** A cache in that directory, which it creates. It keeps at most `mostBytes`, and a sixteenth more for each other process that stores. */
+/** Creates a cache in that directory. It keeps at most `mostBytes`, and a sixteenth more for each other process that stores. */
 export function createCache(directory: string, mostBytes: number): Cache {
-  /** Bytes to store before the next look at the directory, which costs a `stat` for each of its files. */
+  /** Bytes to store before the cache reads the directory again, which costs a `stat` for each file. */
   let left = 0;
   let isCounting = false;
   const account = async (size: number, path: string): Promise<void> => {
@@ -108,7 +108,7 @@ async function write(
   }
 }
 
-/** Passes the content on. Throws as soon as the content exceeds its limits, or at its end if size or digest are wrong. */
+/** Passes the content on. Throws when the content exceeds its limits, or at its end if size or digest are wrong. */
 async function* checked(
   { digest, size, most }: Announced,
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -134,8 +134,8 @@ interface Stored {
 }
 
 /**
- * Removes the least recently used blobs, and files of writers that died; never the blob `kept`, which was stored just now. Returns how
- * many bytes are free.
+ * Removes the least recently used blobs, and files of writers that died. It never removes the blob `kept`, which was just stored. Returns
+ * the number of free bytes.
  */
 async function makeRoom(directory: string, mostBytes: number, kept: string): Promise<number> {
   const all = await Promise.all((await readdir(directory)).map((name) => statOf(join(directory, name))));

@@ -1,9 +1,9 @@
 // Implements the port of packages over real registries.
 //
 // 1. One request resolves a tag to its digest. All later requests are by digest, and every answer is checked against it before use.
-// 2. It retries nothing.
-// 3. What it saw, and what is cached, counts only for the repository that gave it, and only if this call has seen that it may read
-//    that digest there: an answer to HEAD proves nothing about content of another repository.
+// 2. It retries no request.
+// 3. Cached results and content count only for their repository, and only if the registry has shown this call that it may read the digest
+//    there. An answer to HEAD proves nothing about content of another repository.
 import { createHash } from 'node:crypto';
 import type { Asker } from '../../hooks/objects/cluster.ts';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
@@ -22,24 +22,24 @@ import { readTags } from './tags.ts';
 import { failedBy, invalid, Trouble, unavailable } from './trouble.ts';
 
 export interface ClientOptions {
-  /** A directory of its own; anybody may empty it at any time. */
+  /** A directory for the cache only. It may be emptied at any time. */
   readonly cacheDirectory: string;
   readonly cacheBytes: number;
-  /** Parallel requests, at most. */
+  /** The maximum of parallel requests. */
   readonly atOnce?: number;
-  /** ms for a request and its answer, at most. */
+  /** The time limit of a request and its answer, in ms. */
   readonly requestTimeout?: number;
   readonly pace?: Pace;
-  /** Registries that speak plain HTTP. */
+  /** Registries that use plain HTTP. */
   readonly httpHosts?: readonly string[];
 }
 
 interface Call {
   /** `.dockerconfigjson` of the root package's pull secrets. */
   readonly pullSecrets: readonly string[];
-  /** The source of the root package, which the user named: it decides which addresses may be asked for others. */
+  /** The source of the root package, which the user named. It decides which addresses are allowed for other hosts. */
   readonly root?: string;
-  /** ms after which every request, and all reading, of the call fails. */
+  /** After this time every request and every read of the call fails, in ms. */
   readonly deadline: number;
 }
 
@@ -49,7 +49,7 @@ interface RegistryClient {
 }
 
 const requestsAtOnce = 8;
-/** Packages that are unpacked and parsed at a time: each has a document of some MiB in memory, whatever it was sent as. */
+/** The number of packages that are unpacked and parsed in parallel. Each has a document of some MiB in memory. */
 const parsedAtOnce = 2;
 const requestTimeout = 15_000;
 
@@ -77,10 +77,10 @@ interface Parts {
   readonly session: Session;
   /** Aborted when the call is over. */
   readonly signal: AbortSignal;
-  /** The root package: the calls of one have turns with those of others. */
+  /** The root package. Calls for different root packages take turns. */
   readonly asker: Asker;
   readonly seen: Seen;
-  /** What this call may read, as the registry has shown: `SOURCE DIGEST`. */
+  /** The content that the registry lets this call read: `SOURCE DIGEST`. */
   readonly allowed: Set<string>;
 }
 
@@ -111,7 +111,7 @@ async function answered<Answer>(work: () => Promise<Answer>): Promise<Answer | R
   }
 }
 
-/** Turns are those of all calls, and what others do may take longer: who waits leaves at the end of his own call. */
+/** All calls share the turns, and other calls may take longer. A waiting call stops waiting at its own deadline. */
 async function inTurn<Result>(
   { turns, signal, asker }: Pick<Parts, 'turns' | 'signal' | 'asker'>,
   source: string,
@@ -128,7 +128,7 @@ function named(error: unknown, name: string): unknown {
 
 async function digestOf(reference: PackageReference, parts: Parts): Promise<string> {
   const { source, version } = reference;
-  // Registries count manifests: one that was seen before is only asked for its digest.
+  // Registries limit downloads of manifests. If this manifest was seen before, the hook requests only its digest.
   const last = isDigest(version) ? version : parts.seen.digests.get(`${source} ${version}`);
   const isSeen = last !== undefined && parts.seen.manifests.has(`${source} ${last}`);
   const digest = await inTurn(parts, source, async () =>
@@ -174,14 +174,14 @@ async function manifestOf(source: string, digest: string, parts: Parts): Promise
   );
 }
 
-/** A manifest may name one layer many times. */
+/** A manifest may name a layer many times. */
 function once<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
   const value = known.get(key) ?? make();
   known.set(key, value);
   return value;
 }
 
-/** The path of a layer in the cache; downloads it if the cache does not have it. To look there reads the whole layer, so it takes a turn. */
+/** The path of a layer in the cache, after a download if it is missing. The check reads the whole layer, so it takes a turn. */
 function blob(source: string, layer: Descriptor, parts: Parts): Promise<string> {
   return inTurn(parts, source, async () => {
     const found = await parts.cache.find(source, layer.digest, parts.signal);

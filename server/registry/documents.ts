@@ -8,34 +8,34 @@ import { invalid, unavailable } from './trouble.ts';
 
 const bounds = { levels: limits.levels, values: limits.values, characters: limits.documentBytes };
 
-/** From the begin of a line to its end. */
+/** From the start of a line to its end. */
 const separators = /(?<![^\n])---[ \t\r]*(?:#[^\n]*)?(?:\n|$)/g;
 /** A line that is neither empty nor a comment. */
 const filled = /(?<![^\n])[ \t\r]*[^\s#]/;
 
-/** In characters: each way to the thread and back takes as long as the YAML of a few kB. */
+/** In characters. A message to the thread and back takes as long as the YAML of a few kB. */
 const batch = 65_536;
 
 const yaml = startYaml({ name: 'packages', limit: 5_000, idle: 30_000 });
 
 const unending = new AbortController().signal;
-const nobody: Asker = { namespace: '', uid: '' };
+const anonymous: Asker = { namespace: '', uid: '' };
 
 /**
- * Calls `take` with each object of the stream, in order; skips empty documents. Throws if the text is no stream of objects, or if the
- * signal is aborted before its end.
+ * Calls `take` with each object of the stream, in order. It skips empty documents. Throws if the text is not a stream of objects, or if
+ * the signal is aborted before its end.
  */
 export async function readDocuments(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   take: (object: JsonObject) => void,
   signal: AbortSignal = unending,
-  asker: Asker = nobody,
+  asker: Asker = anonymous,
 ): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const documents = splitting();
   let [count, characters] = [0, 0];
   let waiting: string[] = [];
-  // No more of the stream is read before these are taken: what waits is a batch, and one document.
+  // The stream is read on only after `take` has all of these. So at most a batch and one document wait.
   const parse = async (): Promise<void> => {
     const texts = waiting;
     [waiting, characters] = [[], 0];
@@ -58,13 +58,13 @@ export async function readDocuments(
 }
 
 interface Splitting {
-  /** The documents that are complete with this text, without those that are empty. */
+  /** The documents that this text completes, without empty ones. */
   add(text: string): readonly string[];
   /** The last document, if it is not empty. */
   end(): readonly string[];
 }
 
-/** Splits at lines, without a text for each line: a package has millions of them. */
+/** Splits at lines, but makes no text for each line: a package has millions of lines. */
 function splitting(): Splitting {
   let parts: string[] = [];
   let [size, rest, separated] = [0, '', 0];
@@ -127,10 +127,10 @@ async function parseObjects(texts: readonly string[], asker: Asker, signal: Abor
   return (isList(documents) ? documents : []).map(objectIn).filter((one) => one !== null);
 }
 
-/** Null for a document that is empty. */
+/** Null for an empty document. */
 function objectIn(documents: Json): JsonObject | null {
   const [document = null, ...others] = isList(documents) ? documents : [];
   if (others.length > 0) throw invalid('package.yaml is not the YAML of objects');
-  if (document !== null && !isObject(document)) throw invalid('package.yaml holds a document that is no object');
+  if (document !== null && !isObject(document)) throw invalid('package.yaml holds a document that is not an object');
   return document;
 }

@@ -1,4 +1,4 @@
-// One request to one host. The answer is a stream: this file limits its time, and its reader limits its bytes.
+// Sends one request to one host. The answer is a stream: this file limits its time, and its reader limits its bytes.
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Pool } from 'undici';
@@ -21,7 +21,7 @@ export interface Asked {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** The addresses of the registry that the user named, for every other host: they decide which addresses are allowed. */
+  /** For every other host, the addresses of the registry that the user named. They decide which addresses are allowed. */
   readonly ledBy?: readonly string[];
   readonly resolve: Resolve;
 }
@@ -31,27 +31,27 @@ export interface Exchange {
   close(): Promise<void>;
 }
 
-/** The lower bound for bodies: fewer bytes than that, in each second on average of so many ms, end the request. */
+/** The lower bound for bodies. A request ends if its body has fewer bytes per second, on average over this time in ms. */
 export interface Pace {
   readonly bytesPerSecond: number;
   readonly ms: number;
 }
 
-/** Whoever sends less never sends a package within a call. */
+/** A slower host never sends a package within a call. */
 const usualPace: Pace = { bytesPerSecond: 4_096, ms: 10_000 };
 
 const connectTimeout = 5_000;
 const idle = 10_000;
-/** Hosts and addresses to which connections are kept; the one that was used least recently gives way. */
+/** The number of hosts and addresses with open connections. The least recently used one gives way. */
 const mostPools = 64;
 /** Bytes. */
 const mostDiscarded = 16_384;
 
 export function createExchange(connections: number, requestTimeout: number, pace = usualPace): Exchange {
-  // Requests that are under way on a pool that gives way come to their end.
+  // If a pool gives way, its requests in flight continue to their end.
   const dropped = (pool: Pool) => void pool.close().catch(() => undefined);
   const pools = createLruCache<Pool>({ most: mostPools, dropped });
-  // Connects to the address that was checked: another lookup might return another address.
+  // Connects to the checked address. Another look-up might return another address.
   const poolFor = async ({ url, ledBy, resolve }: Asked): Promise<Pool> => {
     const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await resolve(url.hostname), ledBy);
     const key = `${url.origin} ${address ?? ''}`;
@@ -66,7 +66,7 @@ export function createExchange(connections: number, requestTimeout: number, pace
       try {
         const pool = await poolFor(asked);
         const path = `${url.pathname}${url.search}`;
-        // By default undici closes the connection after each HEAD. So it stays open if the registry answers `Connection: keep-alive`.
+        // By default undici closes the connection after each HEAD. With this option it stays open if the registry keeps it alive.
         const answer = await pool.request({ method, path, headers: { ...headers }, signal, reset: false });
         return replyOf(answer, where, pace);
       } catch (error) {
@@ -148,7 +148,7 @@ async function textOf(body: AsyncIterable<Uint8Array>, most: number, where: stri
   return Buffer.concat(chunks).toString();
 }
 
-/** Replaces errors of Node and undici by our own words: theirs may quote what was sent. */
+/** Replaces messages of Node and undici, because these may quote the request. */
 function troubleOf(error: unknown, where: string): unknown {
   if (error instanceof Trouble || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';

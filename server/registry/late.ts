@@ -1,6 +1,6 @@
-// Work that cannot be ended: who asked for it does not wait for it beyond the time of his call.
+// Limits the wait for work that cannot be ended: a caller does not wait beyond the time of its call.
 
-/** The result of the work; rejects with `late` once the signal is aborted. */
+/** The result of the work. Rejects with `late` when the signal is aborted. */
 export function orLate<Result>(work: Promise<Result>, signal: AbortSignal, late: () => Error): Promise<Result> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(late());

@@ -9,17 +9,20 @@ const wanted = 'package.yaml';
 const whiteout = '.wh.';
 const opaque = '.wh..wh..opq';
 
-/** The stream of `package.yaml` in an image with these layers, the lowest first. Throws a Trouble, at the latest at its end, unless there is one. */
+/**
+ * The stream of `package.yaml` in an image with these layers, the lowest first. Throws a Trouble, at the latest at its end, if the image
+ * does not have exactly one.
+ */
 export async function* packageStream(files: readonly string[]): AsyncGenerator<Uint8Array> {
   const search: Search = { room: counting(), hidden: new Set(), found: 0 };
-  // From the top: a layer hides lower files by the same path or by a whiteout.
+  // Starts at the top, because a layer hides lower files by an equal path, or by a whiteout.
   for (const file of files.toReversed()) yield* packageIn(file, search);
   if (search.found === 0) throw invalid(`the image holds no ${wanted}`);
 }
 
 interface Search {
   readonly room: Room;
-  /** Paths that the layers so far hide in lower ones, with all that lies below them. */
+  /** Paths that the layers so far hide in lower layers, with all paths below them. */
   readonly hidden: Set<string>;
   found: number;
 }
@@ -66,7 +69,7 @@ function hiddenBy(path: string): readonly string[] {
 }
 
 function cleaned(name: string): string {
-  // First: to normalize a path takes time by the square of its length.
+  // This check comes first, because the time to normalize a path grows with the square of its length.
   if (name.length > limits.pathCharacters) throw invalid(`a layer holds a path of more than ${limits.pathCharacters} characters`);
   if (posix.basename(name) === wanted && (name.startsWith('/') || name.split('/').includes('..')))
     throw invalid(`${wanted} has a path that leads out of its layer`);

@@ -4,7 +4,7 @@ import { isDigest } from '../../hooks/packages/model/reference.ts';
 import { limits } from './limits.ts';
 import { invalid } from './trouble.ts';
 
-/** Every request lists all of these: a registry answers 404 if the type that it has is not listed. */
+/** Every request lists all of these types: if a registry has another type, it answers 404. */
 export const accepted = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.oci.image.index.v1+json',
@@ -25,7 +25,7 @@ export type Manifest =
 
 const annotation = 'io.crossplane.xpkg';
 
-/** Throws a Trouble if the text is neither. The content decides which it is: anybody could announce another type. */
+/** Throws a Trouble if the text is neither. The content decides, because a registry may announce another type. */
 export function readManifest(text: string): Manifest {
   const value = parsed(text);
   if (at(value, 'schemaVersion') !== 2) throw invalid('the manifest has not the schemaVersion 2');
@@ -36,11 +36,11 @@ export function readManifest(text: string): Manifest {
 
 function parsed(text: string): JsonObject {
   try {
-    // Sizes have few digits; to keep all digits of others costs ten times as much.
+    // Sizes have few digits. A parser that keeps all digits of numbers costs ten times as much.
     const value = JSON.parse(text) as Json;
     if (isObject(value)) return value;
   } catch {
-    // The error is thrown below: the parser's own message would quote the text.
+    // The error is thrown below, because the parser's message would quote the text.
   }
   throw invalid('the manifest is no JSON object');
 }

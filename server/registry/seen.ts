@@ -1,9 +1,9 @@
-// What the client saw of repositories.
+// Remembers tags and manifests of repositories.
 import { createLruCache, type LruCache } from '../../hooks/objects/lru-cache.ts';
 import type { PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Manifest } from './manifest.ts';
 
-/** What the client saw, for later calls; a part of it is forgotten at any time. */
+/** Results of earlier calls, for later calls. An entry may be dropped at any time. */
 export interface Seen {
   /** The last digest of a tag, or a digest itself: `SOURCE VERSION`. */
   readonly digests: LruCache<string>;

@@ -1,4 +1,4 @@
-// Requests to registries for one root package: with its pull secrets, until its deadline, through challenges and redirects.
+// Sends requests to registries for one root package: with its pull secrets, until its deadline, through challenges and redirects.
 import { readSource } from '../../hooks/packages/model/reference.ts';
 import type { RegistryFailure } from '../../hooks/packages/registry.ts';
 import { createResolver, type Resolve, schemeOf } from './addresses.ts';
@@ -9,14 +9,14 @@ import { invalid, Trouble, unavailable } from './trouble.ts';
 
 interface SessionOptions {
   readonly exchange: Exchange;
-  /** The source that the user named. Without it each source counts as named by him. */
+  /** The source that the user named. If it is missing, the user named every source. */
   readonly root?: string | undefined;
   readonly keychain: Keychain;
   /** Aborts every request. */
   readonly signal: AbortSignal;
-  /** ms for a request and its answer, at most; for a layer, only for the head of the answer. */
+  /** The time limit of a request and its answer, in ms. For a layer it limits only the head of the answer. */
   readonly requestTimeout: number;
-  /** Registries, each with its port if it has one, that speak plain HTTP. */
+  /** Registries that use plain HTTP, each with its port if it has one. */
   readonly httpHosts?: readonly string[] | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Request {
   /** The path below the repository: `tags/list`, `manifests/…`; or the full address of another page. */
   readonly path: string | URL;
   readonly accept?: string;
-  /** Whether the body is large: it may take until the deadline. */
+  /** Whether the body is large. Then it may take until the deadline. */
   readonly isLarge?: boolean;
 }
 
@@ -53,10 +53,10 @@ export function openSession(opening: SessionOptions): Session {
     const place = placeOf(source);
     const former = shown.get(source);
     const first = await follow(place, request, former, options);
-    // A host that the registry redirects to may ask for a secret too: it gets none.
+    // A host that the registry redirects to may send a challenge, too. The hook sends it no secret.
     if (first.reply.code !== 401 || !first.isOwn) return accepted(first.reply, place, options);
     const authorization = await authorizationFor(first.reply, place, options);
-    // A token that has expired meanwhile is replaced once; a password that was refused is not sent again.
+    // If a token has expired meanwhile, the hook replaces it once. It never sends a refused password again.
     if (authorization === undefined || authorization === former) throw refused(place, 401, options);
     shown.set(source, authorization);
     return accepted((await follow(place, request, authorization, options)).reply, place, options);
@@ -70,7 +70,7 @@ function placeOf(source: string): Place {
   return { source, ...read };
 }
 
-/** Docker's own registry is served under another name than the one that people write. */
+/** Docker's own registry has another host name than users write. */
 const served: Readonly<Record<string, string>> = { 'docker.io': 'index.docker.io' };
 
 function urlOf({ registry, repository }: Place, path: string, { httpHosts }: Pick<Options, 'httpHosts'>): URL {
@@ -99,7 +99,7 @@ async function follow(place: Place, request: Request, authorization: string | un
 interface Step {
   readonly request: Request;
   readonly url: URL;
-  /** The address of the registry: only there we send credentials. */
+  /** The address of the registry. The hook sends credentials only there. */
   readonly start: URL;
   readonly authorization: string | undefined;
   readonly options: Options;
@@ -115,7 +115,7 @@ async function askedOf({ request, url, start, authorization, options }: Step): P
   return isShown ? { ...asked, headers: { ...headers, authorization } } : asked;
 }
 
-/** For every other host than the registry that the user named, the addresses of this registry. */
+/** The addresses of the registry that the user named, for every other host. */
 async function namedAddresses(url: URL, start: URL, options: Options): Promise<Pick<Asked, 'ledBy'>> {
   const { root, resolve } = options;
   const named = root === undefined ? start : urlOf(placeOf(root), '', options);
@@ -165,7 +165,7 @@ async function answerTo(challenge: Challenge, place: Place, options: Options): P
   return `Bearer ${token}`;
 }
 
-/** Its 404 says nothing of the repository. */
+/** A 404 of the token service does not mean that the repository is missing. */
 function ofTokenService(reply: Reply, place: Place, options: Options): Reply {
   if (reply.code !== 404) return accepted(reply, place, options);
   reply.discard();

@@ -1,4 +1,4 @@
-// All tags of a source, page by page.
+// Reads all tags of a source, page by page.
 import { at, isList, type Json } from '../../hooks/objects/json.ts';
 import { isTag } from '../../hooks/packages/model/reference.ts';
 import type { Reply } from './exchange.ts';
@@ -32,7 +32,7 @@ function requireNew(page: URL, seen: Set<string>, source: string): void {
 
 function tagsOf(text: string, source: string): readonly string[] {
   try {
-    // No number counts here: to keep all digits of one costs ten times as much, for whatever a registry sends.
+    // Numbers do not matter here. A parser that keeps all digits of numbers costs ten times as much.
     const tags = at(JSON.parse(text) as Json, 'tags');
     return (isList(tags) ? tags : []).filter((tag) => typeof tag === 'string').filter(isTag);
   } catch {
@@ -40,7 +40,7 @@ function tagsOf(text: string, source: string): readonly string[] {
   }
 }
 
-/** `Link: <address>; rel="next"`. It must be a page of the same list, since it is requested with the same token. */
+/** `Link: <address>; rel="next"`. It must be a page of this list, because the hook requests it with the token of this list. */
 function nextOf(reply: Reply, from: URL, home: URL): URL | undefined {
   const link = /<([^>]*)>\s*;\s*rel="?next"?/.exec(reply.header('link') ?? '')?.[1];
   if (link === undefined) return undefined;

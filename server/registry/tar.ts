@@ -1,4 +1,4 @@
-// Reads the files of a layer while unpacking it, within limits that apply while it streams.
+// Reads the files of a layer while it unpacks the layer. Limits apply to the stream.
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline, type Readable, type Transform } from 'node:stream';
@@ -7,7 +7,7 @@ import { type Extract, extract, type Header } from 'tar-stream';
 import { limits } from './limits.ts';
 import { invalid, Trouble, unavailable } from './trouble.ts';
 
-/** How much may still be unpacked. Each call throws a Trouble if it is too much. */
+/** The remaining limits. Each call throws a Trouble if a limit is exceeded. */
 export interface Room {
   take(bytes: number): void;
   entry(): void;
@@ -42,7 +42,7 @@ interface Entry {
 
 type Content = Entry['stream'];
 
-/** The entries of a tar file, plain, or packed by gzip or zstd. Throws a Trouble if the file is not a tar. */
+/** The entries of a tar file, plain, or compressed by gzip or zstd. Throws a Trouble if the file is not a tar. */
 export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry> {
   const tar = extractWithin(room);
   let trouble: unknown;
@@ -53,7 +53,7 @@ export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry
   const failed = async (error: unknown): Promise<unknown> => {
     tar.destroy();
     await feeding;
-    return trouble ?? (error instanceof Trouble ? error : invalid('a layer is no tar, or is cut'));
+    return trouble ?? (error instanceof Trouble ? error : invalid('a layer is not a tar, or is cut'));
   };
   try {
     for await (const stream of tar) {
@@ -69,13 +69,13 @@ export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry
   if (trouble !== undefined) throw trouble;
 }
 
-/** What tar-stream calls with each extended header, before it reads that header. Its types do not show it. */
+/** The function that tar-stream calls with each extended header, before it reads that header. Its types do not show it. */
 interface ExtendedHeaders {
   _decodeLongHeader?(bytes: Uint8Array): void;
   readonly _header: { readonly type: string };
 }
 
-/** tar-stream reads extended headers before it shows a file, however many there are, and copies a global one into each that follows. */
+/** tar-stream reads any number of extended headers before it shows a file. It copies a global header into each later file. */
 function extractWithin(room: Room): Extract {
   const tar = extract();
   const open = tar as unknown as ExtendedHeaders;
@@ -90,7 +90,7 @@ function extractWithin(room: Room): Extract {
   return tar;
 }
 
-/** A file whose reader gets the same errors as who reads the list of files. */
+/** A file whose reader gets the errors that the reader of the list of files gets. */
 function guarded(content: Content, failed: (error: unknown) => Promise<unknown>): Content {
   return {
     resume: () => content.resume(),
@@ -148,10 +148,10 @@ async function* unpacked(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Largest window of a zstd frame, as a power of two: 8 MiB, which RFC 8878 asks each decoder to have. */
+/** The largest window of a zstd frame, as a power of two: 8 MiB, which RFC 8878 recommends for each decoder. */
 const mostWindow = 23;
 
-/** By its first bytes, as go-containerregistry does: media types of layers are often wrong. None for a plain tar. */
+/** The decoder follows from the first bytes, as in go-containerregistry: media types of layers are often wrong. A plain tar has none. */
 async function unpackerOf(file: string): Promise<Transform | undefined> {
   const handle = await open(file);
   try {

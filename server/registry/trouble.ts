@@ -1,4 +1,4 @@
-// Failures of a registry. Inside this folder they are thrown as errors; outside of it failures are values.
+// Failures of a registry. In this folder they are thrown as errors; outside they are values.
 import type { RegistryFailed, RegistryFailure } from '../../hooks/packages/registry.ts';
 
 export class Trouble extends Error {
@@ -17,7 +17,7 @@ export function unavailable(message: string): Trouble {
   return new Trouble({ kind: 'unavailable', message });
 }
 
-/** The failure that an error stands for; any other error is a bug and is thrown again. */
+/** The failure in an error. Any other error is a bug, and is thrown again. */
 export function failedBy(error: unknown): RegistryFailed {
   if (error instanceof Trouble) return { kind: 'failed', failure: error.failure };
   throw error;

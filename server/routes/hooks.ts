@@ -1,7 +1,7 @@
-// POST /sync and /finalize: the same call of the engine, which reads from the live object whether it is being deleted.
+// POST /sync and /finalize. Both make one call of the engine, which reads from the live object whether it is being deleted.
 //
-// Metacontroller decodes replies strictly (it rejects one with an unknown field), stores nothing on 429, and treats any other
-// code as an error with a backoff of up to 1000 s: an expected condition is never answered so.
+// Metacontroller decodes replies strictly: it rejects a reply with an unknown field. On 429 it stores nothing. Any other code is an error
+// to it, with a backoff of up to 1000 s, so the hook never answers an expected condition with such a code.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
@@ -37,7 +37,7 @@ export function addHookRoutes(server: FastifyInstance, { hook, work, replyLost }
   }
 }
 
-// Logged, because no status is stored that could say why.
+// The hook logs the reason, because no stored status shows it.
 function logRetry(server: FastifyInstance, { namespace, name, uid }: Call, because: string): void {
   server.log.warn({ namespace, name, uid, because }, 'replied 429: Metacontroller retries later');
 }
@@ -49,7 +49,7 @@ function answer(reply: FastifyReply, result: Reply, finalizing: boolean): Fastif
   return reply.type('application/json').send(JSON.stringify(body));
 }
 
-// Go reads whole seconds only; anything else would make Metacontroller call again at once.
+// Go reads only whole seconds. With any other value Metacontroller would call again at once.
 function retryLater(reply: FastifyReply, seconds: number): FastifyReply {
   return reply
     .code(429)

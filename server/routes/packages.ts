@@ -1,5 +1,5 @@
-// POST /packages/sync, /packages/finalize and /packages/customize, where package transactions are served; 404 otherwise. The same rules
-// as for /sync (routes/hooks.ts): replies are decoded strictly, and an expected condition is never an error code.
+// POST /packages/sync, /packages/finalize and /packages/customize, if the hook serves package transactions; 404 otherwise. The rules of
+// /sync apply (routes/hooks.ts): Metacontroller decodes replies strictly, and an expected condition is never an error code.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import type { PackageCall, PackageHook } from '../../hooks/packages/call.ts';

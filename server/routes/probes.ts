@@ -4,7 +4,7 @@ import { openApiDocument } from '../openapi.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Work } from '../work.ts';
 
-/** Why the hook cannot serve calls now, for people; undefined if it can. */
+/** The reason why the hook cannot serve calls now; undefined if it can. */
 export type Readiness = () => string | undefined;
 
 interface ProbeRoutes {
@@ -20,6 +20,6 @@ export function addProbeRoutes(server: FastifyInstance, { readiness, metrics, wo
     return obstacle === undefined ? { ok: true } : reply.code(503).send({ ok: false, reason: obstacle });
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  // Built per request: it is requested rarely, so nothing is kept.
+  // The document is built for each request. Requests are rare, so it is not cached.
   server.get('/openapi.json', async () => openApiDocument());
 }

@@ -1,4 +1,4 @@
-// Counts and times the requests to the API server, by verb and outcome, and what they read.
+// Counts and times the requests to the API server by verb and outcome, and counts the bytes that they read.
 import type { Failed } from '../../hooks/objects/cluster.ts';
 import type { Method } from '../kubernetes/requests.ts';
 import type { Received, Transport } from '../kubernetes/transport.ts';
@@ -13,7 +13,7 @@ const verbs: Readonly<Record<Method, string>> = {
   DELETE: 'delete',
 };
 
-/** The transport, with each of its requests counted. */
+/** A transport that counts each of its requests. */
 export function countRequests(
   transport: Transport,
   { apiRequests, apiDuration }: Pick<MetricDefinitions, 'apiRequests' | 'apiDuration'>,

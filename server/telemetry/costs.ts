@@ -1,5 +1,5 @@
-// What the calls for each namespace cost. The first namespaces that a process sees have series of their own and keep them; all others share
-// one: no counter moves from one series to another, and their number has a bound.
+// The cost of the calls for each namespace. The first namespaces that a process sees get series of their own; all others share one series.
+// So no counter moves to another series, and the number of series has a bound.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Counter, type Registry } from 'prom-client';
 import type { Hook } from '../../hooks/transactions/call.ts';
@@ -12,14 +12,14 @@ interface Cost {
 
 type CostMetrics = ReturnType<typeof costMetrics>;
 
-/** The call that a request to the API server is sent for, and what it has read so far. */
+/** The call that causes a request to the API server, and the bytes that it has read so far. */
 const calls = new AsyncLocalStorage<{ bytes: number } | undefined>();
 
 const mostNamespaces = 20;
-/** No namespace has a name with a capital letter. */
+/** No namespace can have this name, because it has a capital letter. */
 const others = 'Other';
 
-// Not `namespace`: Prometheus gives that label to what it scrapes, and would rename ours.
+// Not `namespace`: Prometheus sets that label on scraped series, and would rename this one.
 const labelNames = ['transaction_namespace'] as const;
 
 export function costMetrics(registers: Registry[]) {
@@ -61,7 +61,7 @@ export function countCosts({ namespaceCalls, namespaceSeconds, namespaceBytes }:
   };
 }
 
-/** The hook, with the cost of each call counted at its end. */
+/** A hook that counts the cost of each call at its end. */
 export function withCosts(hook: Hook, count: (cost: Cost) => void): Hook {
   return async (call) => {
     const cost = { bytes: 0 };
@@ -74,13 +74,13 @@ export function withCosts(hook: Hook, count: (cost: Cost) => void): Hook {
   };
 }
 
-/** So many bytes were read for the call that is under way here, if there is one. */
+/** Adds bytes to the call in progress, if there is one. */
 export function countRead(bytes: number): void {
   const cost = calls.getStore();
   if (cost !== undefined) cost.bytes += bytes;
 }
 
-/** Runs what is work for no call, although a call has started it. */
+/** Runs work that does not count for the call that started it. */
 export function outsideCalls<Result>(work: () => Result): Result {
   return calls.run(undefined, work);
 }

@@ -1,19 +1,19 @@
-// The metrics: names, help, labels, on a registry of their own. Label values come from closed lists, never from names (but those of some
-// namespaces: costs.ts) or content of objects. Every counter starts at 0: `increase()` does not see a series begin at 1.
+// The metrics: names, help and labels, on a registry of their own. Label values come from closed lists, never from content of objects or
+// from names, except names of some namespaces (costs.ts). Every counter starts at 0: `increase()` does not see a series begin at 1.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isTerminal, mayFollow, phases } from '../../hooks/transactions/model/phase.ts';
 import { costMetrics } from './costs.ts';
 import { packageMetrics } from './package-metrics.ts';
 
-/** What is read from the API server at scrape. */
+/** The sources of gauges that the hook reads from the API server at scrape. */
 const sources = ['transactions', 'locks', 'replies'] as const;
 
-/** `packages`: only where package transactions are served. */
+/** `packages`: only if the hook serves package transactions. */
 export type Source = (typeof sources)[number] | 'packages';
 
 export type MetricDefinitions = ReturnType<typeof defineMetrics>;
 
-/** Gauges of prom-client that are named as counters are, which promtool refuses. */
+/** Gauges of prom-client with names of counters. promtool refuses these names. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 export function defineMetrics() {
@@ -61,7 +61,7 @@ function transactionMetrics(registers: Registry[]) {
     }),
     conflicts: new Counter({
       name: 'janus_conflicts_total',
-      help: 'Changes and restores that conflicted with edits of others, counted once stored.',
+      help: 'Changes and restores that conflicted with edits by other clients, counted once stored.',
       labelNames: ['reason'],
       registers,
     }),
@@ -85,7 +85,7 @@ function undoMetrics(registers: Registry[]) {
   return {
     refusedUndos: new Counter({
       name: 'janus_undo_refusals_total',
-      help: 'Requested undos that were refused before their first write, counted once stored.',
+      help: 'Requested undos that the engine refused before their first write, counted once stored.',
       labelNames: ['reason'],
       registers,
     }),
@@ -102,7 +102,7 @@ function requestMetrics(registers: Registry[]) {
     }),
     internalErrors: new Counter({
       name: 'janus_internal_errors_total',
-      help: 'Steps, and calls about package transactions, that failed by an internal error; the log has the stack.',
+      help: 'Steps, and calls about package transactions, that failed because of an internal error; the log has the stack.',
       registers,
     }),
     hookRequests: new Counter({
@@ -133,42 +133,42 @@ function requestMetrics(registers: Registry[]) {
     }),
     scrapeErrors: new Counter({
       name: 'janus_scrape_errors_total',
-      help: 'Scrapes for which the API server could not be read; the gauges of that source are then absent.',
+      help: 'Scrapes for which the hook could not read the API server; the gauges of that source are then absent.',
       labelNames: ['source'],
       registers,
     }),
   };
 }
 
-/** Read from the API server at scrape: the same on every replica, so aggregate by `max`, never by `sum`. */
+/** The hook reads them from the API server at scrape. Every replica shows equal values, so aggregate by `max`, never by `sum`. */
 function inventoryMetrics(registers: Registry[]) {
   return {
     active: new Gauge({
       name: 'janus_transactions_active',
-      help: 'Transactions in a phase that is not terminal, in the cluster (the same on every replica).',
+      help: 'Transactions in a phase that is not terminal, in the cluster (equal on every replica).',
       labelNames: ['phase'],
       registers,
     }),
     oldestActive: new Gauge({
       name: 'janus_transaction_oldest_active_seconds',
-      help: 'Age of the oldest active Transaction in a phase that does not wait for a gate; 0 if there is none (the same on every replica).',
+      help: 'Age of the oldest active Transaction in a phase that does not wait for a gate; 0 if there is none (equal on every replica).',
       labelNames: ['phase'],
       registers,
     }),
     unrestored: new Gauge({
       name: 'janus_transactions_unrestored',
-      help: 'Failed Transactions with objects that were not restored, by the reason of the first (the same on every replica).',
+      help: 'Failed Transactions with objects that were not restored, by the reason of the first (equal on every replica).',
       labelNames: ['reason'],
       registers,
     }),
     locksHeld: new Gauge({
       name: 'janus_locks_held',
-      help: 'Locks currently held in the cluster (the same on every replica).',
+      help: 'Locks currently held in the cluster (equal on every replica).',
       registers,
     }),
     oldestLock: new Gauge({
       name: 'janus_lock_oldest_seconds',
-      help: 'Age of the oldest lock whose holder does not wait for a gate; 0 if there is none (the same on every replica).',
+      help: 'Age of the oldest lock whose holder does not wait for a gate; 0 if there is none (equal on every replica).',
       registers,
     }),
   };

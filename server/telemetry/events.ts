@@ -1,9 +1,8 @@
-// Events about Transactions, for `kubectl describe`. Best effort: recording one never delays a step or fails it.
+// Events about Transactions, for `kubectl describe`. Recording is best effort: it never delays a step or makes it fail.
 //
-// 1. The name of an Event follows from its content, so that it exists once, however often and by however many replicas it is
-//    recorded.
-// 2. Within a second, which is the resolution of Events, their names sort in the order in which things happened.
-// 3. One writer for all; its queue is bounded.
+// 1. The name of an Event follows from its content. So an Event exists once, even if several replicas record it several times.
+// 2. Events have a resolution of one second. Within a second, their names sort in the order of the steps.
+// 3. One writer writes all Events. Its queue has a bound.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Identity, Resource } from '../../hooks/objects/cluster.ts';
@@ -14,7 +13,7 @@ import { collectionPath } from '../kubernetes/paths.ts';
 import type { Transport } from '../kubernetes/transport.ts';
 import { outsideCalls } from './costs.ts';
 
-/** What one Event says about one Transaction. */
+/** The content of one Event about one Transaction. */
 export interface TransactionEvent {
   readonly namespace: string;
   readonly name: string;
@@ -22,16 +21,16 @@ export interface TransactionEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** When, in ms since the epoch, by the API server's clock. */
+  /** The time, in ms since the epoch, by the API server's clock. */
   readonly at: number;
-  /** The version of the status that it describes, and its index among the Events of that version. */
+  /** The version of the status that the Event describes, and the index of the Event within that version. */
   readonly position: readonly [version: number, index: number];
 }
 
 export interface EventRecorder {
   /** Queues the Event and returns at once. */
   record(event: TransactionEvent): void;
-  /** Resolves once every queued Event is written or dropped, at the latest after `timeout` ms. */
+  /** Resolves when every queued Event is written or dropped, at the latest after `timeout` ms. */
   flush(timeout: number): Promise<void>;
 }
 
@@ -56,7 +55,7 @@ export function createEventRecorder(transport: Transport): EventRecorder {
     for (let next = firstOf(queue); next !== undefined; next = firstOf(queue)) {
       const [name, event] = next;
       queue.delete(name);
-      // It exists already, or is refused: either way nothing is left to do.
+      // The Event exists already, or the API server refuses it. In both cases nothing is left to do.
       await transport.request(creation(name, event), engine);
     }
     writing = undefined;

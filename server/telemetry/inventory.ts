@@ -1,7 +1,7 @@
-// What is in the cluster, counted: active Transactions by phase, Transactions with objects that were not restored, locks.
+// Counts active Transactions by phase, Transactions with objects that were not restored, and locks in the cluster.
 //
-// A Transaction that waits for a gate within its timeout is active, and its locks are held; but neither is counted into the ages:
-// alerts watch those, and it does what it was told to.
+// A Transaction that waits for a gate within its timeout is active, and holds its locks. But the ages count neither the Transaction nor
+// its locks: alerts watch the ages, and this Transaction works as specified.
 import type { Failed, Identity, Resource } from '../../hooks/objects/cluster.ts';
 import { at, textAt } from '../../hooks/objects/json.ts';
 import { isTerminal as isTerminalPackage, phases as packagePhases } from '../../hooks/packages/model/status.ts';
@@ -13,16 +13,16 @@ import type { Transport } from '../kubernetes/transport.ts';
 
 export interface Active {
   readonly count: number;
-  /** Age of the oldest that does not wait for a gate, in seconds; 0 if there is none. */
+  /** Age in seconds of the oldest Transaction that does not wait for a gate; 0 if there is none. */
   readonly oldest: number;
 }
 
 export interface TransactionInventory {
   /** Every phase that is not terminal. */
   readonly byPhase: ReadonlyMap<string, Active>;
-  /** Failed ones with objects that were not restored, by the reason of the first. */
+  /** Failed Transactions with objects that were not restored, by the reason of the first object. */
   readonly unrestored: ReadonlyMap<string, number>;
-  /** UIDs of those that wait for a gate within its timeout. */
+  /** UIDs of Transactions that wait for a gate within its timeout. */
   readonly waiting: ReadonlySet<string>;
 }
 
@@ -32,13 +32,13 @@ interface Subject {
   readonly uid: string;
 }
 
-/** Each resolves to undefined if the API server does not answer. */
+/** Each function resolves to undefined if the API server does not answer. */
 export interface Inventory {
   transactions(): Promise<TransactionInventory | undefined>;
   locks(waiting: Promise<Pick<TransactionInventory, 'waiting'> | undefined>): Promise<Active | undefined>;
-  /** Package transactions by every phase that is not terminal; absent where none are served. */
+  /** Package transactions by every phase that is not terminal; absent if the hook serves none. */
   packages?(): Promise<ReadonlyMap<string, Active> | undefined>;
-  /** The version of a Transaction's status; `gone` if the Transaction does not exist any more. */
+  /** The version of a Transaction's status; `gone` if the Transaction no longer exists. */
   version(of: Subject): Promise<number | 'gone' | undefined>;
 }
 
@@ -57,7 +57,7 @@ interface Places {
   readonly engineNamespace: string;
   /** The namespaces to serve; empty for all. */
   readonly namespaces: readonly string[];
-  /** Given where package transactions are served. */
+  /** Present if the hook serves package transactions. */
   readonly packages?: unknown;
 }
 
@@ -114,7 +114,7 @@ async function storedVersion(transport: Transport, { namespace, name, uid }: Sub
 const unfinished = phases.filter((phase) => !isTerminal(phase));
 const none: Active = { count: 0, oldest: 0 };
 
-/** ms, as a scrape does not wait longer. */
+/** In ms. A scrape does not wait longer. */
 const longestRead = 8_000;
 
 /** Whether all pages were read. */

@@ -1,8 +1,8 @@
-// Metrics for Prometheus: what is counted when.
+// Metrics for Prometheus.
 //
-// 1. What a status says counts once that status is stored (see unconfirmed.ts); requests and calls count when they are made.
-// 2. Gauges of the cluster are read from the API server at scrape (see scrape.ts). If it does not answer in time they are
-//    absent and a counter is incremented: an old value would pass for a new one.
+// 1. The content of a status counts once that status is stored (see unconfirmed.ts). Requests and calls count when they are made.
+// 2. The hook reads the gauges of the cluster from the API server at scrape (see scrape.ts). If the API server does not answer in time,
+//    the gauges are absent, and a counter is incremented. An old value would look like a new one.
 
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import type { StepReport, Stored } from '../../hooks/transactions/call.ts';
@@ -26,7 +26,7 @@ export interface Metrics {
   text(): Promise<string>;
   record(report: StepReport): void;
   recordPackages(report: PackageReport): void;
-  /** Package transactions are served: from now on their metrics have series. */
+  /** The hook serves package transactions: from now on their metrics have series. */
   startPackages(): void;
   /** The caller had gone before the latest reply about this Transaction. */
   replyLost(uid: string): void;
@@ -37,7 +37,7 @@ export interface Metrics {
 
 interface MetricsParts {
   readonly definitions?: MetricDefinitions;
-  /** The source of the cluster's gauges; without it they are absent. */
+  /** The source of the cluster's gauges. Without a source they are absent. */
   readonly inventory?: Inventory;
   readonly monotonic?: () => number;
 }

@@ -1,4 +1,5 @@
-// Metrics of package transactions. They have no series where package transactions are not served. Label values come from closed lists.
+// Metrics of package transactions. If the hook does not serve package transactions, they have no series. Label values come from closed
+// lists.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import { tryReasons } from '../../hooks/packages/model/fault.ts';
@@ -30,13 +31,13 @@ export function packageMetrics(registers: Registry[]) {
     }),
     packagesActive: new Gauge({
       name: 'janus_package_transactions_active',
-      help: 'Package transactions in a phase that is not terminal, in the cluster (the same on every replica).',
+      help: 'Package transactions in a phase that is not terminal, in the cluster (equal on every replica).',
       labelNames: ['phase'],
       registers,
     }),
     oldestPackage: new Gauge({
       name: 'janus_package_oldest_active_seconds',
-      help: 'Age of the oldest package transaction in a phase; 0 if there is none (the same on every replica).',
+      help: 'Age of the oldest package transaction in a phase; 0 if there is none (equal on every replica).',
       labelNames: ['phase'],
       registers,
     }),

@@ -1,7 +1,7 @@
-// The one seam between a step and its traces: a log line, audit lines, metrics, Events.
+// Records a step: as a log line, as audit lines, in metrics, and as Events.
 //
-// 1. Messages are constant; what varies is in fields. Content of objects is in neither.
-// 2. A report that cannot be recorded never fails the call: the error is logged.
+// 1. Messages are constant; variable values are in fields. Neither contains content of objects.
+// 2. If a report cannot be recorded, the hook logs the error, and the call does not fail.
 import type { FastifyBaseLogger } from 'fastify';
 import type { AuditLine, StepReport } from '../../hooks/transactions/call.ts';
 import type { TransactionEvent } from './events.ts';
@@ -45,7 +45,7 @@ function auditFields(report: StepReport, line: AuditLine) {
   return { audit: true, transaction, uid: report.uid, item, verb, resource, target, serviceAccount, outcome };
 }
 
-/** An error for the log: its name and stack frames. Its message may quote content, so it is left out. */
+/** An error for the log: its name and stack frames. Its message is left out, because it may quote content. */
 export function errorFields(error: unknown): { readonly error: string; readonly at: readonly string[] } {
   if (!(error instanceof Error)) return { error: typeof error, at: [] };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));

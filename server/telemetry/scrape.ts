@@ -1,4 +1,4 @@
-// Reads the cluster's gauges when Prometheus scrapes: at most once in a few seconds, and never for longer than a scrape may take.
+// Reads the cluster's gauges when Prometheus scrapes, at most once in a few seconds. A read never takes longer than a scrape may take.
 import type { Stored } from '../../hooks/transactions/call.ts';
 import type { MetricDefinitions, Source } from './definitions.ts';
 import type { Active, Inventory, TransactionInventory } from './inventory.ts';
@@ -12,7 +12,7 @@ interface ScrapeParts {
   readonly count: (stored: Stored) => void;
 }
 
-/** Resolves when the gauges are as fresh as they get. Never rejects. */
+/** Resolves when the gauges are up to date, or the API server has not answered in time. Never rejects. */
 type Scrape = () => Promise<void>;
 
 const freshFor = 5_000;
@@ -41,7 +41,7 @@ export function createScrape(parts: ScrapeParts): Scrape {
   };
 }
 
-/** Sets the gauges of a source to what was found, or removes them. */
+/** Sets the gauges of a source to the values that were read, or removes them. */
 async function refresh<Found>(
   definitions: MetricDefinitions,
   source: Source,
@@ -66,7 +66,7 @@ async function within<Found>(milliseconds: number, read: Promise<Found | undefin
   }
 }
 
-/** Reads Transactions whose next call another replica may have got. */
+/** Reads Transactions whose next call may have gone to another replica. */
 async function confirmReplies({ unconfirmed, inventory, count }: ScrapeParts): Promise<true | undefined> {
   const confirmed = await Promise.all(
     unconfirmed.waiting(unconfirmedFor, mostReads).map(async (reply) => {
@@ -83,7 +83,7 @@ const clear: Readonly<Record<Source, (definitions: MetricDefinitions) => void>> 
   transactions({ active, oldestActive, unrestored }) {
     for (const gauge of [active, oldestActive, unrestored]) gauge.reset();
   },
-  // A gauge without labels is reset to 0, which would be a value.
+  // `reset` sets a gauge without labels to 0, which would look like a value.
   locks({ locksHeld, oldestLock }) {
     for (const gauge of [locksHeld, oldestLock]) gauge.remove();
   },

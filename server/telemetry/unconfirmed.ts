@@ -1,5 +1,5 @@
-// Replies whose status is not yet known to be stored. A reply may be lost, or given twice: it counts once its status is found
-// in the API server, by the next call for that Transaction or, where another replica gets that call, by reading it.
+// Keeps replies until their status is known to be stored. A reply may be lost, or given twice. It counts once its status is found in the
+// API server: by the next call for that Transaction, or by a read if that call went to another replica.
 import type { StepReport, Stored } from '../../hooks/transactions/call.ts';
 
 interface UnconfirmedReply {
@@ -15,9 +15,9 @@ interface Entry extends UnconfirmedReply {
 }
 
 export interface UnconfirmedReplies {
-  /** Records this reply; returns the previous one if its status has since been stored. */
+  /** Records this reply. Returns the previous reply if its status has been stored since. */
   record(report: StepReport): Stored | undefined;
-  /** Forgets the latest reply about a Transaction: its caller had gone. */
+  /** Forgets the latest reply about a Transaction, because its caller had disconnected. */
   forget(uid: string): void;
   /** At most `most` replies that have been unconfirmed for `olderThan` ms, the oldest first. */
   waiting(olderThan: number, most: number): readonly UnconfirmedReply[];
@@ -25,7 +25,7 @@ export interface UnconfirmedReplies {
   confirm(uid: string, version: number | 'gone'): Stored | undefined;
 }
 
-/** Above this the oldest are dropped and not counted. */
+/** Above this number the oldest replies are dropped, and do not count. */
 const mostUnconfirmed = 20_000;
 
 export function createUnconfirmedReplies(monotonic: () => number): UnconfirmedReplies {
@@ -35,7 +35,7 @@ export function createUnconfirmedReplies(monotonic: () => number): UnconfirmedRe
     entries.delete(uid);
     return entry;
   };
-  // A reply newer than what is stored was lost, or is given again.
+  // If a reply is newer than the stored status, it was lost, or will be given again.
   const storedBy = (entry: Entry | undefined, version: number) =>
     entry !== undefined && entry.version <= version ? entry.stored : undefined;
   return {

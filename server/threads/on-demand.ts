@@ -1,19 +1,19 @@
-// A thread that is started at its first task, and ended when there is none for a while. One task at a time, in turns: one that takes too
-// long delays the others by its limit and the start of a thread at most.
+// Starts a thread at its first task, and ends it after a time without tasks. The thread runs one task at a time, in turns. A task that
+// takes too long delays the others at most by its limit and the start of a thread.
 import type { Asker } from '../../hooks/objects/cluster.ts';
 import { startThread, type Thread, type ThreadOptions } from './thread.ts';
 import { createTurns } from './turns.ts';
 
 interface OnDemand<Task, Answer> {
-  /** Undefined: the signal was aborted before the asker had its turn. */
+  /** Undefined if the signal was aborted before the turn of the task. */
   ask(task: Task, asker: Asker, signal?: AbortSignal): Promise<Answer | undefined>;
-  /** Ms that the last task took; 0 for the first one of a thread, which takes the time of its start, too. */
+  /** Ms that the last task took; 0 for the first task of a thread, because it includes the start of the thread. */
   took(): number;
-  /** Ends the thread. What waits, or is asked from then on, is rejected. */
+  /** Ends the thread. Waiting and later tasks are rejected. */
   close(): Promise<void>;
 }
 
-/** `idle`: after so many ms without a task the thread ends. */
+/** `idle`: the thread ends after this time without a task, in ms. */
 export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { readonly idle: number }): OnDemand<Task, Answer> {
   const turns = createTurns();
   let thread: Thread<Task, Answer> | undefined;

@@ -1,17 +1,17 @@
-// The processor time of a thread: on a busy machine a good expression is not refused for the time that others take.
+// Measures the processor time of a thread, so that a busy machine does not make a good expression fail.
 import type { Worker } from 'node:worker_threads';
 
 interface Stopwatch {
-  /** A task begins. */
+  /** Call it when a task begins. */
   begin(): void;
   /** Ms until the task may have used up its time; 0 or less when it has. */
   left(): Promise<number>;
 }
 
-/** Times the limit: a thread that gets less of a processor than this part of it is ended all the same. */
+/** The thread is ended after this multiple of the limit, even if it got less processor time. */
 const mostWall = 8;
 
-/** `limit` is in ms of processor time; of time, where Node does not know that (before 24.6). */
+/** `limit` is in ms of processor time. If Node does not measure it (before 24.6), elapsed time counts. */
 export function createStopwatch(worker: Worker, limit: number): Stopwatch {
   let [begun, before]: [number, Promise<number | undefined>] = [0, Promise.resolve(undefined)];
   return {
@@ -26,7 +26,7 @@ export function createStopwatch(worker: Worker, limit: number): Stopwatch {
   };
 }
 
-/** Ms of processor time; undefined where there is no answer within so many ms. */
+/** Ms of processor time; undefined if there is no answer within the time limit. */
 async function usedBy(worker: Worker, patience: number): Promise<number | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(resolve, patience, undefined).unref();

@@ -1,24 +1,24 @@
-// A worker thread for what somebody else's text may make long or large, and its end where one task takes too long or too much.
+// A worker thread for texts of other clients. It is ended if a task takes too much time or memory.
 import { Worker } from 'node:worker_threads';
 import { createStopwatch } from './stopwatch.ts';
 
-/** What a thread says: `begun` once for each task, when its time begins; then its answer. */
-export type Told<Answer> = { readonly kind: 'begun' } | { readonly kind: 'done'; readonly answer: Answer };
+/** The messages of a thread: `begun` once for each task, when its time begins; then its answer. */
+export type ThreadMessage<Answer> = { readonly kind: 'begun' } | { readonly kind: 'done'; readonly answer: Answer };
 
 export interface ThreadOptions<Answer> {
-  /** The program of the thread: it answers each message with what it tells. */
+  /** The program of the thread. It answers each task with a ThreadMessage. */
   readonly program: URL;
   readonly name: string;
-  /** In ms of processor time, from when a task has begun. */
+  /** The limit of processor time, from the start of a task, in ms. */
   readonly limit: number;
-  /** The answer to a task that was ended. */
+  /** The answer to a task that exceeded its limit. */
   readonly ended: (because: 'time' | 'memory', limit: number) => Answer;
 }
 
 export interface Thread<Task, Answer> {
-  /** One at a time. Rejects where the thread fails by itself: a fault of ours. */
+  /** One task at a time. Rejects if the thread fails because of a bug. */
   ask(task: Task): Promise<Answer>;
-  /** It answers nothing any more. */
+  /** Whether the thread has ended and answers no task. */
   isOver(): boolean;
   end(): Promise<void>;
 }
@@ -31,7 +31,7 @@ interface Pending<Answer> {
 /** In MiB. */
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 4 };
 
-/** Where it was this thread that was late, the answer has come before an immediate runs. */
+/** If the main thread was late, and not the worker, the answer arrives before the immediate runs. */
 export function startThread<Task, Answer>({ program, name, limit, ended }: ThreadOptions<Answer>): Thread<Task, Answer> {
   const worker = new Worker(program, { resourceLimits, execArgv: [], name });
   let pending: Pending<Answer> | undefined;
@@ -58,11 +58,11 @@ export function startThread<Task, Answer>({ program, name, limit, ended }: Threa
     await worker.terminate();
     task.resolve(ended('time', limit));
   };
-  worker.on('message', (told: Told<Answer>) => {
-    if (told.kind === 'begun') {
+  worker.on('message', (message: ThreadMessage<Answer>) => {
+    if (message.kind === 'begun') {
       stopwatch.begin();
       watch(pending, limit);
-    } else settle()?.resolve(told.answer);
+    } else settle()?.resolve(message.answer);
   });
   worker.on('error', (error: NodeJS.ErrnoException) => {
     isOver = true;

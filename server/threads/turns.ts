@@ -1,10 +1,11 @@
-// Whose turn it is where few work for all, such as a thread. The namespace that has waited longest since its last turn comes first, and in
-// it the Transaction that has. So who has many tasks delays others by one of them, and who gave up waiting comes first later.
+// Gives out turns for a shared resource, such as a thread. The namespace that has waited longest since its last turn comes first, and in
+// it the Transaction that has waited longest. So a Transaction with many tasks delays others by only one of them. A Transaction that
+// stopped waiting comes first later.
 import type { Asker } from '../../hooks/objects/cluster.ts';
 
 export interface Turns {
   /**
-   * Resolves when it is the caller's turn, with a function to call once when the turn is over; undefined if the signal is aborted before.
+   * Resolves at the caller's turn with a function that ends the turn. Resolves with undefined if the signal is aborted before.
    */
   take(asker: Asker, signal?: AbortSignal): Promise<(() => void) | undefined>;
 }
@@ -14,11 +15,11 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** The last turn of each asker is known for so many ms: nobody waits longer between two tries. */
+/** The last turn of each caller is remembered for this time, in ms. No caller waits longer between two attempts. */
 const longestKnown = 120_000;
 const mostKnown = 10_000;
 
-/** `count`: turns at a time. */
+/** `count`: parallel turns. */
 export function createTurns(count = 1, now: () => number = () => performance.now()): Turns {
   const waiting = new Set<Waiting>();
   const last = createLastTurns(now);
@@ -59,7 +60,7 @@ export function createTurns(count = 1, now: () => number = () => performance.now
 
 interface LastTurns {
   note(asker: Asker): void;
-  /** Which of the two has waited longer: the first one where both have. */
+  /** The one that has waited longer; the first if both have waited equally long. */
   earlier(one: Waiting | undefined, other: Waiting): Waiting;
 }
 

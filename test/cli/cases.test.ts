@@ -94,7 +94,7 @@ t.test('an install that fails leaves nothing, with and without a field manager',
     const done = await apply(name, items, words);
     t.match(
       done,
-      { code: 3, out: /Ingress [^\n]*Invalid \(spec\.rules[\s\S]*RolledBack after .*: nothing is left of it\./ },
+      { code: 3, out: /Ingress [^\n]*Invalid \(spec\.rules[\s\S]*RolledBack after .*: all changes are undone\./ },
       done.out + done.err,
     );
     t.same(await codes(['/api/v1/namespaces/cases-x']), [404]);
@@ -244,7 +244,7 @@ t.test('unchanged is said only of what the cluster has', async (t) => {
   t.match(await apply('green-b', second), {
     code: 1,
     out: '',
-    err: /others changed its objects since: ConfigMap green data\.color \(by kubectl-edit\)/,
+    err: /other clients have changed its objects: ConfigMap green data\.color \(by kubectl-edit\)/,
   });
   t.match(await apply('green-b', second, ['--field-manager', 'green', '--new-name']), { code: 0, out: /green-b-2 created/ });
 });

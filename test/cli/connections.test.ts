@@ -356,7 +356,7 @@ t.test('a cluster without the engine, and one that does not answer', async (t) =
   await waitFor(async () => (await client.get(path)).code === 404, 'the CRD to go');
   t.match(await list(file), {
     code: 1,
-    err: /^janus: This cluster does not serve tx\.janus\.io: install the engine, see README\.\n$/,
+    err: /^janus: This cluster does not serve tx\.janus\.io: install the engine as README\.md shows\.\n$/,
   });
   const nowhere = await list(kubeconfig({ token }, { server: 'https://127.0.0.1:1' }));
   t.match(nowhere, { code: 1, err: /^janus: https:\/\/127\.0\.0\.1:1 gives no answer \(ConnectionFailed\)/ });

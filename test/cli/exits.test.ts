@@ -86,11 +86,11 @@ async function pending(name: string): Promise<void> {
 async function endless(t: Test, command: Following, name: (use: string) => string): Promise<void> {
   const timed = await cli.run([...commands[command](name('timed')), '--timeout', '200ms']);
   t.equal(timed.code, 5, '--timeout');
-  t.match(timed.out + timed.err, /it goes on\.|Nothing was seen of the Transaction in that time\./);
+  t.match(timed.out + timed.err, /it continues\.|The command could not read the Transaction in that time\./);
   const running = cli.start(commands[command](name('stopped')));
   await waitFor(() => (command === 'status' ? /Pending/ : written).test(running.out()), 'it to begin');
   running.process.kill('SIGINT');
-  t.match(await running.finished, { code: 130, out: /it goes on\./ }, 'Ctrl-C');
+  t.match(await running.finished, { code: 130, out: /it continues\./ }, 'Ctrl-C');
 }
 
 t.test('apply --wait', async (t) => {

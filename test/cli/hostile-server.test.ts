@@ -129,7 +129,7 @@ t.test('a write that is stale each time is given up', async (t) => {
   const server = await startServer(t, ({ method }, answer) =>
     method === 'PATCH' ? answer.writeHead(409).end(stale) : json(answer, transaction()),
   );
-  t.match(await typed(t, ['undo', 'a', '--yes'], { server }), { code: 1, err: /changes all the time/ });
+  t.match(await typed(t, ['undo', 'a', '--yes'], { server }), { code: 1, err: /changed during each attempt/ });
 });
 
 t.test('a list without end has one', async (t) => {

@@ -176,7 +176,7 @@ t.test('a permission that only the undo needs is said to be', async (t) => {
     [
       `  Forbidden  ${message}   (needed for the undo)`,
       '  Forbidden  other',
-      '             janus rbac with the same files prints the Role.',
+      '             janus rbac with these files prints the Role.',
     ],
   );
 });
@@ -210,7 +210,7 @@ t.test('what a new Namespace needs is granted in all of them, and said', async (
   const [warning = '', ...more] = warningsOf(plan(needs, [planned('Namespace', 'made')]));
   t.match(
     warning,
-    /Namespace made does not exist .* in every namespace: list \*\.\*, create configmaps\. Create the Namespace first/,
+    /Namespace made does not exist .* in every namespace: list \*\.\*, create configmaps\. To grant them in this Namespace only/,
   );
   t.same(more, []);
   t.same(warningsOf(plan(needs)), [], 'it exists');
@@ -295,7 +295,7 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
       /^Cluster "c" of .* is reached by http, .*: use https, or set insecure-skip-tls-verify\.$/,
     ],
     [{ 'proxy-url': 'socks5://127.0.0.1:1' }, /^Cluster "c" of .* has a proxy-url that is neither http nor https/],
-    [{ server: '' }, /names a cluster that is not there/],
+    [{ server: '' }, /names a cluster that does not exist/],
   ];
   for (const [cluster, message] of faults) t.throws(() => load({ token: 'a' }, cluster), { message });
   for (const text of ['', '\n', '# to be filled\n---\n']) {
@@ -509,10 +509,14 @@ t.test('Lists are unrolled, typed ones and those in others, too', async (t) => {
   ]);
 });
 
-t.test('an item of a List that is no object is refused, not left out', async (t) => {
+t.test('an item of a List that is not an object is refused, not left out', async (t) => {
   for (const item of ['null', 'text', '[]']) {
     const text = `apiVersion: v1\nkind: List\nitems: [${item}, ${JSON.stringify(one)}]`;
-    t.throws(() => manifestsIn({ name: 'file', text }), /^file holds a document or an item of a List that is no object/, item);
+    t.throws(
+      () => manifestsIn({ name: 'file', text }),
+      /^file holds a document or an item of a List that is not an object/,
+      item,
+    );
   }
 });
 
@@ -524,7 +528,7 @@ t.test('an empty namespace is none, as for kubectl', async (t) => {
       sent: [{ spec: { changes: [{ content: { ...one, metadata: { name: 'c' } } }] } }],
     });
     t.notMatch(JSON.stringify(await applied([cm, { ...cm, kind: 'Secret' }])), /"namespace":(""|null)/);
-    t.throws(() => transactionIn(sourced(cm, { ...one, metadata: { name: 'c' } }), options), /is there twice/);
+    t.throws(() => transactionIn(sourced(cm, { ...one, metadata: { name: 'c' } }), options), /occurs twice/);
     const whole = { ...one, ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction' }, metadata: { name: 'tx', namespace } };
     t.equal(textAt(transactionIn(sourced(whole), options).transaction, 'metadata', 'namespace'), 'shop');
   }

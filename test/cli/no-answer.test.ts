@@ -27,5 +27,5 @@ t.test('--timeout ends what waits for an answer, a watch too', async (t) => {
   const silent = await startSilence(t);
   const words = ['status', 'one', '--watch', '--timeout', '500ms'];
   const found = await typed(t, words, { server: silent });
-  t.match(found, { code: 5, out: /^$/, err: /Nothing was seen of the Transaction in that time/ });
+  t.match(found, { code: 5, out: /^$/, err: /The command could not read the Transaction in that time/ });
 });

@@ -56,21 +56,18 @@ t.test('an apply that was ended between its writes is named, and goes on', async
   must(await stage.client.patch(path, { metadata: { ownerReferences: null } }));
   must(await stage.client.delete(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/orphaned`));
   const locks = await cli.run(['locks', ...where]);
-  t.match(
-    locks.out,
-    new RegExp(`^Secret ${stage.namespace}/orphaned-contents holds contents of an apply that was ended early`, 'm'),
-  );
+  t.match(locks.out, new RegExp(`^Secret ${stage.namespace}/orphaned-contents holds contents of an interrupted apply`, 'm'));
   const other = cli.write('other.json', JSON.stringify({ ...secret, stringData: { password: 'another' } }));
   const refused = await cli.run(['apply', '-f', other, ...release, '--name', 'orphaned']);
   t.match(refused, {
     code: 1,
     out: '',
-    err: /Secret .*\/orphaned-contents exists with other contents, perhaps left of an earlier apply/,
+    err: /Secret .*\/orphaned-contents exists with other contents, perhaps left by an earlier apply/,
   });
-  t.match(refused.err, /orphaned-contents is left of an apply that was ended early/);
+  t.match(refused.err, /orphaned-contents was left by an interrupted apply/);
   const { code, err } = await cli.run([...words, '--wait']);
   t.equal(code, 0, err);
-  t.match(err, /orphaned-contents was left of an apply that was ended early, and is used now/);
+  t.match(err, /orphaned-contents was left by an interrupted apply, and is used now/);
   t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'orphaned' }]);
 });
 
@@ -93,14 +90,14 @@ t.test('an apply that is killed between its writes: the next one, and locks, nam
   const secretName = `Secret ${stage.namespace}/killed-contents`;
   t.match(await cli.run(['locks', ...where]), {
     code: 0,
-    out: new RegExp(`^${secretName} holds contents of an apply that was ended early`, 'm'),
+    out: new RegExp(`^${secretName} holds contents of an interrupted apply`, 'm'),
   });
   const next = await cli.run(['apply', '-f', file, ...release, '--name', 'next', '--wait']);
   t.equal(next.code, 0, next.err);
-  t.match(next.err, `${secretName} is left of an apply that was ended early`);
+  t.match(next.err, `${secretName} was left by an interrupted apply`);
   const { code, err } = await cli.run([...words, '--wait']);
   t.equal(code, 0, err);
-  t.match(err, `${secretName} was left of an apply that was ended early, and is used now`);
+  t.match(err, `${secretName} was left by an interrupted apply, and is used now`);
   t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'killed' }]);
 });
 
@@ -179,7 +176,7 @@ t.test('an answer that is lost: nothing is said to be left, and the next apply f
   const lossy = { ...session, cluster: { ...session.cluster, transport: { ...session.cluster.transport, request } } };
   await t.rejects(createHere('lost', undefined, lossy), {
     message:
-      /gives no answer .* Whether it was created is not known: repeat the command, which then follows it, or look by janus list\.$/,
+      /gives no answer .* Whether it was created is not known: repeat the command, which then follows it, or run janus list\.$/,
   });
   t.match(await createHere('lost'), { found: true });
   t.match(await stage.finished('lost'), { phase: 'Committed' });
@@ -193,7 +190,7 @@ t.test('what is there is compared only if the API server takes what is given, an
   const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/lost`;
   must(await stage.client.patch(path, { metadata: { finalizers: ['example.org/held'] } }));
   must(await stage.client.delete(path));
-  t.match(await cli.run(words), { code: 1, out: '', err: /Transaction lost is there, and is being deleted: wait/ });
+  t.match(await cli.run(words), { code: 1, out: '', err: /Transaction lost is being deleted: wait/ });
   must(await stage.client.patch(path, { metadata: { finalizers: null } }));
 });
 
@@ -240,7 +237,7 @@ t.test('no name is burnt: what was refused is corrected, and released under the 
     t.match(await apply(name, { 'tls.key': canary }), { code: 2, out: /Failed after .*: nothing was applied/ });
     const corrected = await apply(name, { 'tls.key': canary, 'tls.crt': canary });
     t.match(corrected, { code: 0, out: `${next} created` }, corrected.err);
-    t.match(corrected.err, `Transaction ${name} ended as Failed, and stays as evidence: this release gets the name ${next}.`);
+    t.match(corrected.err, `Transaction ${name} ended as Failed, and stays as a record: this release gets the name ${next}.`);
     t.match(must(await stage.client.get(stage.path(`secrets/${next}-contents`))), {
       metadata: { ownerReferences: [{ name: next }] },
     });
@@ -309,7 +306,9 @@ t.test('a request for one that was deleted, and created again, meanwhile writes 
     commands: [],
     connect: async () => ({ ...meddled, namespace: stage.namespace }),
   };
-  await t.rejects(run(call, 'undo'), { message: /it was deleted, and another one has its name\. Nothing was changed\.$/ });
+  await t.rejects(run(call, 'undo'), {
+    message: /it was deleted, and another Transaction has its name\. Nothing was changed\.$/,
+  });
   t.equal(replacements, 1);
   t.equal(at(await stage.read('replaced'), 'metadata', 'annotations', 'tx.janus.io/request-rollback'), undefined);
 });

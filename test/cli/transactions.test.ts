@@ -113,7 +113,7 @@ t.test('unchanged says that the cluster has what was released', async (t) => {
     t.match(await apply(file, 'rel-a-2'), {
       code: 1,
       out: '',
-      err: /others changed its objects since: ConfigMap rel data\.color \(by kubectl-edit\)/,
+      err: /other clients have changed its objects: ConfigMap rel data\.color \(by kubectl-edit\)/,
     });
     t.match(await apply(file, 'rel-a-2', '--new-name'), { code: 0, out: /rel-a-2-2 created/ });
   });
@@ -121,7 +121,7 @@ t.test('unchanged says that the cluster has what was released', async (t) => {
   await t.test('a release that was undone gives its name up, and stays', async (t) => {
     t.match(await janus('undo', 'rel-a-2-2', ...where, '--wait', '--yes'), { code: 0 });
     const again = await apply(file, 'rel-a-2-2');
-    t.match(again, { code: 0, out: /rel-a-2-2-2 created/, err: /rel-a-2-2 ended as RolledBack, and stays as evidence/ });
+    t.match(again, { code: 0, out: /rel-a-2-2-2 created/, err: /rel-a-2-2 ended as RolledBack, and stays as a record/ });
     t.equal(textAt(await stage.read('rel-a-2-2'), 'status', 'phase'), 'RolledBack');
     const keep = ['--keep', 'ConfigMap/rel'];
     t.match(await janus('undo', 'rel-a-2-2-2', ...where, '--wait', '--yes', ...keep), { code: 0, out: /1 change is kept/ });
@@ -137,21 +137,21 @@ t.test('a refused one is 2, one that rolled back is 3', async (t) => {
   const { code, out } = await janus('apply', '-f', late, '--wait');
   t.equal(code, 3, out);
   t.match(out, /ConfigMap late Restored/);
-  t.match(out, /RolledBack after .*: nothing is left of it\./);
+  t.match(out, /RolledBack after .*: all changes are undone\./);
 });
 
 t.test('one that goes on is 5, Ctrl-C is 130, and abort undoes it', inAllOnly, async (t) => {
   const file = fileOf('waits', [{ ...change('Create', 'waits', configMap('waits')), gate: never }]);
-  t.match(await janus('apply', '-f', file, '--wait', '--timeout', '2s'), { code: 5, out: /it goes on\./ });
+  t.match(await janus('apply', '-f', file, '--wait', '--timeout', '2s'), { code: 5, out: /it continues\./ });
   const watching = cli.start(['status', 'waits', ...where, '-w']);
   await waitFor(() => watching.out().includes('Committing'), 'the watch to show it');
   watching.process.kill('SIGINT');
-  t.match(await watching.finished, { code: 130, out: /it goes on\./ });
+  t.match(await watching.finished, { code: 130, out: /it continues\./ });
   t.match(await janus('undo', 'waits', ...where, '-y'), {
     code: 1,
     err: /it is still running \(Committing\): janus abort waits/,
   });
-  t.match(await janus('retry', 'waits', ...where, '-y'), { code: 1, err: /no rollback has left anything/ });
+  t.match(await janus('retry', 'waits', ...where, '-y'), { code: 1, err: /no rollback has left an object/ });
   t.match(await janus('abort', 'waits', ...where, '-y', '--wait'), { code: 0, out: /abort requested\n[\s\S]*RolledBack after/ });
 });
 
@@ -339,12 +339,12 @@ t.test('what cannot become a Transaction is refused by one line, and nothing is 
   });
   const secrets = { ...many, items: [secret('one'), secret('two')] };
   const rows: readonly (readonly [JsonObject, RegExp])[] = [
-    [many, /^janus: These are 501 objects, and a Transaction takes at most 500/],
-    [twice, /^janus: ConfigMap .*\/one is there twice/],
+    [many, /^janus: The manifests hold 501 objects, and a Transaction takes at most 500/],
+    [twice, /^janus: ConfigMap .*\/one occurs twice/],
     [large, /^janus: The engine would refuse this Transaction \(TransactionTooLarge\): spec and annotations take 16\d{5} bytes/],
     [full, /^janus: The engine would refuse this Transaction \(TransactionTooLarge\): .* room for the status of 500 changes/],
     [generated, /^janus: .* holds a ConfigMap with generateName/],
-    [own, /^janus: .* holds Namespace .*, in which the Transaction itself is/],
+    [own, /^janus: .* holds Namespace .*, which also holds the Transaction/],
     [secrets, /^janus: The Secrets take 1\.2 MB in all, and one Secret holds at most 1 MiB/],
   ];
   for (const [object, words] of rows) {
@@ -367,7 +367,7 @@ t.test('what cannot become a Transaction is refused by one line, and nothing is 
   t.match(await janus('apply', '-f', again, '-f', again, ...release), {
     code: 1,
     out: '',
-    err: /ConfigMap .*\/again is there twice/,
+    err: /ConfigMap .*\/again occurs twice/,
   });
   t.same(await names(transactionsPath), before);
   t.notOk(
@@ -385,7 +385,7 @@ t.test('list, history, status and version', async (t) => {
   );
   t.match(await janus('list', ...where, '-l', 'none=such'), { code: 0, out: '', err: /^No Transactions in namespace/ });
   t.match((await janus('list', ...where, '-l', `${key}=${value}`)).out, /^folder +Committed/m);
-  t.match(await janus('list', ...where, '-w', '-o', 'json'), { code: 64, err: /--watch shows rows: leave out -o json/ });
+  t.match(await janus('list', ...where, '-w', '-o', 'json'), { code: 64, err: /--watch prints rows: leave out -o json/ });
   t.match((await janus('list', ...where, '-o', 'name')).out, /^transaction\.tx\.janus\.io\/folder$/m);
   const json = JSON.parse((await janus('list', ...where, '-o', 'json')).out);
   t.ok(isList(json.items) && json.items.length > 5);
@@ -424,7 +424,7 @@ t.test('the version of the engine: equal, another, none, not readable', inAllOnl
   const plan = ['plan', '-f', fileOf('versions', [change('Create', 'versions', configMap('versions'))]), ...engine];
   const collection = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   const path = `${collection}/janus`;
-  const warning = /^This program is version .* the engine .*: they may come to other verdicts\.$/m;
+  const warning = /^This program is version .* the engine .*: the engine may decide otherwise\.$/m;
   must(await stage.client.create(collection, deployment('registry.example/janus:0')));
   const digest = `registry.example:5000/janus@sha256:${'0'.repeat(64)}`;
   for (const [image, said, isWarned, label] of [
@@ -448,7 +448,7 @@ t.test('the version of the engine: equal, another, none, not readable', inAllOnl
   must(await stage.client.delete(path));
   const absent = await janus(...plan);
   t.match(absent, { code: 1, err: /^$/ }, 'no engine, no warning');
-  const nowhere = `namespace ${namespace} has no Deployment janus; name the namespace of the engine by --engine-namespace`;
+  const nowhere = `namespace ${namespace} has no Deployment janus; name the namespace of the engine with --engine-namespace`;
   t.match(absent.out, `\nNot seen     the locks: ${nowhere}\n`);
   t.match(await janus('version', ...engine), { code: 0, out: /\nengine unknown: .*janus cannot be read \(NotFound\)\n$/ });
   const rules = [{ apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] }];
@@ -512,7 +512,7 @@ t.test(
     t.match(await janus('locks', '--engine-namespace', elsewhere), {
       code: 0,
       out: new RegExp(`^TARGET[\\s\\S]*\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing$`, 'm'),
-      err: `There is no lock, but namespace ${elsewhere} has no Deployment janus; name the namespace of the engine by --engine-namespace: `,
+      err: `There is no lock, but namespace ${elsewhere} has no Deployment janus; name the namespace of the engine with --engine-namespace: `,
     });
     const rules = [
       { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] },
@@ -522,13 +522,13 @@ t.test(
     t.match(await cli.run(['locks', ...where, '--engine-namespace', stage.namespace], { env }), {
       code: 0,
       out: /^TARGET +WANTED BY +PHASE\nConfigMap \S+\/held /,
-      err: /^There is no lock, but Deployment \S+ cannot be read \(Forbidden\), so whether the engine is there is unknown: this is what Trans/,
+      err: /^There is no lock, but Deployment \S+ cannot be read \(Forbidden\), so whether the engine is there is unknown: these are the targets of running Trans/,
     });
     const seen = await cli.run(['locks', ...where], { env });
     t.match(seen, {
       code: 0,
       out: new RegExp(`^TARGET +WANTED BY +PHASE\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing\n$`),
-      err: /^You may not list leases in namespace janus-system \(Forbidden\): this is what Transactions say\.\nYou may not list secrets in namespace .* \(Forbidden\)/,
+      err: /^You may not list leases in namespace janus-system \(Forbidden\): these are the targets of running Transactions\.\nYou may not list secrets in namespace .* \(Forbidden\)/,
     });
   },
 );

@@ -259,7 +259,7 @@ t.test('undo --to: planned as a chain, refused before anything begins', async (t
   for (const name of ['rel-1', 'rel-2', 'rel-3', 'rel-4']) await committed(name, ['app'], line);
   await committed('stranger', ['else'], { fieldManager: 'other' });
   const words = ['undo', '--to', 'rel-1', ...where];
-  t.match(await cli.run(words), { code: 64, err: /Undo rel-4, rel-3, rel-2\? Here nobody can answer: give --yes/ });
+  t.match(await cli.run(words), { code: 64, err: /Undo rel-4, rel-3, rel-2\? There is no terminal to ask: give --yes/ });
   const plans = async (last: JsonObject) => [
     await answers('rel-4', planUndo, good),
     await answers('rel-3', planUndo, good),
@@ -267,7 +267,7 @@ t.test('undo --to: planned as a chain, refused before anything begins', async (t
   ];
   const { code, out, played } = await during([...words, '--yes'], () => plans(bad));
   t.equal(code, 3, out);
-  t.match(out, /^rel-2 cannot be undone as a whole: no undo begins\. No object was changed\. {3}exit 3\n$/m);
+  t.match(out, /^rel-2 cannot be undone as a whole: the command begins no undo\. No object was changed\. {3}exit 3\n$/m);
   t.match(out, /! ConfigMap b {2}RollbackConflict/);
   const after = (played as readonly JsonObject[]).map((one) => one['tx.janus.io/undo-after']);
   t.same(after, [undefined, 'rel-4', 'rel-4,rel-3']);
@@ -296,7 +296,10 @@ t.test('undo --to: each is waited for, and a chain that stops says what is there
       'tx.janus.io/undo-digest': other,
     });
   });
-  t.match(stopped, { code: 3, err: /The chain stops: rel-3 is there, as a whole\. Then janus undo --to rel-1 goes on\./ });
+  t.match(stopped, {
+    code: 3,
+    err: /The chain stops: rel-3 is in the cluster, as a whole\. Then janus undo --to rel-1 continues\./,
+  });
   t.equal((await annotationsOf('rel-2'))[request], undefined);
 
   const changed = await during(words, async () => {
@@ -304,7 +307,7 @@ t.test('undo --to: each is waited for, and a chain that stops says what is there
     await answers('rel-3', request, undefined, rolledBack);
     await answers('rel-2', planUndo, { ...good, counts: { delete: 3 } });
   });
-  t.match(changed, { code: 3, out: /3 delete, 0 recreate/, err: /The chain stops: rel-2 is there, as a whole\./ });
+  t.match(changed, { code: 3, out: /3 delete, 0 recreate/, err: /The chain stops: rel-2 is in the cluster, as a whole\./ });
   t.equal((await annotationsOf('rel-2'))[request], undefined);
 
   await store('rel-3', { phase: 'Committed', conditions: finished('Committed') });
@@ -314,7 +317,7 @@ t.test('undo --to: each is waited for, and a chain that stops says what is there
   });
   t.match(left, {
     code: 4,
-    err: /rel-3 is undone in part, and neither rel-3 nor rel-2 is there as a whole: janus retry rel-3\./,
+    err: /rel-3 is undone in part, and neither rel-3 nor rel-2 is in the cluster as a whole: janus retry rel-3\./,
   });
   t.match(await cli.run(words), { code: 1, err: /Cannot undo Transaction rel-3 .*janus retry rel-3 tries again/ });
 
@@ -325,9 +328,9 @@ t.test('undo --to: each is waited for, and a chain that stops says what is there
   });
   t.match(done, {
     code: 0,
-    out: /rel-2 undo requested[\s\S]*The newer Transactions of its field manager are undone\. janus diff rel-1 shows whether .*\n$/,
+    out: /rel-2 undo requested[\s\S]*The newer Transactions with its field manager are undone\. janus diff rel-1 shows whether .*\n$/,
   });
-  t.match(await cli.run(words), { code: 0, out: /Nothing of the field manager of .*\/rel-1 is newer\./ });
+  t.match(await cli.run(words), { code: 0, out: /No Transaction with the field manager of .*\/rel-1 is newer\./ });
 });
 
 t.test('undo --to: a Transaction that is no release of a line, or is not there', inAllOnly, async (t) => {
@@ -504,6 +507,6 @@ t.test('undo --to of Deployments: what their controller writes meanwhile is no o
   t.match(first, { verdict: 'changes', digest: /^[0-9a-f]{64}$/ });
   t.equal(second.digest, first.digest);
   const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
-  t.match(undone, { code: 0, out: /The newer Transactions of its field manager are undone/ }, undone.out + undone.err);
+  t.match(undone, { code: 0, out: /The newer Transactions with its field manager are undone/ }, undone.out + undone.err);
   t.match(await read(), { spec: { template: { spec: { containers: [{ image: 'web:1' }] } } } });
 });

@@ -315,7 +315,7 @@ t.test('what is edited, and what was created without the policy', async (t) => {
   await world.publish({ name, tag: 'v1.0.0' });
   await world.install(name, `${source(name)}:v1.0.0`, { packageName: name });
   const edited = await client.patch(ptxPath(name), { spec: { retryLimit: 2 } });
-  t.match(edited, { code: 422, text: /spec is immutable: create another one with another name/ });
+  t.match(edited, { code: 422, text: /spec is immutable: create another transaction with another name/ });
   const binding = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/spec.transactions.pkg.crossplane.io';
   must(await client.delete(binding));
   const bad = freeName();

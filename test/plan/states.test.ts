@@ -168,7 +168,7 @@ t.test('rbac of what a dry run refuses: what is known of it is printed, and the 
   const printed = await terminal.type(words);
   t.equal(printed.code, 0, printed.stderr);
   for (const index of [1, 2])
-    t.match(printed.stderr, new RegExp(`^Not known of all changes: spec\\.changes\\[${index}\\].*dry run`, 'm'));
+    t.match(printed.stderr, new RegExp(`^The rights may be incomplete: spec\\.changes\\[${index}\\].*dry run`, 'm'));
   const [list] = parseAllDocuments(printed.stdout).map((one) => one.toJS() as { items: JsonObject[] });
   const objects = list?.items ?? [];
   const rights = objects.flatMap(rulesOf).map(({ resources, verbs }) => `${resources}: ${verbs}`);

@@ -63,8 +63,8 @@ const all: readonly Bad[] = [
   bad('two', Buffer.from(`a: ${hidden}\n---\nb: 1`), new RegExp(`${of('two')}holds 2 documents`)),
   bad('broken', Buffer.from(`a: ${hidden}\n b: {`), new RegExp(`${of('broken')}is not the YAML of objects: line \\d`)),
   bad('bomb', Buffer.from(bomb), new RegExp(`${of('bomb')}holds a document of more than 300000 values`)),
-  bad('no-gzip', Buffer.from([0x1f, 0x8b, 1, 2, 3]), new RegExp(`${of('no-gzip')}is no gzip, or is cut`)),
-  bad('cut-gzip', gzipSync(asJson(good)).subarray(0, 20), new RegExp(`${of('cut-gzip')}is no gzip, or is cut`)),
+  bad('no-gzip', Buffer.from([0x1f, 0x8b, 1, 2, 3]), new RegExp(`${of('no-gzip')}is not gzip, or is cut`)),
+  bad('cut-gzip', gzipSync(asJson(good)).subarray(0, 20), new RegExp(`${of('cut-gzip')}is not gzip, or is cut`)),
   bad('gzip-bomb', gzipSync(Buffer.alloc(200 * mebibyte)), new RegExp(`${of('gzip-bomb')}unpacks to more than 2097152 bytes`)),
   bad('no-utf8', Buffer.from([0x61, 0xff, 0xfe]), new RegExp(`${of('no-utf8')}is not UTF-8`)),
   bad('changed', asJson(good), /has the digest sha256:[0-9a-f]{64}, contentFrom.digest requires sha256:[0-9a-f]{64}/, {
