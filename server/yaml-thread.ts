@@ -1,6 +1,6 @@
 // Reads YAML in a thread of its own. The parser takes a hundred bytes for each character of a hostile text, and seconds; a package has
 // millions of characters. The heap of the thread has a limit.
-import type { Asker } from '../hooks/objects/cluster.ts';
+import type { Requester } from '../hooks/objects/cluster.ts';
 import { startOnDemand } from './threads/on-demand.ts';
 import type { YamlAnswer, YamlTask } from './yaml.ts';
 
@@ -15,7 +15,7 @@ interface YamlOptions {
 
 interface OpenYaml {
   /** Undefined if the signal was aborted before the turn of the task. */
-  ask(task: YamlTask, asker: Asker, signal?: AbortSignal): Promise<YamlAnswer | undefined>;
+  ask(task: YamlTask, requester: Requester, signal?: AbortSignal): Promise<YamlAnswer | undefined>;
   /** Ends the thread. Waiting and later tasks are rejected. */
   close(): Promise<void>;
 }

@@ -98,13 +98,13 @@ function placeOf(error: unknown): string {
   return typeof mark === 'object' && mark !== null && 'line' in mark ? String(Number(mark.line) + 1) : '';
 }
 
-interface Room {
+interface MemoryBudget {
   readonly bounds: Bounds;
   readonly left: { values: number; characters: number };
 }
 
 // An aliased value counts each time it is used: a walk through the object visits it each time.
-function toJson(value: unknown, level: number, room: Room): Json {
+function toJson(value: unknown, level: number, room: MemoryBudget): Json {
   take(room, 'values', 1);
   if (level > room.bounds.levels) throw new Unfit(`holds a document of more than ${room.bounds.levels} levels`);
   if (value instanceof Map) return mapToJson(value, level, room);
@@ -114,19 +114,19 @@ function toJson(value: unknown, level: number, room: Room): Json {
   return (value ?? null) as Json;
 }
 
-function take({ bounds, left }: Room, what: 'values' | 'characters', count: number): void {
+function take({ bounds, left }: MemoryBudget, what: 'values' | 'characters', count: number): void {
   left[what] -= count;
   if (left[what] < 0) throw new Unfit(`holds a document of more than ${bounds[what]} ${what}`);
 }
 
-function mapToJson(map: ReadonlyMap<unknown, unknown>, level: number, room: Room): JsonObject {
+function mapToJson(map: ReadonlyMap<unknown, unknown>, level: number, room: MemoryBudget): JsonObject {
   const entries = [...map].map(([key, one]): [string, Json] => [keyOf(key, room), toJson(one, level + 1, room)]);
   const object = Object.fromEntries(entries);
   if (Object.keys(object).length < entries.length) throw new Unfit('holds a map with a key twice');
   return object;
 }
 
-function keyOf(key: unknown, room: Room): string {
+function keyOf(key: unknown, room: MemoryBudget): string {
   if (key === '<<') throw new Unfit('merges maps by <<: write them out');
   if (typeof key === 'object' && key !== null && !JSON.isRawJSON(key)) throw new Unfit('holds a key that is no text');
   const text = JSON.isRawJSON(key) ? key.rawJSON : String(key);

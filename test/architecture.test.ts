@@ -149,7 +149,7 @@ const rows: readonly Row[] = [
       ['cli/show/a.ts', "import type { Config } from '../../server/config.ts';"],
       ['cli/run/a.ts', "import { needsOf } from '../../hooks/transactions/checks/permissions.ts';"],
       ['cli/run/b.ts', "import { merge } from '../../hooks/objects/content/merge.ts';"],
-      ['cli/run/c.ts', "import { survey } from '../../hooks/transactions/inspect/survey.ts';"],
+      ['cli/run/c.ts', "import { survey } from '../../hooks/transactions/inspect/preflight.ts';"],
       ['cli/run/d.ts', "import type { Reply } from '../../hooks/transactions/call.ts';"],
       ['cli/input/a.ts', "import { createYamlThread } from '../../server/yaml-thread.ts';"],
       ['cli/input/b.ts', "import { bounds } from '../../server/manifests/bounds.ts';"],

@@ -163,9 +163,9 @@ export interface Clock {
 /** CEL with one variable, `object`. */
 export interface Expressions {
   /** `why`: why the text is no expression over `object`. `late`: it had no turn within `wait` ms; the next call tries again. */
-  compile(text: string, asker: Asker, wait: number): Promise<{ readonly why?: string } | 'late'>;
+  compile(text: string, requester: Requester, wait: number): Promise<{ readonly why?: string } | 'late'>;
   /** No message holds a value of the object. `late`: the expression had no turn in time; the next call tries again. */
-  evaluate(text: string, object: JsonObject, asker: Asker): Promise<ExpressionResult | 'late'>;
+  evaluate(text: string, object: JsonObject, requester: Requester): Promise<ExpressionResult | 'late'>;
 }
 
 /** `why`: a predicate, such as `is not UTF-8`; repeats nothing of what was read. */
@@ -187,7 +187,7 @@ export interface Manifests {
    * The one object in unpacked bytes. `late`: they are YAML, and had no turn within `wait` ms, because other Transactions came first; the next call
    * tries again.
    */
-  parse(bytes: Uint8Array, asker: Asker, wait: number): Promise<Manifest | 'late'>;
+  parse(bytes: Uint8Array, requester: Requester, wait: number): Promise<Manifest | 'late'>;
 }
 
 /** The result of a CEL expression. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words. */
@@ -197,7 +197,7 @@ export type ExpressionResult =
   | { readonly kind: 'broken'; readonly message: string };
 
 /** The Transaction that a task is for: namespaces have their turns one after the other, and so have the Transactions of one. */
-export interface Asker {
+export interface Requester {
   readonly namespace: string;
   readonly uid: string;
 }

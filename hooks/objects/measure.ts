@@ -4,7 +4,7 @@
 import { isDeeperThan, type JsonObject, mostLevels } from './json.ts';
 
 /** Bytes, both estimates. */
-export interface Measure {
+export interface Weight {
   readonly memory: number;
   readonly text: number;
 }
@@ -22,17 +22,17 @@ const marks: ReadonlyMap<number, number> = new Map([
 
 const [quote, colon, backslash] = [34, 58, 92];
 
-const known = new WeakMap<JsonObject, Measure>();
+const known = new WeakMap<JsonObject, Weight>();
 
 /** Remembers the measure of the text that the object was parsed from, or was a part of: then it counts as the whole. */
-export function remember(object: JsonObject, measure: Measure): void {
+export function remember(object: JsonObject, measure: Weight): void {
   known.set(object, measure);
 }
 
-const nothing: Measure = { memory: 0, text: 0 };
+const nothing: Weight = { memory: 0, text: 0 };
 
 /** Bytes in memory and as JSON. */
-export function weightOf(object: JsonObject | undefined): Measure {
+export function weightOf(object: JsonObject | undefined): Weight {
   if (object === undefined) return nothing;
   // What is nested without end is refused before it is kept (content/bulk.ts), and has no text.
   const measure = known.get(object) ?? (isDeeperThan(object, mostLevels) ? nothing : measureOfText(JSON.stringify(object)));
@@ -41,7 +41,7 @@ export function weightOf(object: JsonObject | undefined): Measure {
 }
 
 /** Of the text of one JSON value, which need not be valid: one pass without a tree. */
-export function measureOfText(text: string): Measure {
+export function measureOfText(text: string): Weight {
   const width = isWide(text) ? 2 : 1;
   let [memory, index] = [0, 0];
   while (index < text.length) {

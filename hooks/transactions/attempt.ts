@@ -17,15 +17,15 @@ import type { Memory } from './memory.ts';
 import { isUnderWay } from './model/phase.ts';
 import type { Pace, Status } from './model/status.ts';
 import type { Transaction } from './model/transaction.ts';
-import { type Ahead, createAhead } from './observe/ahead.ts';
 import type { Carry } from './observe/carry.ts';
 import { encodedFor } from './observe/encoding.ts';
 import { type Looked, look, type NotLive, readTransaction } from './observe/live.ts';
 import { turnFor } from './observe/loop-turns.ts';
+import { type MemoryBudget, readingInto } from './observe/memory-budget.ts';
 import { itemOf, type LockView, type Observation, type Observed, type Presence } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
+import { createPrefetch, type Prefetch } from './observe/prefetch.ts';
 import { readLive } from './observe/read.ts';
-import { type Room, readingInto } from './observe/room.ts';
 import { readSnapshot, type SnapshotSource } from './observe/snapshot.ts';
 import type { Sources } from './observe/sources.ts';
 import type { Result } from './outcome/answer.ts';
@@ -48,7 +48,7 @@ export interface CallContext {
   readonly memory: Memory;
   readonly session: Session;
   readonly looks: Looks;
-  readonly room: Room;
+  readonly room: MemoryBudget;
   readonly sources: Sources;
 }
 
@@ -60,7 +60,7 @@ interface TimedLook extends Looked {
   readonly lookedAt: number;
   /** Monotonic ms at the server time `now`. */
   readonly nowAt: number;
-  readonly ahead: Ahead;
+  readonly ahead: Prefetch;
 }
 
 /** What an attempt rests on: a look, and the pending status of this call if nobody has stored another status since. */
@@ -131,7 +131,7 @@ export async function lookAgain(context: CallContext, call: Call, progress: Prog
   const target = await readEarly(context.session.cluster, progress);
   const lookedAt = clock.monotonic();
   const live = await lookPatiently(context, call);
-  return live.kind === 'live' ? basisOf({ ...live, target, lookedAt, nowAt: lookedAt, ahead: createAhead() }, progress) : live;
+  return live.kind === 'live' ? basisOf({ ...live, target, lookedAt, nowAt: lookedAt, ahead: createPrefetch() }, progress) : live;
 }
 
 // The pending status continues the stored status from which this call started, and no other.

@@ -7,10 +7,10 @@ import { fault } from './checks/fault.ts';
 import { staticFaults } from './checks/validity.ts';
 import { autoscalersOf } from './inspect/autoscalers.ts';
 import { heldLocks, plannedChange } from './inspect/changes.ts';
+import { survey } from './inspect/preflight.ts';
 import { mayQuoteSecrets, printed } from './inspect/printed.ts';
 import { saidOfUndo } from './inspect/rights.ts';
 import { statesOf } from './inspect/states.ts';
-import { survey } from './inspect/survey.ts';
 import type { ChangeStates, Finding, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { decodeTransaction } from './model/transaction.ts';
 

@@ -4,7 +4,7 @@ import type { Clock } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
 import { createLruCache } from '../objects/lru-cache.ts';
 import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/in-flight.ts';
-import { createSightings, type Sightings } from './observe/sightings.ts';
+import { type CachedReader, createCachedReader } from './observe/cached-reader.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
 import { createUnfinished, type UnfinishedLooks } from './observe/unfinished.ts';
 
@@ -21,11 +21,11 @@ interface Remembered extends Recalled {
   readonly troubles: number;
   /** Monotonic ms before which the process requests nothing for the Transaction. */
   readonly notBefore?: number;
-  readonly turn?: Turn;
+  readonly turn?: NextFence;
 }
 
 /** What a process knows of its next turn, so that it can sign the Lease before it looks. */
-export interface Turn {
+export interface NextFence {
   /** The Lease of the first change; absent to keep the one that is known. */
   readonly lease?: JsonObject;
   /** Whether a change is next, and the last answer changed the stored status. */
@@ -50,7 +50,7 @@ export interface Ended {
 
 export interface Memory {
   readonly snapshots: SnapshotCache;
-  readonly sightings: Sightings;
+  readonly sightings: CachedReader;
   readonly unfinished: UnfinishedLooks;
   /** `refusedFor`: ms since the first refusal in a row, 0 without any. */
   recall(uid: string): Recalled & { readonly refusedFor: number };
@@ -66,9 +66,9 @@ export interface Memory {
   settled(uid: string): void;
   /** Returns the seconds to wait before the next try, for a call that met transient trouble. */
   remember(uid: string, ended: Ended): number;
-  keepTurn(uid: string, turn: Turn): void;
+  rememberFence(uid: string, turn: NextFence): void;
   /** The Lease to sign, if a change is next. */
-  nextTurn(uid: string): JsonObject | undefined;
+  leaseToFence(uid: string): JsonObject | undefined;
   /** ms until the process may request something for the Transaction again; 0 if it may now. */
   pauseLeft(uid: string): number;
   forget(uid: string): void;
@@ -89,7 +89,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
   return {
     snapshots,
     unfinished,
-    sightings: createSightings({ clock, span: sighting, most: mostRemembered }),
+    sightings: createCachedReader({ clock, span: sighting, most: mostRemembered }),
     recall: (uid) => {
       const { refusedAt = clock.monotonic(), ...known } = recalled(uid);
       return { ...known, refusedFor: clock.monotonic() - refusedAt };
@@ -113,11 +113,11 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
       const pause = Math.min(longestPause, firstPause * 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
       return Math.max(pause, stayAway / 1_000);
     },
-    keepTurn: (uid, turn) => {
+    rememberFence: (uid, turn) => {
       const known = recalled(uid);
       calls.set(uid, { ...known, turn: { ...known.turn, ...turn } });
     },
-    nextTurn: (uid) => {
+    leaseToFence: (uid) => {
       const { isNext, lease } = recalled(uid).turn ?? {};
       return isNext === true ? lease : undefined;
     },

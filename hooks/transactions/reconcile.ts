@@ -27,7 +27,7 @@ import { createMemory, createTurns } from './memory.ts';
 import { isDeletingHalf } from './model/halves.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
-import { createRooms } from './observe/room.ts';
+import { createMemoryBudgets } from './observe/memory-budget.ts';
 import { verified } from './observe/snapshot.ts';
 import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
@@ -46,7 +46,7 @@ export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
   const memory = createMemory(clock, Math.random, timing.sighting ?? 0);
   const inTurn = createTurns();
-  const rooms = createRooms();
+  const rooms = createMemoryBudgets();
   const server = crypto.randomUUID();
   let calls = 0;
   return (call) =>
@@ -81,7 +81,7 @@ async function reconcile(context: CallContext, call: Call): Promise<Reply> {
 
 // The fence that is most likely due is claimed before the look that must follow it; if that fails, it is claimed after a look.
 async function claimFence({ parts, memory, session, writer }: CallContext, { uid }: Call): Promise<void> {
-  const lease = memory.nextTurn(uid);
+  const lease = memory.leaseToFence(uid);
   const write = lease === undefined ? undefined : signWrite(lease, writer, parts.engineNamespace);
   const answer = write === undefined ? undefined : await session.cluster.send(write);
   if (answer?.kind === 'ok') memory.signed(uid, writer, undefined);

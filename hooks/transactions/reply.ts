@@ -8,14 +8,14 @@ import { holdsLocks } from './due.ts';
 import { accountFor, type OwnWrites } from './in-flight/in-flight.ts';
 import { releaseWrite, writerOf } from './locks/lease.ts';
 import { halfLifeLeft } from './locks/state.ts';
-import type { Memory, Turn } from './memory.ts';
+import type { Memory, NextFence } from './memory.ts';
 import { isPhase, isTerminal, isUnderWay } from './model/phase.ts';
 import { encodeStatus, type Status } from './model/status.ts';
 import type { Wait } from './model/wait.ts';
 import type { Carry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
-import { bounded } from './outcome/bounded.ts';
 import { completed, isMoved } from './outcome/status.ts';
+import { truncated } from './outcome/truncated.ts';
 import { reportOf } from './report/report.ts';
 import { engine, transactions } from './writes/resources.ts';
 
@@ -34,7 +34,7 @@ const because = 'internal error of the engine';
 export function replyOf({ parts, memory, session, looks }: CallContext, call: Call, made: Attempt, answer: Answer): Reply {
   const { transaction, now, stored } = made;
   const { uid } = transaction;
-  const next = spokenFor(memory, made, bounded(answer.status, transaction.size));
+  const next = spokenFor(memory, made, truncated(answer.status, transaction.size));
   const status = completed(stored, next, now, { ...transaction, order: memory.snapshots.get(uid)?.order });
   const isTroubled = answer.wait === 'backoff';
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(made));
@@ -44,7 +44,7 @@ export function replyOf({ parts, memory, session, looks }: CallContext, call: Ca
   memory.unfinished.keep(uid, lists);
   const isLooking = lists.size > 0;
   const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, isRefused, stayAway });
-  memory.keepTurn(uid, nextTurn(made, status, memory.recall(uid)));
+  memory.rememberFence(uid, leaseToFence(made, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);
   parts.record(reportOf(made, status));
@@ -123,7 +123,7 @@ function longestPauseUnder({ leases, now, stored }: Attempt): number {
 }
 
 // Without a look a process replaces only itself, or a settled writer. A call that only waits takes no turn.
-function nextTurn({ stored, first }: Attempt, status: Status, { writer }: OwnWrites): Turn {
+function leaseToFence({ stored, first }: Attempt, status: Status, { writer }: OwnWrites): NextFence {
   const { phase, settledWriter, version } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
   // While a gate is open nothing is sent.

@@ -4,7 +4,7 @@
 // A Transaction gets only its own answers. So no tenant can give an answer to another tenant, even if an API server repeats a uid. An
 // object in another version of the API is another object, even if its resourceVersion is equal.
 import { createHash } from 'node:crypto';
-import type { Asker, ExpressionResult } from '../../hooks/objects/cluster.ts';
+import type { ExpressionResult, Requester } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { createLruCache } from '../../hooks/objects/lru-cache.ts';
 
@@ -16,7 +16,7 @@ interface Known {
 }
 
 interface Question {
-  readonly asker: Asker;
+  readonly requester: Requester;
   readonly text: string;
   readonly object: JsonObject;
 }
@@ -47,8 +47,8 @@ export function rememberAnswers(most = 2_000, now: () => number = () => performa
   };
 }
 
-function keyOf({ asker, text, object }: Question): string | undefined {
+function keyOf({ requester, text, object }: Question): string | undefined {
   const uid = textAt(object, 'metadata', 'uid');
   const digest = createHash('sha256').update(text).digest('base64');
-  return uid === undefined ? undefined : [asker.uid, textAt(object, 'apiVersion'), uid, digest].join(' ');
+  return uid === undefined ? undefined : [requester.uid, textAt(object, 'apiVersion'), uid, digest].join(' ');
 }

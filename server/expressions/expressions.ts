@@ -28,19 +28,19 @@ export function createExpressions(own: Partial<Limits> = {}): OpenExpressions {
   const { ask, took, close } = startOnDemand<Task, ExpressionResult>({ program, name: 'expressions', ended, ...limits });
   const [answers, compiled] = [rememberAnswers(), rememberCompiled()];
   return {
-    async compile(text, asker, wait) {
+    async compile(text, requester, wait) {
       if (compiled.has(text)) return {};
-      const answer = await ask({ text }, asker, AbortSignal.timeout(wait));
+      const answer = await ask({ text }, requester, AbortSignal.timeout(wait));
       if (answer === undefined) return 'late';
       if (answer.kind === 'broken') return { why: answer.message };
       compiled.keep(text);
       return {};
     },
-    async evaluate(text, object, asker) {
-      const question = { asker, text, object };
+    async evaluate(text, object, requester) {
+      const question = { requester, text, object };
       const known = answers.find(question);
       if (known !== undefined) return known;
-      const answer = await ask({ text, object: JSON.stringify(object) }, asker, AbortSignal.timeout(limits.wait));
+      const answer = await ask({ text, object: JSON.stringify(object) }, requester, AbortSignal.timeout(limits.wait));
       if (answer === undefined) return 'late';
       answers.keep(question, answer, took());
       return answer;

@@ -1,7 +1,7 @@
 // Reads stored manifests. This thread parses JSON, because its memory and time are proportional to the text. Another thread parses YAML,
 // because its parser takes a hundred bytes for each character of a hostile text, and seconds.
 
-import type { Asker, Manifests } from '../../hooks/objects/cluster.ts';
+import type { Manifests, Requester } from '../../hooks/objects/cluster.ts';
 import type { YamlAnswer } from '../yaml.ts';
 import { startYaml } from '../yaml-thread.ts';
 import { bounds } from './bounds.ts';
@@ -25,12 +25,12 @@ const defaults: Limits = { limit: 2_000, idle: 30_000 };
 export function createManifests(limits: Limits = defaults): OpenManifests {
   const { ask, close } = startYaml({ name: 'manifests', ...limits });
   const texts = rememberTexts();
-  const readYaml = async (text: string, asker: Asker, wait: number): Promise<YamlAnswer | undefined> => {
-    const known = texts.find(asker, text);
+  const readYaml = async (text: string, requester: Requester, wait: number): Promise<YamlAnswer | undefined> => {
+    const known = texts.find(requester, text);
     if (known !== undefined) return known;
-    const answer = await ask({ texts: [text], bounds }, asker, AbortSignal.timeout(wait));
-    if (answer !== undefined) texts.keep(asker, text, answer);
+    const answer = await ask({ texts: [text], bounds }, requester, AbortSignal.timeout(wait));
+    if (answer !== undefined) texts.keep(requester, text, answer);
     return answer;
   };
-  return { unpack, parse: (bytes, asker, wait) => parsed(bytes, (text) => readYaml(text, asker, wait)), close };
+  return { unpack, parse: (bytes, requester, wait) => parsed(bytes, (text) => readYaml(text, requester, wait)), close };
 }

@@ -1,12 +1,12 @@
 // Caches answers to YAML texts. If a call has no time for all texts of its Transaction, the next call continues there. All answers
 // together have a bound. An answer that was used lately keeps its place. Otherwise Transactions could evict each other's answers forever.
 import { createHash } from 'node:crypto';
-import type { Asker } from '../../hooks/objects/cluster.ts';
+import type { Requester } from '../../hooks/objects/cluster.ts';
 import type { YamlAnswer } from '../yaml.ts';
 
 interface Texts {
-  find(asker: Asker, text: string): YamlAnswer | undefined;
-  keep(asker: Asker, text: string, answer: YamlAnswer): void;
+  find(requester: Requester, text: string): YamlAnswer | undefined;
+  keep(requester: Requester, text: string, answer: YamlAnswer): void;
 }
 
 interface Known {
@@ -35,8 +35,8 @@ export function rememberTexts(most = mostCharacters, now: () => number = () => p
     }
   };
   return {
-    find(asker, text) {
-      const key = keyOf(asker, text);
+    find(requester, text) {
+      const key = keyOf(requester, text);
       const found = known.get(key);
       if (found === undefined) return undefined;
       // The last entry of the map is the one that was used last.
@@ -44,11 +44,11 @@ export function rememberTexts(most = mostCharacters, now: () => number = () => p
       known.set(key, { ...found, used: now() });
       return found.answer;
     },
-    keep(asker, text, answer) {
+    keep(requester, text, answer) {
       dropUnused();
       const size = answer.kind === 'json' ? answer.text.length : answer.why.length;
       if (characters + size > most) return;
-      const key = keyOf(asker, text);
+      const key = keyOf(requester, text);
       const before = known.get(key);
       if (before !== undefined) drop(key, before);
       known.set(key, { answer, size, used: now() });
@@ -58,6 +58,6 @@ export function rememberTexts(most = mostCharacters, now: () => number = () => p
 }
 
 /** A Transaction gets only its own answers. */
-function keyOf({ uid }: Asker, text: string): string {
+function keyOf({ uid }: Requester, text: string): string {
   return `${uid} ${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -5,7 +5,7 @@
 // 3. Cached results and content count only for their repository, and only if the registry has shown this call that it may read the digest
 //    there. An answer to HEAD proves nothing about content of another repository.
 import { createHash } from 'node:crypto';
-import type { Asker } from '../../hooks/objects/cluster.ts';
+import type { Requester } from '../../hooks/objects/cluster.ts';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Registry, RegistryFailed } from '../../hooks/packages/registry.ts';
 import { createTurns, type Turns } from '../threads/turns.ts';
@@ -64,7 +64,7 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
       const signal = AbortSignal.timeout(deadline);
       const keychain = readKeychain(pullSecrets);
       const session = openSession({ exchange, root, keychain, signal, requestTimeout: timeout, httpHosts: options.httpHosts });
-      return registryOf({ ...parts, session, signal, asker: { namespace: '', uid: root ?? '' }, allowed: new Set() });
+      return registryOf({ ...parts, session, signal, requester: { namespace: '', uid: root ?? '' }, allowed: new Set() });
     },
     close: () => exchange.close(),
   };
@@ -78,7 +78,7 @@ interface Parts {
   /** Aborted when the call is over. */
   readonly signal: AbortSignal;
   /** The root package. Calls for different root packages take turns. */
-  readonly asker: Asker;
+  readonly requester: Requester;
   readonly seen: Seen;
   /** The content that the registry lets this call read: `SOURCE DIGEST`. */
   readonly allowed: Set<string>;
@@ -93,8 +93,8 @@ function registryOf(parts: Parts): Registry {
       answered(async () => {
         try {
           const files = await layersOf(source, digest, parts);
-          const { parsing: turns, signal, asker } = parts;
-          await inTurn({ turns, signal, asker }, source, () => readDocuments(packageStream(files), take, signal, asker));
+          const { parsing: turns, signal, requester } = parts;
+          await inTurn({ turns, signal, requester }, source, () => readDocuments(packageStream(files), take, signal, requester));
         } catch (error) {
           throw named(error, `${source}@${digest}`);
         }
@@ -113,11 +113,11 @@ async function answered<Answer>(work: () => Promise<Answer>): Promise<Answer | R
 
 /** All calls share the turns, and other calls may take longer. A waiting call stops waiting at its own deadline. */
 async function inTurn<Result>(
-  { turns, signal, asker }: Pick<Parts, 'turns' | 'signal' | 'asker'>,
+  { turns, signal, requester }: Pick<Parts, 'turns' | 'signal' | 'requester'>,
   source: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const release = await turns.take(asker, signal);
+  const release = await turns.take(requester, signal);
   if (release === undefined) throw unavailable(`${source}: not read in time, other requests came first`);
   return work().finally(release);
 }

@@ -1,5 +1,5 @@
 // Parses a YAML stream into objects, one document at a time, so that the largest document limits the memory.
-import type { Asker } from '../../hooks/objects/cluster.ts';
+import type { Requester } from '../../hooks/objects/cluster.ts';
 import { isList, isObject, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { startYaml } from '../yaml-thread.ts';
 import { orLate } from './late.ts';
@@ -19,7 +19,7 @@ const batch = 65_536;
 const yaml = startYaml({ name: 'packages', limit: 5_000, idle: 30_000 });
 
 const unending = new AbortController().signal;
-const anonymous: Asker = { namespace: '', uid: '' };
+const anonymous: Requester = { namespace: '', uid: '' };
 
 /**
  * Calls `take` with each object of the stream, in order. It skips empty documents. Throws if the text is not a stream of objects, or if
@@ -29,7 +29,7 @@ export async function readDocuments(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   take: (object: JsonObject) => void,
   signal: AbortSignal = unending,
-  asker: Asker = anonymous,
+  requester: Requester = anonymous,
 ): Promise<void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const documents = splitting();
@@ -39,7 +39,7 @@ export async function readDocuments(
   const parse = async (): Promise<void> => {
     const texts = waiting;
     [waiting, characters] = [[], 0];
-    for (const object of await orLate(parseObjects(texts, asker, signal), signal, late)) {
+    for (const object of await orLate(parseObjects(texts, requester, signal), signal, late)) {
       count += 1;
       if (count > limits.objects) throw invalid(`package.yaml holds more than ${limits.objects} objects`);
       take(object);
@@ -118,9 +118,9 @@ function late(): Error {
   return unavailable('the package was not read in time');
 }
 
-async function parseObjects(texts: readonly string[], asker: Asker, signal: AbortSignal): Promise<readonly JsonObject[]> {
+async function parseObjects(texts: readonly string[], requester: Requester, signal: AbortSignal): Promise<readonly JsonObject[]> {
   if (texts.length === 0) return [];
-  const read = await yaml.ask({ texts, bounds }, asker, signal);
+  const read = await yaml.ask({ texts, bounds }, requester, signal);
   if (read === undefined) throw late();
   if (read.kind === 'unreadable') throw invalid(`package.yaml ${read.why}`);
   const documents = parseJson(read.text);

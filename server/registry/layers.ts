@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import type { Header } from 'tar-stream';
 import { limits } from './limits.ts';
-import { counting, entriesOf, type Room } from './tar.ts';
+import { counting, entriesOf, type MemoryBudget } from './tar.ts';
 import { invalid } from './trouble.ts';
 
 const wanted = 'package.yaml';
@@ -21,7 +21,7 @@ export async function* packageStream(files: readonly string[]): AsyncGenerator<U
 }
 
 interface Search {
-  readonly room: Room;
+  readonly room: MemoryBudget;
   /** Paths that the layers so far hide in lower layers, with all paths below them. */
   readonly hidden: Set<string>;
   found: number;

@@ -8,14 +8,14 @@ import { limits } from './limits.ts';
 import { invalid, Trouble, unavailable } from './trouble.ts';
 
 /** The remaining limits. Each call throws a Trouble if a limit is exceeded. */
-export interface Room {
+export interface MemoryBudget {
   take(bytes: number): void;
   entry(): void;
   extendedHeader(bytes: number): void;
 }
 
 /** The limits for all layers of a package together. */
-export function counting(): Room {
+export function counting(): MemoryBudget {
   let [bytes, entries, headers] = [0, 0, 0];
   return {
     take(more) {
@@ -43,7 +43,7 @@ interface Entry {
 type Content = Entry['stream'];
 
 /** The entries of a tar file, plain, or compressed by gzip or zstd. Throws a Trouble if the file is not a tar. */
-export async function* entriesOf(file: string, room: Room): AsyncGenerator<Entry> {
+export async function* entriesOf(file: string, room: MemoryBudget): AsyncGenerator<Entry> {
   const tar = extractWithin(room);
   let trouble: unknown;
   const feeding = feed(file, room, tar).catch((error: unknown) => {
@@ -76,7 +76,7 @@ interface ExtendedHeaders {
 }
 
 /** tar-stream reads any number of extended headers before it shows a file. It copies a global header into each later file. */
-function extractWithin(room: Room): Extract {
+function extractWithin(room: MemoryBudget): Extract {
   const tar = extract();
   const open = tar as unknown as ExtendedHeaders;
   const decode = open._decodeLongHeader?.bind(tar);
@@ -114,7 +114,7 @@ function troubleOf(error: unknown): unknown {
     : unavailable(`the cache cannot be read (${code})`);
 }
 
-async function feed(file: string, room: Room, tar: Extract): Promise<void> {
+async function feed(file: string, room: MemoryBudget, tar: Extract): Promise<void> {
   for await (const chunk of unpacked(file)) {
     room.take(chunk.length);
     if (tar.destroying) return;

@@ -1,12 +1,12 @@
 // Starts a thread at its first task, and ends it after a time without tasks. The thread runs one task at a time, in turns. A task that
 // takes too long delays the others at most by its limit and the start of a thread.
-import type { Asker } from '../../hooks/objects/cluster.ts';
+import type { Requester } from '../../hooks/objects/cluster.ts';
 import { startThread, type Thread, type ThreadOptions } from './thread.ts';
 import { createTurns } from './turns.ts';
 
 interface OnDemand<Task, Answer> {
   /** Undefined if the signal was aborted before the turn of the task. */
-  ask(task: Task, asker: Asker, signal?: AbortSignal): Promise<Answer | undefined>;
+  ask(task: Task, requester: Requester, signal?: AbortSignal): Promise<Answer | undefined>;
   /** Ms that the last task took; 0 for the first task of a thread, because it includes the start of the thread. */
   took(): number;
   /** Ends the thread. Waiting and later tasks are rejected. */
@@ -38,8 +38,8 @@ export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { r
     return answer;
   };
   return {
-    async ask(task, asker, signal) {
-      const giveBack = await turns.take(asker, signal);
+    async ask(task, requester, signal) {
+      const giveBack = await turns.take(requester, signal);
       return giveBack === undefined ? undefined : serve(task).finally(giveBack);
     },
     took: () => took,

@@ -1,17 +1,17 @@
 // Gives out turns for a shared resource, such as a thread. The namespace that has waited longest since its last turn comes first, and in
 // it the Transaction that has waited longest. So a Transaction with many tasks delays others by only one of them. A Transaction that
 // stopped waiting comes first later.
-import type { Asker } from '../../hooks/objects/cluster.ts';
+import type { Requester } from '../../hooks/objects/cluster.ts';
 
 export interface Turns {
   /**
    * Resolves at the caller's turn with a function that ends the turn. Resolves with undefined if the signal is aborted before.
    */
-  take(asker: Asker, signal?: AbortSignal): Promise<(() => void) | undefined>;
+  take(requester: Requester, signal?: AbortSignal): Promise<(() => void) | undefined>;
 }
 
 interface Waiting {
-  readonly asker: Asker;
+  readonly requester: Requester;
   readonly start: () => void;
 }
 
@@ -30,7 +30,7 @@ export function createTurns(count = 1, now: () => number = () => performance.now
     if (next === undefined) return;
     free -= 1;
     waiting.delete(next);
-    last.note(next.asker);
+    last.note(next.requester);
     next.start();
   };
   const giveBack = (): void => {
@@ -38,7 +38,7 @@ export function createTurns(count = 1, now: () => number = () => performance.now
     go();
   };
   return {
-    take(asker, signal) {
+    take(requester, signal) {
       return new Promise((resolve) => {
         const leave = (): void => {
           waiting.delete(one);
@@ -48,7 +48,7 @@ export function createTurns(count = 1, now: () => number = () => performance.now
           signal?.removeEventListener('abort', leave);
           resolve(giveBack);
         };
-        const one = { asker, start };
+        const one = { requester, start };
         if (signal?.aborted === true) return leave();
         signal?.addEventListener('abort', leave, { once: true });
         waiting.add(one);
@@ -59,24 +59,24 @@ export function createTurns(count = 1, now: () => number = () => performance.now
 }
 
 interface LastTurns {
-  note(asker: Asker): void;
+  note(requester: Requester): void;
   /** The one that has waited longer; the first if both have waited equally long. */
   earlier(one: Waiting | undefined, other: Waiting): Waiting;
 }
 
 function createLastTurns(now: () => number): LastTurns {
   const times = new Map<string, number>();
-  const keysOf = ({ namespace, uid }: Asker): readonly string[] => [namespace, `${namespace}/${uid}`];
-  const isBefore = (one: Asker, other: Asker): boolean => {
-    const [mine, theirs] = [one, other].map((asker) => keysOf(asker).map((key) => times.get(key) ?? -1));
+  const keysOf = ({ namespace, uid }: Requester): readonly string[] => [namespace, `${namespace}/${uid}`];
+  const isBefore = (one: Requester, other: Requester): boolean => {
+    const [mine, theirs] = [one, other].map((requester) => keysOf(requester).map((key) => times.get(key) ?? -1));
     const [namespace = 0, own = 0] = mine ?? [];
     const [otherNamespace = 0, otherOwn = 0] = theirs ?? [];
     return namespace === otherNamespace ? own < otherOwn : namespace < otherNamespace;
   };
   return {
-    note(asker) {
+    note(requester) {
       const time = now();
-      for (const key of keysOf(asker)) {
+      for (const key of keysOf(requester)) {
         times.delete(key);
         times.set(key, time);
       }
@@ -85,6 +85,6 @@ function createLastTurns(now: () => number): LastTurns {
         times.delete(key);
       }
     },
-    earlier: (one, other) => (one === undefined || isBefore(other.asker, one.asker) ? other : one),
+    earlier: (one, other) => (one === undefined || isBefore(other.requester, one.requester) ? other : one),
   };
 }

@@ -1,7 +1,7 @@
 // What generated plans have met, so that a suite can show that it has met all of it. Said of plans that are compared already: what they
 // found is what the engine did.
 import type { Fault } from '../../hooks/transactions/checks/fault.ts';
-import type { Survey } from '../../hooks/transactions/inspect/survey.ts';
+import type { Survey } from '../../hooks/transactions/inspect/preflight.ts';
 import { sourceOf } from '../../hooks/transactions/model/source.ts';
 import { accounts } from './planned.ts';
 

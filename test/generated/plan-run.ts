@@ -5,7 +5,7 @@ import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/obje
 import { foreign } from '../../hooks/objects/words.ts';
 import { describeFaults, type Fault } from '../../hooks/transactions/checks/fault.ts';
 import { plannedChange } from '../../hooks/transactions/inspect/changes.ts';
-import { type Survey, survey } from '../../hooks/transactions/inspect/survey.ts';
+import { type Survey, survey } from '../../hooks/transactions/inspect/preflight.ts';
 import type { PlanParts } from '../../hooks/transactions/inspection.ts';
 import type { SnapshotEntry } from '../../hooks/transactions/model/entry.ts';
 import { annotations, decodeTransaction } from '../../hooks/transactions/model/transaction.ts';

@@ -5,7 +5,7 @@ import t from 'tap';
 import { at } from '../../hooks/objects/json.ts';
 import type { Item, Progress } from '../../hooks/transactions/model/item.ts';
 import { decodeStatus, encodeStatus, type Status } from '../../hooks/transactions/model/status.ts';
-import { bounded } from '../../hooks/transactions/outcome/bounded.ts';
+import { truncated } from '../../hooks/transactions/outcome/truncated.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { reportedStatus } from '../../schemas/sync-response.ts';
 import { phases } from '../../schemas/transaction-status.ts';
@@ -82,11 +82,11 @@ t.test('the API server stores a full status unchanged', async (t) => {
     target: { apiVersion: 'v1', kind: 'Secret', name: `s${index}` },
   }));
   const created = must(await client.create(path, transactionWith({ ...sampleSpec, changes })));
-  const reported = encodeStatus(bounded(status));
+  const reported = encodeStatus(truncated(status));
   const stored = must(await client.update(`${path}/sample/status`, { ...created, status: reported }));
   t.same(stored.status, reported);
   t.same(
-    encodeStatus(bounded(decodeStatus(at(stored, 'status'), changes.length) ?? status)),
+    encodeStatus(truncated(decodeStatus(at(stored, 'status'), changes.length) ?? status)),
     reported,
     'and it is read back as it was',
   );
@@ -94,10 +94,10 @@ t.test('the API server stores a full status unchanged', async (t) => {
 
 for (const phase of phases)
   t.test(`a status in ${phase} conforms`, async (t) => {
-    t.ok(conforms(encodeStatus(bounded({ ...status, phase }))), JSON.stringify(conforms.errors));
+    t.ok(conforms(encodeStatus(truncated({ ...status, phase }))), JSON.stringify(conforms.errors));
   });
 
 t.test('a field that the CRD does not name does not conform', async (t) => {
-  t.notOk(conforms({ ...encodeStatus(bounded(status)), novel: true }));
-  t.notOk(conforms({ ...encodeStatus(bounded(status)), items: [{ novel: true }] }));
+  t.notOk(conforms({ ...encodeStatus(truncated(status)), novel: true }));
+  t.notOk(conforms({ ...encodeStatus(truncated(status)), items: [{ novel: true }] }));
 });

@@ -17,7 +17,7 @@ import { dueOf } from '../../hooks/transactions/due.ts';
 import type { ChangeType } from '../../hooks/transactions/model/change.ts';
 import type { ItemError } from '../../hooks/transactions/model/item.ts';
 import { labelOf, reasonOfFailure } from '../../hooks/transactions/model/reason.ts';
-import { type BoundedStatus, decodeStatus, encodeStatus, type Status } from '../../hooks/transactions/model/status.ts';
+import { decodeStatus, encodeStatus, type Status, type TruncatedStatus } from '../../hooks/transactions/model/status.ts';
 import { annotations, decodeTransaction, type Transaction } from '../../hooks/transactions/model/transaction.ts';
 import { factsOf } from '../../hooks/transactions/outcome/facts.ts';
 import { completed } from '../../hooks/transactions/outcome/status.ts';
@@ -49,7 +49,7 @@ const packer = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.a
 
 interface Story {
   readonly transaction: Transaction;
-  readonly statuses: readonly BoundedStatus[];
+  readonly statuses: readonly TruncatedStatus[];
 }
 
 const types: readonly ChangeType[] = ['Patch', 'Create', 'Update', 'Delete'];
@@ -101,7 +101,7 @@ const story: fc.Arbitrary<Story> = fc
       (status) => (status.phase === 'RollingBack' ? undo.concluded(status, now, error) : status),
       (status) => transitions.answered(status, requested(transaction, status, now), `no effect: ${note}`),
     ];
-    let stored = statusOf('Pending', names.map(() => 'waiting').join(' '), { version: 0 }) as BoundedStatus;
+    let stored = statusOf('Pending', names.map(() => 'waiting').join(' '), { version: 0 }) as TruncatedStatus;
     const statuses = steps.map((step) => (stored = completed(stored, step(stored), now, transaction)));
     return { transaction, statuses };
   });

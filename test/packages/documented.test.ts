@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { packageReasons } from '../../hooks/packages/model/fault.ts';
 import { mostDependencies } from '../../hooks/packages/model/package.ts';
-import { mostCharacters, mostLists, mostObjects, mostTags } from '../../hooks/packages/observe/ahead.ts';
+import { mostCharacters, mostLists, mostObjects, mostTags } from '../../hooks/packages/observe/prefetch.ts';
 import { mostPackages } from '../../hooks/packages/observe/tree.ts';
 import { mostChecks } from '../../hooks/packages/resolve/package-index.ts';
 import { limits } from '../../server/registry/limits.ts';

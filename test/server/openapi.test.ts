@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { at, isObject, type Json, type JsonObject } from '../../hooks/objects/json.ts';
 import { emptyStatus, encodeStatus } from '../../hooks/transactions/model/status.ts';
-import { bounded } from '../../hooks/transactions/outcome/bounded.ts';
+import { truncated } from '../../hooks/transactions/outcome/truncated.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { syncRequest } from '../../schemas/sync-request.ts';
 import { request, rest, testApp } from './parts.ts';
@@ -109,7 +109,7 @@ t.test('its requests are validated by the schema that it shows', async (t) => {
 });
 
 const statuses: readonly (readonly [string, Json])[] = [
-  ['of a Transaction that begins', encodeStatus(bounded({ ...emptyStatus(1), version: 1 }))],
+  ['of a Transaction that begins', encodeStatus(truncated({ ...emptyStatus(1), version: 1 }))],
   ['of one that was gone before', {}],
 ];
 

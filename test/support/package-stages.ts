@@ -54,7 +54,7 @@ export const packageUnits: readonly Unit[] = [
   {
     name: 'packages/tree',
     what: 'reads the tree of a package from a registry',
-    holds: (path) => ['observe/tree.ts', 'observe/ahead.ts'].map(packages).includes(path),
+    holds: (path) => ['observe/tree.ts', 'observe/prefetch.ts'].map(packages).includes(path),
     sees: packageReads,
     nature: 'effects',
   },

@@ -1,6 +1,6 @@
 // Who may write beside an object decides how many dependents it has, and how they hang together. The engine has one thread for all
 // Transactions: what it makes of them takes about as long as reading them, in lists and in chains.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as leaseToFence } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { cascade, type Dependent, dependentOf, isMadeBy } from '../../hooks/transactions/hazards/dependents.ts';
 import type { HazardContext } from '../../hooks/transactions/hazards/read-context.ts';
@@ -66,7 +66,7 @@ t.test('owners that an object names are read a few at a time: others get their r
   let [now, most] = [0, 0];
   const busy = async (): Promise<object> => {
     most = Math.max(most, ++now);
-    await nextTurn();
+    await leaseToFence();
     now -= 1;
     return { kind: 'ok', resource: configMaps, object: { metadata: { uid: 'it' } } };
   };

@@ -12,7 +12,7 @@ import { configMaps, definitions, revisionsOfKind } from '../writes/resources.ts
 import { find, list, type PackageReader, served } from './read.ts';
 
 /** How many more values may be in memory at once. */
-interface Room {
+interface MemoryBudget {
   left: number;
 }
 
@@ -27,7 +27,7 @@ export async function objectsOf(
   source: string,
   digest: string,
   registry: Registry,
-  room: Room = { left: mostValues },
+  room: MemoryBudget = { left: mostValues },
 ): Promise<{ readonly meta: JsonObject | undefined; readonly objects: readonly JsonObject[] } | RegistryFailed> {
   const objects: JsonObject[] = [];
   const answer = await registry.read(source, digest, (object) => {

@@ -10,7 +10,7 @@ import type { Version } from '../model/version.ts';
 import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
 import { type Fetched, keyOf, type Needs, type RegistryData, type Release } from '../resolve/package-index.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
-import { type Ahead, listingAhead, mostCharacters, mostLists, mostObjects, mostTags } from './ahead.ts';
+import { listingAhead, mostCharacters, mostLists, mostObjects, mostTags, type Prefetch } from './prefetch.ts';
 
 export interface TreeQuery {
   /** The name of the package object. */
@@ -50,7 +50,7 @@ export async function readTree(query: TreeQuery, registry: Registry): Promise<Tr
   return treeFrom(query, listingAhead(registry, query));
 }
 
-async function treeFrom(query: TreeQuery, registry: Ahead): Promise<Tree> {
+async function treeFrom(query: TreeQuery, registry: Prefetch): Promise<Tree> {
   const root = await readRelease(query.reference, registry);
   if (registry.isFull()) return tooLarge(query.reference);
   if ('kind' in root) return root;
@@ -61,7 +61,7 @@ async function treeFrom(query: TreeQuery, registry: Ahead): Promise<Tree> {
   return resolved(query, root, registry);
 }
 
-async function resolved(query: TreeQuery, root: Read, registry: Ahead): Promise<Tree> {
+async function resolved(query: TreeQuery, root: Read, registry: Prefetch): Promise<Tree> {
   const { name, skipsDependencies, installed, reference } = query;
   const question: Question = { installed, root: { ...reference, name, skipsDependencies, digest: root.digest, meta: root.meta } };
   const known: Collected = { tags: new Map(), packages: new Map(), broken: new Map() };
@@ -99,7 +99,7 @@ function refused(...faults: readonly PackageFault[]): Tree {
 
 type Unreadable = RegistryFailed | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] };
 
-async function fetchAll({ tags, packages }: Needs, known: Collected, registry: Ahead): Promise<Unreadable | undefined> {
+async function fetchAll({ tags, packages }: Needs, known: Collected, registry: Prefetch): Promise<Unreadable | undefined> {
   const listing = tags.map(async (source) => {
     const answer = await registry.tags(source);
     // A missing repository has no versions: the resolution says who requires it.
@@ -124,7 +124,7 @@ function isLasting(unread: Unreadable): boolean {
   return unread.kind === 'refused' || unread.failure.kind !== 'unavailable';
 }
 
-async function readRelease(release: Release, registry: Ahead): Promise<Read | Unreadable> {
+async function readRelease(release: Release, registry: Prefetch): Promise<Read | Unreadable> {
   const answer = await registry.digest(release);
   if (answer.kind === 'failed') return answer;
   const { digest } = answer;

@@ -1,7 +1,8 @@
 // The change or the undo for which hazards are read, and whose the objects are that were found.
-import { whyIncomparable } from '../../objects/content/bulk.ts';
+
 import { kubernetesManagers } from '../../objects/content/controller-writes.ts';
 import { managersOf } from '../../objects/content/fields.ts';
+import { whyIncomparable } from '../../objects/content/too-large.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import type { SnapshotEntry } from '../model/entry.ts';

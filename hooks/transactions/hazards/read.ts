@@ -1,10 +1,10 @@
 // The reads that the table of hazards names, for a change and for its undo. Only reads.
 import type { Resource } from '../../objects/cluster.ts';
-import { whyIncomparable } from '../../objects/content/bulk.ts';
 import { writesAsController } from '../../objects/content/derived.ts';
 import { managersOf } from '../../objects/content/fields.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { field, pathText } from '../../objects/content/path.ts';
+import { whyIncomparable } from '../../objects/content/too-large.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { describe, identityOf, kindOf } from '../../objects/reference.ts';
 import type { SnapshotEntry } from '../model/entry.ts';

@@ -5,7 +5,7 @@ import type { PlanParts } from '../inspection.ts';
 import { engine } from '../writes/resources.ts';
 import { scalesReplicas } from './changes.ts';
 import { fieldChanges } from './masks.ts';
-import type { Survey } from './survey.ts';
+import type { Survey } from './preflight.ts';
 
 const horizontal: Resource = {
   ...{ group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', kind: 'HorizontalPodAutoscaler' },

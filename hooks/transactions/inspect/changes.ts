@@ -14,7 +14,7 @@ import { gateOf } from '../model/gated.ts';
 import { sourceOf } from '../model/source.ts';
 import { holderOf, managersOfChange, type Transaction } from '../model/transaction.ts';
 import type { LockView, Prepared } from '../observe/observation.ts';
-import { fieldChanges, type Hiding, hidingOf, shownPath } from './masks.ts';
+import { fieldChanges, hidingOf, type Masking, shownPath } from './masks.ts';
 import { ownersOf, scalersOf } from './owners.ts';
 
 /** `autoscalers`: all that may scale a target. */
@@ -59,7 +59,7 @@ export function scalesReplicas(fields: readonly FieldChange[], operation: Operat
 
 // An Apply under a shared manager drops fields of that manager by what it no longer names: nobody loses them to another. Where no dry run
 // was possible it is not known who loses what.
-function losersOf({ resolved, prior, expected, approximate }: Prepared, transaction: Transaction, hiding: Hiding) {
+function losersOf({ resolved, prior, expected, approximate }: Prepared, transaction: Transaction, hiding: Masking) {
   if (approximate) return [];
   const { forward } = managersOfChange(transaction, resolved.change);
   const kinds = listKindsOf(prior, expected);

@@ -8,8 +8,8 @@ import type { PlanParts } from '../inspection.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { creatingManager, decodeTransaction, type Transaction } from '../model/transaction.ts';
 import { engine, transactions } from '../writes/resources.ts';
-import { type Eyes, isForbidden } from './eyes.ts';
 import { holdsSecrets } from './masks.ts';
+import { isForbidden, type RestrictedReader } from './restricted-reader.ts';
 
 const apiVersion = 'tx.janus.io/v1alpha1';
 
@@ -21,7 +21,11 @@ export interface Tried {
 }
 
 /** `object` gets a name where it has only a `generateName`, and a uid where no dry run gives one. */
-export async function tryCreation({ reader, miss }: Eyes, actAs: PlanParts['actAs'], given: JsonObject): Promise<Tried> {
+export async function tryCreation(
+  { reader, miss }: RestrictedReader,
+  actAs: PlanParts['actAs'],
+  given: JsonObject,
+): Promise<Tried> {
   const object = named(given);
   const plain = decodeTransaction(withPath(object, ['metadata', 'uid'], crypto.randomUUID()));
   const location = { resource: transactions, namespace: plain.namespace, name: plain.name };
@@ -53,7 +57,7 @@ function named(given: JsonObject): JsonObject {
 
 const assigned = ['uid', 'resourceVersion', 'creationTimestamp', 'generation', 'managedFields', 'selfLink'];
 
-async function isInstalled(reader: Eyes['reader']): Promise<boolean> {
+async function isInstalled(reader: RestrictedReader['reader']): Promise<boolean> {
   return (await reader.resource(apiVersion, 'Transaction')).kind === 'ok';
 }
 

@@ -12,10 +12,10 @@ import type { StoredResource } from '../model/entry.ts';
 import { isFromSecret } from '../model/source.ts';
 import { annotations, type Transaction } from '../model/transaction.ts';
 
-export type Hiding = 'nothing' | 'values' | 'new fields too';
+export type Masking = 'nothing' | 'values' | 'new fields too';
 
 /** What must not be shown of a target. A Transaction may hold Secrets in its spec. */
-export function hidingOf(target: Pick<Reference, 'apiVersion' | 'kind'>, change: Change | undefined): Hiding {
+export function hidingOf(target: Pick<Reference, 'apiVersion' | 'kind'>, change: Change | undefined): Masking {
   if (isFromSecret(change)) return 'new fields too';
   const kind = `${groupOf(target.apiVersion)}/${target.kind}`;
   return kind === '/Secret' || kind === 'tx.janus.io/Transaction' ? 'values' : 'nothing';
@@ -35,7 +35,7 @@ interface Versions {
 
 interface Compared {
   readonly resource: Pick<StoredResource, 'statusSubresource'>;
-  readonly hiding: Hiding;
+  readonly hiding: Masking;
   /** Whether `now` is a version of its own, or there are only two. */
   readonly withNow: boolean;
 }
@@ -66,13 +66,13 @@ function outermost(paths: readonly Path[]): readonly Path[] {
   return all.filter((path) => !path.some((_, length) => known.has(pathText(path.slice(0, length)))));
 }
 
-function sideOf(name: 'before' | 'after' | 'now', value: Json | undefined, hiding: Hiding): Partial<Record<typeof name, Shown>> {
+function sideOf(name: 'before' | 'after' | 'now', value: Json | undefined, hiding: Masking): Partial<Record<typeof name, Shown>> {
   if (value === undefined) return {};
   return { [name]: hiding === 'nothing' ? { kind: 'value', value } : { kind: 'hidden' } };
 }
 
 interface Seen {
-  readonly hiding: Hiding;
+  readonly hiding: Masking;
   readonly before: JsonObject | undefined;
   readonly kinds: ListKinds;
 }

@@ -68,7 +68,7 @@ export type Pace = 'one' | 'all';
 declare const fits: unique symbol;
 
 /** A status that the CRD accepts: made by `bounded` (outcome/bounded.ts) alone. */
-export type BoundedStatus = Status & { readonly [fits]: true };
+export type TruncatedStatus = Status & { readonly [fits]: true };
 
 export function emptyStatus(changes: number): Status {
   const items = Array.from({ length: changes }, (): Item => ({ progress: { kind: 'waiting' } }));
@@ -141,7 +141,7 @@ function decodeCause(conditions: readonly Condition[]): { readonly cause?: Cause
 const times = ['startTime', 'completionTime', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
 
 /** The wire form. Equal statuses have equal wire forms: Metacontroller writes nothing then and wakes nobody. */
-export function encodeStatus(status: BoundedStatus): JsonObject {
+export function encodeStatus(status: TruncatedStatus): JsonObject {
   const time = (key: (typeof times)[number]): JsonObject => {
     const value = status[key];
     return value === undefined ? {} : { [key]: formatTime(value) };

@@ -2,7 +2,7 @@
 //
 // All Transactions share one thread, and their namespaces have turns. A call waits half a second for its turn at most.
 
-import type { Asker, Clock, ExpressionResult, Expressions } from '../../objects/cluster.ts';
+import type { Clock, ExpressionResult, Expressions, Requester } from '../../objects/cluster.ts';
 import { type Failure, lateTurn } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
@@ -49,7 +49,11 @@ const longest = 3_000;
 export type Evaluate = (expression: string, object: JsonObject) => Promise<ExpressionResult | 'late'>;
 
 /** For one look: its expressions, one after the other. The time begins with the first of them, which has its turn in any case. */
-export function evaluateInTurn(expressions: Expressions | undefined, clock: Pick<Clock, 'monotonic'>, asker: Asker): Evaluate {
+export function evaluateInTurn(
+  expressions: Expressions | undefined,
+  clock: Pick<Clock, 'monotonic'>,
+  requester: Requester,
+): Evaluate {
   if (expressions === undefined) return async () => ({ kind: 'broken', message: 'this process evaluates no expressions' });
   let until: number | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -57,7 +61,7 @@ export function evaluateInTurn(expressions: Expressions | undefined, clock: Pick
     const next = last.then(async (): Promise<ExpressionResult | 'late'> => {
       if (until !== undefined && clock.monotonic() >= until) return 'late';
       until ??= clock.monotonic() + longest;
-      return expressions.evaluate(expression, object, asker);
+      return expressions.evaluate(expression, object, requester);
     });
     last = next.catch(() => undefined);
     return next;

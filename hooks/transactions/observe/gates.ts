@@ -18,9 +18,9 @@ import type { Carry } from './carry.ts';
 import { readDiagnosis } from './diagnosis.ts';
 import { type Evaluate, evaluateInTurn } from './expressions.ts';
 import { gatedHalf } from './halves.ts';
+import { droppingEach } from './memory-budget.ts';
 import type { Presence } from './observation.ts';
 import { type Listed, presenceOf } from './read.ts';
-import { droppingEach } from './room.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 /** Objects that are in memory at once. */

@@ -10,13 +10,13 @@ import type { Status } from '../model/status.ts';
 import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
-import { type Ahead, readInTurn } from './ahead.ts';
 import type { StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { tryInTurn } from './deferred.ts';
 import { dueHalf } from './halves.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './others.ts';
+import { type Prefetch, readInTurn } from './prefetch.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
@@ -40,7 +40,7 @@ export interface ItemContext {
   /** The target as it was read before this look. */
   readonly earlier: Presence | undefined;
   /** Where the targets of an undo are read before their turn. */
-  readonly ahead: Ahead | undefined;
+  readonly ahead: Prefetch | undefined;
   /** What all changes share, if it was read before. */
   readonly shared?: Pick<ItemView, 'snapshot' | 'serviceAccount'>;
   /** Identities of objects that are taken for gone: nobody loses them. */

@@ -6,7 +6,6 @@ import { lockOf } from '../locks/lease.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
-import type { Ahead } from './ahead.ts';
 import type { StoredSnapshot } from './awaited.ts';
 import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
@@ -14,6 +13,7 @@ import { observeGates, observeOverdue } from './gates.ts';
 import { observeItem } from './item.ts';
 import type { BeginView, CleanUpView, Observed, Presence, ReleaseView, RelockView } from './observation.ts';
 import { readOwnConfigMaps } from './own-snapshots.ts';
+import type { Prefetch } from './prefetch.ts';
 import { observePrepare } from './prepare.ts';
 import type { Listed } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
@@ -36,7 +36,7 @@ export interface ObserveContext {
   /** The target of what is due, read before this look. */
   readonly earlier: Presence | undefined;
   /** Where targets of an undo are read before their turn. */
-  readonly ahead: Ahead | undefined;
+  readonly ahead: Prefetch | undefined;
   /** Read before what is due was known. */
   readonly snapshot: StoredSnapshot | undefined;
 }

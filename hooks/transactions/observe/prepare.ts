@@ -14,11 +14,11 @@ import { snapshotNames } from '../snapshots/names.ts';
 import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { reviewAccess } from './access.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
+import { type DryRunContext, type Evaluated, prepareOne, readOnce } from './dry-run.ts';
 import { irreversibleFaults } from './irreversible.ts';
 import type { Prepared, PrepareView } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import type { SnapshotSource } from './snapshot.ts';
-import { type Evaluated, prepareOne, readOnce, type TrialContext } from './trial.ts';
 
 /** Targets that are read and tried at once. */
 const atOnce = 8;
@@ -87,7 +87,7 @@ type PreparedEach =
   | { readonly kind: 'tooLarge'; readonly why: string };
 
 // Targets that would be too large together are not all read; nor tried, if that shows before.
-async function prepareEach(trial: TrialContext, resolved: readonly Resolved[]): Promise<PreparedEach> {
+async function prepareEach(trial: DryRunContext, resolved: readonly Resolved[]): Promise<PreparedEach> {
   const sizes = new Map<number, StateSize>();
   const whyFull = (): string | undefined => whyTooLarge([...sizes.values()], resolved.length);
   const found = await inTurn(

@@ -1,6 +1,6 @@
 // Small reads that several observations share.
 import type { Answer, Identity, Location, Reader } from '../../objects/cluster.ts';
-import { whyIncomparable } from '../../objects/content/bulk.ts';
+import { whyIncomparable } from '../../objects/content/too-large.ts';
 import { type Failure, tooLarge } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { SnapshotEntry } from '../model/entry.ts';

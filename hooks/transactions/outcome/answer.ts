@@ -21,7 +21,7 @@ export type Result =
   | { readonly kind: 'again'; readonly carry: Carry; readonly pause?: number }
   | { readonly kind: 'answer'; readonly status: Status; readonly wait: Wait; readonly finalized: boolean };
 
-export interface Done {
+export interface PerformedStep {
   readonly observation: Observation;
   readonly plan: Plan;
   readonly outcome: Outcome;
@@ -33,7 +33,7 @@ export function answer(status: Status, wait: Wait = 'none', finalized = false): 
   return { kind: 'answer', status, wait, finalized };
 }
 
-export function again({ carry }: Done): Result {
+export function again({ carry }: PerformedStep): Result {
   return { kind: 'again', carry };
 }
 
@@ -50,7 +50,7 @@ export function transientOf(outcome: Outcome): Passing | undefined {
 }
 
 /** Transient trouble: phase and items stay, the next call tries again. */
-export function waitForRecovery({ observation, outcome }: Done, what: string, failure = transientOf(outcome)): Result {
+export function waitForRecovery({ observation, outcome }: PerformedStep, what: string, failure = transientOf(outcome)): Result {
   return failure === undefined
     ? answer(observation.status, { seconds: 1 })
     : answerWith(waitOut(observation.status, what, failure, observation.transaction.isBeingDeleted));
@@ -76,6 +76,6 @@ export function touchedBy(
 }
 
 /** Where a drift belongs, and how much room there is for it. */
-export function driftContext({ observation: { status, transaction }, packer }: Done): DriftContext {
+export function driftContext({ observation: { status, transaction }, packer }: PerformedStep): DriftContext {
   return { transaction, packer, driftRoom: driftRoom(status, transaction.size) };
 }

@@ -11,13 +11,13 @@ import { shortened } from '../decide/wording.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { driftOf, storedDrift } from '../snapshots/drift.ts';
-import { again, answer, type Done, driftContext, type Result, waitForRecovery } from './answer.ts';
+import { again, answer, driftContext, type PerformedStep, type Result, waitForRecovery } from './answer.ts';
 import { factsOf } from './facts.ts';
 import { triedAgain } from './lagging.ts';
 import { placesTaken } from './places.ts';
 import { isFinal, refusedOnce } from './refused.ts';
 
-export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): Result {
+export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: PerformedStep): Result {
   const { observation, outcome } = done;
   const last = outcome.at(-1)?.answer;
   if (last === undefined) return again(done);
@@ -36,20 +36,20 @@ export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Done): 
   return afterFailure(step, done, last.failure);
 }
 
-export function afterRecordDrift(step: Extract<Step, { kind: 'recordDrift' }>, done: Done): Result {
+export function afterRecordDrift(step: Extract<Step, { kind: 'recordDrift' }>, done: PerformedStep): Result {
   const { observation } = done;
   const drift = storedDrift(step.drift, step.entry, driftContext(done));
   return answer(drift === undefined ? observation.status : withRecordedDrift(observation.status, step.index, drift));
 }
 
 // The same as for the change itself, but that nobody has counted how often.
-export function afterTrial(step: Extract<Step, { kind: 'refused' }>, done: Done): Result {
+export function afterTrial(step: Extract<Step, { kind: 'refused' }>, done: PerformedStep): Result {
   const { failure, index } = step;
   return afterFailure(step, done, isFinal(done.carry.refused, index) ? { ...failure, kind: 'refused' } : failure);
 }
 
 // An absent object is evaluated again; a Create can only miss its Namespace or its kind.
-function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: Done, failure: Failure): Result {
+function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: PerformedStep, failure: Failure): Result {
   const { observation } = done;
   const isToEvaluateAgain =
     failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');

@@ -6,9 +6,9 @@ import type { Step } from '../decide/step.ts';
 import { fieldsReleased } from '../decide/transitions.ts';
 import type { Wait } from '../model/wait.ts';
 import { configMaps } from '../writes/resources.ts';
-import { again, answer, type Done, failuresOf, type Result, waitForRecovery } from './answer.ts';
+import { again, answer, failuresOf, type PerformedStep, type Result, waitForRecovery } from './answer.ts';
 
-export function afterReleaseFields(step: Extract<Step, { kind: 'releaseFields' }>, done: Done): Result {
+export function afterReleaseFields(step: Extract<Step, { kind: 'releaseFields' }>, done: PerformedStep): Result {
   const [failure] = failuresOf(done.outcome);
   if (failure?.kind === 'transient' && !isDeletionOverdue(done.observation))
     return waitForRecovery(done, 'removing the field manager');
@@ -16,7 +16,7 @@ export function afterReleaseFields(step: Extract<Step, { kind: 'releaseFields' }
 }
 
 // The deletion wakes the next call; where it was refused (409: something moved, 403: no right), it is tried again later.
-export function afterExpiry(done: Done): Result {
+export function afterExpiry(done: PerformedStep): Result {
   const [failure] = failuresOf(done.outcome);
   if (failure === undefined || failure.kind === 'absent') return answer(done.observation.status);
   if (failure.kind === 'transient') return waitForRecovery(done, 'deleting the Transaction after spec.ttlSecondsAfterFinished');
@@ -25,7 +25,7 @@ export function afterExpiry(done: Done): Result {
 
 const expiryRetry: Wait = { seconds: 60 };
 
-export function afterCleanUp(done: Done): Result {
+export function afterCleanUp(done: PerformedStep): Result {
   const failures = failuresOf(whatHolds(done));
   if (failures.some(({ kind }) => kind === 'transient'))
     return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');
@@ -37,11 +37,11 @@ export function afterCleanUp(done: Done): Result {
 
 // Others may write in the namespace of a Transaction, and move its snapshot whenever it is to go: then it is left to be swept. Leases are
 // in that of the engine.
-function whatHolds({ outcome, observation }: Done): Outcome {
+function whatHolds({ outcome, observation }: PerformedStep): Outcome {
   if (!isDeletionOverdue(observation)) return outcome;
   return outcome.filter(({ write }) => write.location.resource.plural !== configMaps.plural);
 }
 
-function hasMore({ observation: { due } }: Done): boolean {
+function hasMore({ observation: { due } }: PerformedStep): boolean {
   return due.kind === 'cleanUp' && due.hasMore;
 }

@@ -8,13 +8,13 @@ import { removerOf, undoWriteOf } from '../checks/deferred.ts';
 import { undoLater } from '../decide/waiting.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
-import { answerWith, type Done, type Result } from './answer.ts';
+import { answerWith, type PerformedStep, type Result } from './answer.ts';
 
 /** ms before each further try. */
 const pauses: readonly number[] = [50, 150, 300, 500];
 
 /** The next try, where an earlier write of the same Transaction may be what the API server has not heard of; else undefined. */
-export function triedAgain({ observation, carry }: Done, index: number, failure: Failure): Result | undefined {
+export function triedAgain({ observation, carry }: PerformedStep, index: number, failure: Failure): Result | undefined {
   const { items, phase } = observation.status;
   const earlier = phase === 'RollingBack' ? items : items.slice(Math.max(0, index - 1), index);
   const tries = carry.lagging ?? 0;
@@ -27,7 +27,7 @@ export function triedAgain({ observation, carry }: Done, index: number, failure:
 }
 
 /** The undo of that change once more after another one, where that may take the reason of the refusal away; else undefined. */
-export function undoneAfter({ observation }: Done, entry: SnapshotEntry, failure: Failure): Result | undefined {
+export function undoneAfter({ observation }: PerformedStep, entry: SnapshotEntry, failure: Failure): Result | undefined {
   const { status, due } = observation;
   if (due.kind !== 'restore' || due.snapshot.kind !== 'stored') return undefined;
   const isNext = ({ index }: SnapshotEntry): boolean => {

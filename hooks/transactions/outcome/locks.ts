@@ -6,12 +6,12 @@ import type { Step } from '../decide/step.ts';
 import { concluded } from '../decide/undo-transitions.ts';
 import { waitOut } from '../decide/waiting.ts';
 import type { LockState } from '../observe/observation.ts';
-import { answer, answerWith, type Done, type Result, stoppedBy } from './answer.ts';
+import { answer, answerWith, type PerformedStep, type Result, stoppedBy } from './answer.ts';
 
 type Acquire = Extract<Step, { kind: 'acquire' }>;
 
 /** Taken ones are known now; the names of others' are to be read: then it is decided again. */
-export function takenLocks(step: Acquire, done: Done): Result {
+export function takenLocks(step: Acquire, done: PerformedStep): Result {
   const { outcome, carry, observation } = done;
   const locks = new Map<string, LockState>(carry.locks);
   const acquired = new Set(carry.acquired);
@@ -37,7 +37,7 @@ function isRefused({ verb }: Write, { kind }: Failure): boolean {
 
 // A lock that the engine may not take; before anything was applied the Transaction ends. It names all its Leases: those that were taken
 // beside the refused one are released.
-function refused({ meanwhile }: Acquire, { observation }: Done, message: string): Result {
+function refused({ meanwhile }: Acquire, { observation }: PerformedStep, message: string): Result {
   const { status, due, now } = observation;
   if (status.phase === 'Pending') return answer(stoppedBy({ ...observation, status: meanwhile }, message, 'LockRefused'));
   if (!isFinal(observation)) return answer({ ...meanwhile, message: `waiting: ${message}` }, 'refusal');

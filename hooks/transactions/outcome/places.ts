@@ -5,7 +5,7 @@ import type { Step } from '../decide/step.ts';
 import { count } from '../decide/wording.ts';
 import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import type { Observation } from '../observe/observation.ts';
-import { type Done, failuresOf } from './answer.ts';
+import { failuresOf, type PerformedStep } from './answer.ts';
 
 const forbidden = 403;
 
@@ -29,7 +29,7 @@ function isCreation(step: Tried): boolean {
 /** Why a snapshot cannot be stored, and what to do. */
 export function snapshotRefused(
   failure: Failure,
-  { plan, outcome, observation }: Done,
+  { plan, outcome, observation }: PerformedStep,
 ): { readonly reason: Reason; readonly message: string } {
   const { message, code } = failure;
   if (code !== forbidden) return { reason: reasonOfFailure(failure), message: `the snapshot cannot be stored: ${message}` };

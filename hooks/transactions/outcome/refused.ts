@@ -6,13 +6,17 @@ import type { Attempt, Outcome } from '../../objects/mutation.ts';
 import type { Step } from '../decide/step.ts';
 import type { Carry, Refused } from '../observe/carry.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Done } from './answer.ts';
+import type { PerformedStep } from './answer.ts';
 
 // Fields that others own are no matter of the moment: once the object is read again and has not moved, they are in the way for good.
 const enough = ({ conflicts }: Failure): number => (conflicts === undefined ? 3 : 1);
 
 /** The carry after a write of that change was refused so: how often in a row at the version that it named. */
-export function refusedOnce({ carry, outcome }: Pick<Done, 'carry' | 'outcome'>, index: number, failure: Failure): Carry {
+export function refusedOnce(
+  { carry, outcome }: Pick<PerformedStep, 'carry' | 'outcome'>,
+  index: number,
+  failure: Failure,
+): Carry {
   const version = versionOf(outcome.at(-1)?.write);
   const { refused } = carry;
   const times = refused?.index === index && refused.version === version ? refused.times + 1 : 1;

@@ -15,8 +15,8 @@ import {
   again,
   answer,
   answerWith,
-  type Done,
   failuresOf,
+  type PerformedStep,
   type Result,
   stoppedBy,
   transientOf,
@@ -28,7 +28,7 @@ import { takenLocks } from './locks.ts';
 import { snapshotRefused } from './places.ts';
 import { afterCompensation } from './undo.ts';
 
-export function resultOf(step: Step, done: Done): Result {
+export function resultOf(step: Step, done: PerformedStep): Result {
   if (done.plan.kind === 'refused')
     return answer(stoppedBy(done.observation, describeFaults(done.plan.faults), done.plan.faults[0]?.reason));
   switch (step.kind) {
@@ -71,7 +71,7 @@ export function resultOf(step: Step, done: Done): Result {
 
 // A Lease that has moved is looked at again: it may still be ours. One that the engine may not delete is the operator's to mend, and
 // is there until then.
-function afterRelease(done: Done): Result {
+function afterRelease(done: PerformedStep): Result {
   const kinds = failuresOf(done.outcome).map(({ kind }) => kind);
   if (kinds.includes('transient')) return waitForRecovery(done, 'releasing locks');
   if (kinds.includes('refused')) return answer(done.observation.status, releaseRetry);
@@ -92,7 +92,7 @@ function wantedBy(step: Extract<Step, { kind: 'readMore' }>): Partial<Carry> {
   return 'entry' in step ? { reads: step.entry } : { diagnose: step.diagnose };
 }
 
-function againUnlessHeld(done: Done, what: string): Result {
+function againUnlessHeld(done: PerformedStep, what: string): Result {
   const { observation, outcome } = done;
   const failure = failuresOf(outcome).find(({ kind }) => kind === 'refused');
   const end = endOf(observation);
@@ -101,7 +101,7 @@ function againUnlessHeld(done: Done, what: string): Result {
   return transientOf(done.outcome) === undefined ? again(done) : waitForRecovery(done, what);
 }
 
-function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result {
+function afterStore(step: Extract<Step, { kind: 'store' }>, done: PerformedStep): Result {
   const { observation, outcome, plan, carry } = done;
   const [failure] = failuresOf(outcome);
   if (failure === undefined) {

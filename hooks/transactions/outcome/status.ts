@@ -6,11 +6,11 @@ import { targetRoom } from '../checks/room.ts';
 import { type Display, displayOf } from '../model/display.ts';
 import { openGates } from '../model/gated.ts';
 import type { UndoOrder } from '../model/item.ts';
-import { type BoundedStatus, encodeStatus, type Status } from '../model/status.ts';
+import { encodeStatus, type Status, type TruncatedStatus } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { notedNow } from '../model/undo.ts';
-import { bounded } from './bounded.ts';
 import { conditionsOf } from './conditions.ts';
+import { truncated } from './truncated.ts';
 
 const guarded = [
   'phase',
@@ -26,11 +26,11 @@ const guarded = [
 ] as const;
 
 /** The status to store after `before`. Equal when nothing has changed, the times of conditions included. */
-export function completed(before: Status, after: Status, now: number, transaction: Displayable): BoundedStatus {
-  const { display: _, ...fitting } = bounded(withRemovals(after, transaction), transaction.size);
+export function completed(before: Status, after: Status, now: number, transaction: Displayable): TruncatedStatus {
+  const { display: _, ...fitting } = truncated(withRemovals(after, transaction), transaction.size);
   const hasMoved = isMoved(before, fitting) || before.version === 0;
   return {
-    ...(fitting as BoundedStatus),
+    ...(fitting as TruncatedStatus),
     ...(hasMoved ? { display: newDisplay(fitting, transaction) } : keptDisplay(before)),
     version: hasMoved ? before.version + 1 : before.version,
     conditions: conditionsOf(fitting, before.conditions, now),
@@ -78,7 +78,7 @@ export function isMoved(before: Status, after: Status): boolean {
 }
 
 function withoutDisplay({ display: _, ...rest }: Status): JsonObject {
-  return encodeStatus(rest as BoundedStatus);
+  return encodeStatus(rest as TruncatedStatus);
 }
 
 function field(status: JsonObject, key: string): Json | undefined {

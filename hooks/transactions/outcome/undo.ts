@@ -19,12 +19,12 @@ import { isCreatingHalf } from '../model/halves.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { Wait } from '../model/wait.ts';
-import { answer, answerWith, type Done, type Result } from './answer.ts';
+import { answer, answerWith, type PerformedStep, type Result } from './answer.ts';
 import { triedAgain, undoneAfter } from './lagging.ts';
 import { placesTaken } from './places.ts';
 import { refusedOnce } from './refused.ts';
 
-export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, done: Done): Result {
+export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, done: PerformedStep): Result {
   const { observation, outcome } = done;
   const last = outcome.at(-1)?.answer;
   if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
@@ -42,7 +42,7 @@ export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, d
 // The first write restores the content; what follows it restores owners and status.
 function rewritten(
   { entry, verdict }: Extract<Step, { kind: 'compensate' }>,
-  { observation, outcome }: Done,
+  { observation, outcome }: PerformedStep,
 ): string | undefined {
   const [first] = outcome;
   if (first?.answer.kind !== 'ok' || !['content', 'recreate'].includes(verdict.kind)) return undefined;
@@ -59,7 +59,7 @@ function rewritten(
 }
 
 // The object that was created is gone: the one that was deleted comes back next.
-function formerNext({ index }: Extract<Step, { kind: 'compensate' }>, done: Done, note: string | undefined): Result {
+function formerNext({ index }: Extract<Step, { kind: 'compensate' }>, done: PerformedStep, note: string | undefined): Result {
   if (note === undefined) return { kind: 'again', carry: done.carry };
   return answer(
     withItem(done.observation.status, index, (item) => ({ ...item, note: shortened(note) })),
@@ -72,7 +72,7 @@ interface Last {
   readonly note: string | undefined;
 }
 
-function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }: Done, { last, note }: Last): Result {
+function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }: PerformedStep, { last, note }: Last): Result {
   const isNew = step.verdict.kind === 'recreate' || step.verdict.kind === 'complete';
   const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
   return answer(restored(observation.status, step.index, observation.now, { note, uid }));
@@ -89,7 +89,7 @@ function unfinishedAfter(
   return [goingSentence(entry.target, last.object, isSealed(entry, transaction)), { seconds: 0.2 }];
 }
 
-function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: Done): Result {
+function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: PerformedStep): Result {
   const { status, now } = observation;
   return answer(
     end.kind === 'restored' ? restored(status, index, now, { note: end.note }) : notRestored(status, index, now, end),
@@ -102,7 +102,11 @@ function isGone(last: Answer): boolean {
 }
 
 // Who may not write the object waits until nothing can land any more.
-function afterRefusedFence(step: Extract<Step, { kind: 'compensate' }>, done: Done, { kind }: Failure): Result | undefined {
+function afterRefusedFence(
+  step: Extract<Step, { kind: 'compensate' }>,
+  done: PerformedStep,
+  { kind }: Failure,
+): Result | undefined {
   const { verdict, index, entry } = step;
   if (verdict.kind !== 'fence') return undefined;
   if (verdict.givesUpOn.includes(kind)) return afterFence(step, verdict.end, done);
@@ -111,7 +115,7 @@ function afterRefusedFence(step: Extract<Step, { kind: 'compensate' }>, done: Do
   return answerWith(undoLater(done.observation.status, index, message));
 }
 
-function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Done, failure: Failure): Result {
+function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: PerformedStep, failure: Failure): Result {
   const { observation } = done;
   const { index } = step;
   const fenced = afterRefusedFence(step, done, failure);

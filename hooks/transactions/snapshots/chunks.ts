@@ -11,13 +11,13 @@ export interface EncodedEntry {
   readonly text: string;
 }
 
-export type Datum = readonly [key: string, value: string];
+export type DataEntry = readonly [key: string, value: string];
 
 const longestKey = 253;
 
 /** Distributes entries over the data of ConfigMaps; an entry that does not fit into one continues in the next. */
-export function distribute(entries: readonly EncodedEntry[]): readonly (readonly Datum[])[] {
-  const parts: Datum[][] = [[]];
+export function distribute(entries: readonly EncodedEntry[]): readonly (readonly DataEntry[])[] {
+  const parts: DataEntry[][] = [[]];
   let size = 0;
   for (const datum of entries.flatMap(chunksOf)) {
     const length = longestKey + Buffer.byteLength(datum[1]);
@@ -34,9 +34,9 @@ export function distribute(entries: readonly EncodedEntry[]): readonly (readonly
 // The limit counts bytes, a chunk counts characters, and a character has at most three bytes: a third of the limit always fits.
 const longestChunk = Math.floor(largestObject / 3) - longestKey;
 
-function chunksOf({ index, key, text }: EncodedEntry): readonly Datum[] {
+function chunksOf({ index, key, text }: EncodedEntry): readonly DataEntry[] {
   const chunks = Math.max(1, Math.ceil(text.length / longestChunk));
-  return Array.from({ length: chunks }, (_, chunk): Datum => {
+  return Array.from({ length: chunks }, (_, chunk): DataEntry => {
     const name = `${index}-${chunk}.${key}`.slice(0, longestKey);
     return [name, text.slice(chunk * longestChunk, (chunk + 1) * longestChunk)];
   });

@@ -4,7 +4,7 @@
 import type { Packer } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { type Datum, digestOf } from './chunks.ts';
+import { type DataEntry, digestOf } from './chunks.ts';
 import { mostParts, partName } from './names.ts';
 
 /** On Leases and snapshots: `namespace/name` of their Transaction. */
@@ -16,7 +16,7 @@ export const snapshotFinalizer = 'tx.janus.io/snapshot';
 export function configMapsOf(
   transaction: Transaction,
   base: string,
-  parts: readonly (readonly Datum[])[],
+  parts: readonly (readonly DataEntry[])[],
   packer: Packer,
 ): readonly JsonObject[] {
   const data = parts.map((part) => Object.fromEntries(part));

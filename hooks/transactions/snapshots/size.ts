@@ -1,6 +1,6 @@
 // How large the states of all targets may be together. They are in memory at once: before they are stored, and when they are read back.
 import type { JsonObject } from '../../objects/json.ts';
-import { type Measure, weightOf } from '../../objects/measure.ts';
+import { type Weight, weightOf } from '../../objects/measure.ts';
 import { describe, type Reference } from '../../objects/reference.ts';
 
 const mega = 1024 * 1024;
@@ -15,13 +15,13 @@ export const mostMemory = 48 * mega;
 const named = 3;
 
 /** The states before and after the change of one target. */
-export interface StateSize extends Measure {
+export interface StateSize extends Weight {
   readonly target: Reference;
 }
 
 export function stateSize(target: Reference, states: readonly (JsonObject | undefined)[]): StateSize {
   const weights = states.map(weightOf);
-  const sum = (part: keyof Measure): number => weights.reduce((total, weight) => total + weight[part], 0);
+  const sum = (part: keyof Weight): number => weights.reduce((total, weight) => total + weight[part], 0);
   return { target, memory: sum('memory'), text: sum('text') };
 }
 

@@ -5,7 +5,7 @@ import { type JsonObject, parseJson } from '../../objects/json.ts';
 import { weightOf } from '../../objects/measure.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { ownTurn } from '../observe/loop-turns.ts';
-import { keeping } from '../observe/room.ts';
+import { keeping } from '../observe/memory-budget.ts';
 import type { Surveyed } from './surveyed.ts';
 
 /** Bytes in memory of an object that is kept as it is. */

@@ -52,12 +52,12 @@ t.test('a request without an answer is never forgotten by what follows', async (
 t.test('the next turn', async (t) => {
   const { memory, ends } = remembering();
   const lease = { metadata: { name: 'l' } };
-  t.equal(memory.nextTurn('u'), undefined, 'nothing is known of it');
-  memory.keepTurn('u', { lease, isNext: false });
-  t.equal(memory.nextTurn('u'), undefined, 'no change is next');
-  memory.keepTurn('u', { isNext: true });
+  t.equal(memory.leaseToFence('u'), undefined, 'nothing is known of it');
+  memory.rememberFence('u', { lease, isNext: false });
+  t.equal(memory.leaseToFence('u'), undefined, 'no change is next');
+  memory.rememberFence('u', { isNext: true });
   ends();
-  t.equal(memory.nextTurn('u'), lease, 'the Lease is the one that was known before');
+  t.equal(memory.leaseToFence('u'), lease, 'the Lease is the one that was known before');
 });
 
 t.test('where the API server sent Retry-After, nothing is requested before', async (t) => {

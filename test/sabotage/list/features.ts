@@ -117,7 +117,7 @@ export const features: readonly Sabotage[] = [
     fault: 'what a call reads has no bound',
     edits: [
       {
-        file: 'hooks/transactions/observe/room.ts',
+        file: 'hooks/transactions/observe/memory-budget.ts',
         find: 'if (call + bytes > limits.call) return tooLarge(',
         replace: 'if (call + bytes > limits.call * 1000) return tooLarge(',
       },

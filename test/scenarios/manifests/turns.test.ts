@@ -49,11 +49,11 @@ function noted(): Noted {
   };
   const parts: Manifests = {
     unpack: manifests.unpack,
-    async parse(bytes, asker) {
-      const wait = crowd === '' ? patient : await (asker.namespace === crowd ? inCrowd() : afterCrowd());
-      order.push(`${asker.namespace} waits`);
-      const read = await manifests.parse(bytes, asker, wait);
-      order.push(`${asker.namespace} ${read === 'late' ? 'is late' : 'is read'}`);
+    async parse(bytes, requester) {
+      const wait = crowd === '' ? patient : await (requester.namespace === crowd ? inCrowd() : afterCrowd());
+      order.push(`${requester.namespace} waits`);
+      const read = await manifests.parse(bytes, requester, wait);
+      order.push(`${requester.namespace} ${read === 'late' ? 'is late' : 'is read'}`);
       return read;
     },
   };

@@ -7,7 +7,7 @@ import { createExpressions } from '../../../server/expressions/expressions.ts';
 
 type Limits = Parameters<typeof createExpressions>[0];
 
-const asker = { namespace: 'shop', uid: 'one' };
+const requester = { namespace: 'shop', uid: 'one' };
 
 interface Opened {
   /** As of one Transaction. */
@@ -31,10 +31,10 @@ export function open(t: Test, limits?: Limits): Opened {
   });
   const expressions = {
     compile: async (text: string) => {
-      const compiled = await opened.compile(text, asker, 60_000);
+      const compiled = await opened.compile(text, requester, 60_000);
       return compiled === 'late' ? compiled : compiled.why;
     },
-    evaluate: (text: string, object: JsonObject) => opened.evaluate(text, object, asker),
+    evaluate: (text: string, object: JsonObject) => opened.evaluate(text, object, requester),
     close: () => opened.close(),
   };
   return { expressions, threads };

@@ -7,7 +7,7 @@ import { createExpressions } from '../../../server/expressions/expressions.ts';
 import { createTurns } from '../../../server/threads/turns.ts';
 import { loops, megabyte } from './opened.ts';
 
-const asker = (namespace: string, uid = 'one') => ({ namespace, uid });
+const requester = (namespace: string, uid = 'one') => ({ namespace, uid });
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 t.test('namespaces have turns one after the other, and so have the Transactions of one', async (t) => {
@@ -15,7 +15,7 @@ t.test('namespaces have turns one after the other, and so have the Transactions 
   const turns = createTurns(1, () => now++);
   const order: string[] = [];
   const take = async (namespace: string, uid: string): Promise<void> => {
-    const over = await turns.take(asker(namespace, uid));
+    const over = await turns.take(requester(namespace, uid));
     order.push(`${namespace}/${uid}`);
     await tick();
     over?.();
@@ -27,10 +27,10 @@ t.test('namespaces have turns one after the other, and so have the Transactions 
 
 t.test('several turns at a time', async (t) => {
   const turns = createTurns(2);
-  const [first] = await Promise.all([turns.take(asker('many')), turns.take(asker('many'))]);
+  const [first] = await Promise.all([turns.take(requester('many')), turns.take(requester('many'))]);
   const order: string[] = [];
   const rest = ['many', 'few'].map(async (namespace) => {
-    await turns.take(asker(namespace));
+    await turns.take(requester(namespace));
     order.push(namespace);
   });
   await tick();
@@ -43,15 +43,15 @@ t.test('several turns at a time', async (t) => {
 t.test('who gave up waiting comes first the next time', async (t) => {
   let now = 0;
   const turns = createTurns(1, () => now++);
-  const first = await turns.take(asker('many'));
+  const first = await turns.take(requester('many'));
   const over = new AbortController();
-  const late = turns.take(asker('late'), over.signal);
+  const late = turns.take(requester('late'), over.signal);
   over.abort();
   t.equal(await late, undefined);
-  t.equal(await turns.take(asker('late'), over.signal), undefined, 'nor one whose time is over already');
+  t.equal(await turns.take(requester('late'), over.signal), undefined, 'nor one whose time is over already');
   const order: string[] = [];
   const note = async (namespace: string): Promise<void> => {
-    const over = await turns.take(asker(namespace));
+    const over = await turns.take(requester(namespace));
     order.push(namespace);
     over?.();
   };
@@ -64,11 +64,11 @@ t.test('who gave up waiting comes first the next time', async (t) => {
 t.test('no call waits for a long expression of another namespace', async (t) => {
   const expressions = createExpressions({ limit: 60_000, wait: 20 });
   t.teardown(() => expressions.close());
-  t.same(await expressions.compile('false', asker('many'), 60_000), {});
-  const long = t.rejects(expressions.evaluate(loops, megabyte, asker('many')), /has ended/);
-  t.equal(await expressions.evaluate('true', {}, asker('few')), 'late');
-  t.equal(await expressions.compile('true', asker('few'), 20), 'late');
-  t.same(await expressions.compile('false', asker('few'), 0), {}, 'an expression that is known needs no turn');
+  t.same(await expressions.compile('false', requester('many'), 60_000), {});
+  const long = t.rejects(expressions.evaluate(loops, megabyte, requester('many')), /has ended/);
+  t.equal(await expressions.evaluate('true', {}, requester('few')), 'late');
+  t.equal(await expressions.compile('true', requester('few'), 20), 'late');
+  t.same(await expressions.compile('false', requester('few'), 0), {}, 'an expression that is known needs no turn');
   await expressions.close();
   await long;
 });
@@ -77,7 +77,7 @@ t.test('the same expression over the same object is not evaluated again; what to
   let now = 0;
   const answers = rememberAnswers(2, () => now);
   const object = (uid: string, resourceVersion: string) => ({ apiVersion: 'v1', metadata: { uid, resourceVersion } });
-  const question = (text: string, own: JsonObject, by = 'one') => ({ asker: asker('shop', by), text, object: own });
+  const question = (text: string, own: JsonObject, by = 'one') => ({ requester: requester('shop', by), text, object: own });
   const yes: ExpressionResult = { kind: 'value', value: true };
   answers.keep(question('true', object('a', '1')), yes, 100);
   t.same(answers.find(question('true', object('a', '1'))), yes);

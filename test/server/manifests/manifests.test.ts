@@ -8,7 +8,7 @@ const most = 2 * mebibyte;
 
 type Limits = Parameters<typeof createManifests>[0];
 
-const asker = { namespace: 'shop', uid: 'one' };
+const requester = { namespace: 'shop', uid: 'one' };
 const patience = 60_000;
 
 /** Long enough for any machine. */
@@ -21,7 +21,7 @@ function open(t: Test, limits: Limits = patient): OpenManifests {
 }
 
 async function parsed(manifests: OpenManifests, text: string): Promise<string> {
-  const read = await manifests.parse(Buffer.from(text), asker, patience);
+  const read = await manifests.parse(Buffer.from(text), requester, patience);
   if (read === 'late') return read;
   return read.kind === 'object' ? JSON.stringify(read.object) : read.why;
 }
@@ -77,7 +77,7 @@ t.test('what is refused, without repeating any of it', async (t) => {
     [`{"a":[${'0,'.repeat(300_001)}0]}`, /^holds a document of more than 300000 values$/],
   ];
   for (const [text, wanted] of cases) t.match(await parsed(manifests, text), wanted, text.slice(0, 60));
-  t.same(await manifests.parse(Buffer.from([0x61, 0xff]), asker, patience), { kind: 'unreadable', why: 'is not UTF-8' });
+  t.same(await manifests.parse(Buffer.from([0x61, 0xff]), requester, patience), { kind: 'unreadable', why: 'is not UTF-8' });
 });
 
 t.test('gzip is unpacked, within bounds', async (t) => {
@@ -128,6 +128,6 @@ t.test('2 MiB of an ordinary manifest are no bomb', async (t) => {
     `      field${index}:\n        description: Some words about the field, as in a CRD.\n        type: string\n        maxLength: ${index}\n`;
   const text = `spec:\n  schema:\n    properties:\n${Array.from({ length: 16_000 }, (_, index) => property(index)).join('')}`;
   t.ok(text.length > 1.9 * mebibyte && text.length < most, `${text.length} characters`);
-  const read = await manifests.parse(Buffer.from(text), asker, patience);
+  const read = await manifests.parse(Buffer.from(text), requester, patience);
   t.match(read, { kind: 'object', values: 64_004 });
 });

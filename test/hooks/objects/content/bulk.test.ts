@@ -1,5 +1,5 @@
 import t from 'tap';
-import { whyIncomparable } from '../../../../hooks/objects/content/bulk.ts';
+import { whyIncomparable } from '../../../../hooks/objects/content/too-large.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 
 const many = (count: number, prefix = ''): JsonObject =>

@@ -2,11 +2,11 @@
 import t from 'tap';
 import type { Json, JsonObject } from '../../../../hooks/objects/json.ts';
 import {
-  type BoundedStatus,
   decodeStatus,
   emptyStatus,
   encodeStatus,
   type Status,
+  type TruncatedStatus,
 } from '../../../../hooks/transactions/model/status.ts';
 import { itemsOf, start, statusOf } from '../../../support/transactions.ts';
 
@@ -33,7 +33,7 @@ const full: Status = {
   cause: { reason: 'Timeout', message: 'late' },
 };
 
-const written = (status: Status): JsonObject => encodeStatus(status as BoundedStatus);
+const written = (status: Status): JsonObject => encodeStatus(status as TruncatedStatus);
 
 t.test('what is written is read again', async (t) => {
   t.same(decodeStatus(written(full), 2), full);

@@ -22,11 +22,14 @@ function thread(cost: number): { readonly expressions: Expressions; readonly don
   return { expressions: { compile, evaluate }, done, monotonic: () => now };
 }
 
-const asker = { namespace: 'shop', uid: 'one' };
+const requester = { namespace: 'shop', uid: 'one' };
 
 t.test('an expression of another Transaction waits for one of each, not for all of them', async (t) => {
   const { expressions, done, monotonic } = thread(1);
-  const [many, one] = [evaluateInTurn(expressions, { monotonic }, asker), evaluateInTurn(expressions, { monotonic }, asker)];
+  const [many, one] = [
+    evaluateInTurn(expressions, { monotonic }, requester),
+    evaluateInTurn(expressions, { monotonic }, requester),
+  ];
   const all = Array.from({ length: 50 }, (_, index) => many(`many ${index}`, {}));
   await one('one', {});
   t.ok(done.indexOf('one') <= 2, `after ${done.join(', ')}`);
@@ -40,7 +43,7 @@ t.test('the checks of another one, too', async (t) => {
     Array.from({ length: 50 }, () => ({ ...change, gate: { ready: { expression: 'many' } } })),
   );
   const checks = expressionFaults(expressions, { ...transaction, changes }, { monotonic });
-  await evaluateInTurn(expressions, { monotonic }, asker)('one', {});
+  await evaluateInTurn(expressions, { monotonic }, requester)('one', {});
   t.ok(done.indexOf('one') <= 2, `after ${done.join(', ')}`);
   t.same(await checks, { faults: [] });
 });
@@ -66,7 +69,7 @@ t.test('checks that had no turn are no fault, and the rest of them waits for the
 
 t.test('a look ends however long its expressions take together, and the first of them has its turn', async (t) => {
   const { expressions, done, monotonic } = thread(2_000);
-  const evaluate = evaluateInTurn(expressions, { monotonic }, asker);
+  const evaluate = evaluateInTurn(expressions, { monotonic }, requester);
   const results = await Promise.all(Array.from({ length: 500 }, (_, index) => evaluate(`${index}`, {})));
   t.same(done, ['0', '1']);
   t.equal(results.filter((result) => result === 'late').length, 498);

@@ -3,14 +3,19 @@ import t from 'tap';
 import type { Reader } from '../../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { weightOf } from '../../../../hooks/objects/measure.ts';
-import { createRooms, dropping, droppingEach, readingInto } from '../../../../hooks/transactions/observe/room.ts';
+import {
+  createMemoryBudgets,
+  dropping,
+  droppingEach,
+  readingInto,
+} from '../../../../hooks/transactions/observe/memory-budget.ts';
 import { configMaps, engine } from '../../../../hooks/transactions/writes/resources.ts';
 
 const limits = { little: 10, call: 100, process: 150 };
 const location = { resource: configMaps, namespace: 'shop', name: 'one' };
 
 t.test('a call gets no more than its bound: the failure is final (R1)', async (t) => {
-  const room = createRooms(limits).open('shop').room;
+  const room = createMemoryBudgets(limits).open('shop').room;
   t.equal(room.take(100), undefined);
   t.match(room.take(1), { kind: 'refused', code: 413, message: /more than 100 bytes/ });
   t.ok(room.isCrowded);
@@ -19,7 +24,7 @@ t.test('a call gets no more than its bound: the failure is final (R1)', async (t
 });
 
 t.test('a call waits while its namespace, or all of them, hold too much; a little is free (R1, R2)', async (t) => {
-  const rooms = createRooms(limits);
+  const rooms = createMemoryBudgets(limits);
   const [first, second, other] = [rooms.open('shop').room, rooms.open('shop').room, rooms.open('bank').room];
   t.equal(first.take(90), undefined);
   t.match(second.take(20), { kind: 'transient', reason: 'Busy' }, 'of the same namespace');
@@ -31,7 +36,7 @@ t.test('a call waits while its namespace, or all of them, hold too much; a littl
 });
 
 t.test('a read that outlives its call holds nothing', async (t) => {
-  const rooms = createRooms(limits);
+  const rooms = createMemoryBudgets(limits);
   const { room, close } = rooms.open('shop');
   const inner = room.inner();
   t.equal(inner.take(90), undefined);
@@ -50,7 +55,7 @@ function readerOf(objects: readonly JsonObject[]): Reader {
 t.test('what is dropped makes room, and what found none beside the others is tried again alone', async (t) => {
   const object = { data: { key: 'x'.repeat(50) } };
   const { memory } = weightOf(object);
-  const room = createRooms({ little: 0, call: memory, process: memory }).open('shop').room;
+  const room = createMemoryBudgets({ little: 0, call: memory, process: memory }).open('shop').room;
   const plain = readerOf(Array.from({ length: 9 }, () => ({ ...object })));
   const reader = readingInto(room, { ...plain, ...unused });
   const read = async (own: Reader) => (await own.get(location, engine)).kind;

@@ -8,7 +8,7 @@ import { elsewhere } from '../../../../hooks/transactions/decide/window.ts';
 import type { Status } from '../../../../hooks/transactions/model/status.ts';
 import { emptyCarry } from '../../../../hooks/transactions/observe/carry.ts';
 import type { Observation, ObservedTo } from '../../../../hooks/transactions/observe/observation.ts';
-import { type Done, touchedBy } from '../../../../hooks/transactions/outcome/answer.ts';
+import { type PerformedStep, touchedBy } from '../../../../hooks/transactions/outcome/answer.ts';
 import { resultOf } from '../../../../hooks/transactions/outcome/result.ts';
 import { createSealer } from '../../../../server/kubernetes/sealer.ts';
 import { entryFor, prior } from '../../../support/evaluated-objects.ts';
@@ -35,7 +35,7 @@ function failed(kind: FailureKind, code = 0): Answer {
 const gone: Answer = { kind: 'ok', object: { apiVersion: 'v1', kind: 'Status' }, serverTime: start };
 const there: Answer = { kind: 'ok', object: prior, serverTime: start };
 
-function doneWith(status: Status, answer: Answer, plan: Done['plan'] = { kind: 'nothing' }): Done {
+function doneWith(status: Status, answer: Answer, plan: PerformedStep['plan'] = { kind: 'nothing' }): PerformedStep {
   const observation: Observation = {
     now: start,
     transaction,
@@ -54,7 +54,7 @@ function doneWith(status: Status, answer: Answer, plan: Done['plan'] = { kind: '
 }
 
 /** `again`, or the phase, the items and when it comes again; `done` where the Transaction may go. */
-function told(step: Step, done: Done): string {
+function told(step: Step, done: PerformedStep): string {
   const result = resultOf(step, done);
   if (result.kind === 'again') return 'again';
   const { phase, items } = result.status;
@@ -152,7 +152,7 @@ check(statusOf('Committed', 'applied applied'), [
 ]);
 
 t.test('cleanUp: others hold a snapshot up for a minute at most, and no lock', async (t) => {
-  const at = (age: number, plural: string, kind: FailureKind): Done => {
+  const at = (age: number, plural: string, kind: FailureKind): PerformedStep => {
     const done = doneWith(statusOf('Committed', 'applied applied'), failed(kind));
     const observation = { ...done.observation, transaction: { ...transaction, deletedAt: start - age } };
     const moved = { ...write, location: { ...location, resource: { ...resource, plural } } };

@@ -6,9 +6,9 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import { type Item, isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { dropping } from './memory-budget.ts';
 import type { Presence } from './observation.ts';
 import { readLive } from './read.ts';
-import { dropping } from './room.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
 /** Targets read ahead of their turn, at most. */
@@ -28,14 +28,14 @@ function unlessLarge(found: Presence): Presence | undefined {
 }
 
 /** Lives as long as one look. */
-export interface Ahead {
+export interface Prefetch {
   /**
    * The target of the change `index`: from a read made ahead, at most once, otherwise read now. Also begins the reads of `later`.
    */
   take(index: number, later: readonly number[], read: Reads): Promise<Presence>;
 }
 
-export function createAhead(): Ahead {
+export function createPrefetch(): Prefetch {
   const begun = new Map<number, Promise<Presence | undefined>>();
   return {
     take: async (index, later, read) => {
@@ -59,7 +59,7 @@ interface Due {
   readonly status: Status;
   readonly index: number;
   readonly direction: 'forward' | 'backward';
-  readonly ahead: Ahead | undefined;
+  readonly ahead: Prefetch | undefined;
 }
 
 /** Reads the target of the change that is due. In an undo it also begins to read the targets that follow. */

@@ -3,7 +3,7 @@
 import type { AccessAnswer, Answer, Identity, Location, Reader } from '../../objects/cluster.ts';
 import { engine, leases, serviceAccounts } from '../writes/resources.ts';
 
-export interface Eyes {
+export interface RestrictedReader {
   readonly reader: Reader;
   /** Marks something as unseen. */
   miss(what: string): void;
@@ -14,7 +14,7 @@ export interface Eyes {
 
 const forbidden = 403;
 
-export function eyesOf(plain: Reader, actAs: 'serviceAccount' | 'caller'): Eyes {
+export function eyesOf(plain: Reader, actAs: 'serviceAccount' | 'caller'): RestrictedReader {
   const missed = new Set<string>();
   const answers = new Map<string, Promise<AccessAnswer>>();
   let time: number | undefined;

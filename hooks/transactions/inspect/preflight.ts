@@ -20,8 +20,8 @@ import { createSources } from '../observe/sources.ts';
 import { plan as planned } from '../plan/plan.ts';
 import { createLooks } from '../reading/looks.ts';
 import { type Tried, tryCreation } from './creation.ts';
-import { type Eyes, eyesOf } from './eyes.ts';
 import { type Later, later, untold } from './later.ts';
+import { eyesOf, type RestrictedReader } from './restricted-reader.ts';
 import { gapsOf, needsOfAll } from './rights.ts';
 
 export interface Survey {
@@ -64,7 +64,7 @@ export async function survey(parts: PlanParts, object: JsonObject): Promise<Surv
 
 type Found = Omit<Survey, 'transaction' | 'now' | 'unseen'>;
 
-async function investigated(parts: PlanParts, eyes: Eyes, tried: Tried): Promise<Found> {
+async function investigated(parts: PlanParts, eyes: RestrictedReader, tried: Tried): Promise<Found> {
   const context = contextOf(parts, eyes, tried.transaction);
   const { faults, trouble, prepared, locks } = await runStages(parts, eyes, context);
   const beyond: Later =
@@ -88,12 +88,12 @@ function without(faults: readonly Fault[], known: readonly Fault[]): readonly Fa
 /** Ms. A call that is late is made again, a plan is not: so it waits for its turns. */
 const longestTurn = 60_000;
 
-function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): LockContext {
+function contextOf(parts: PlanParts, eyes: RestrictedReader, transaction: Transaction): LockContext {
   const { clock, engineNamespace } = parts;
   const expressions = expressionsOf(parts, eyes);
   const manifests: Manifests = {
     unpack: parts.manifests.unpack,
-    parse: (bytes, asker) => parts.manifests.parse(bytes, asker, longestTurn),
+    parse: (bytes, requester) => parts.manifests.parse(bytes, requester, longestTurn),
   };
   return {
     reader: eyes.reader,
@@ -105,10 +105,10 @@ function contextOf(parts: PlanParts, eyes: Eyes, transaction: Transaction): Lock
   };
 }
 
-function expressionsOf({ expressions }: PlanParts, eyes: Eyes): Expressions {
+function expressionsOf({ expressions }: PlanParts, eyes: RestrictedReader): Expressions {
   if (expressions !== undefined)
     return {
-      compile: (text, asker) => expressions.compile(text, asker, longestTurn),
+      compile: (text, requester) => expressions.compile(text, requester, longestTurn),
       evaluate: expressions.evaluate,
     };
   return {
@@ -121,7 +121,7 @@ function expressionsOf({ expressions }: PlanParts, eyes: Eyes): Expressions {
 }
 
 async function unableToAct(
-  { reader }: Eyes,
+  { reader }: RestrictedReader,
   actAs: PlanParts['actAs'],
   { namespace, serviceAccountName: name }: Transaction,
 ): Promise<string | undefined> {
@@ -140,7 +140,7 @@ interface Run extends Stage {
 }
 
 /** As the engine goes: up to the stage that finds something. */
-async function runStages(parts: PlanParts, eyes: Eyes, context: LockContext): Promise<Run> {
+async function runStages(parts: PlanParts, eyes: RestrictedReader, context: LockContext): Promise<Run> {
   const begun = await observeBegin(context);
   const wanted = begun.targets.map(lockOf);
   const locks = await observeLocks({ ...context, carry: { ...emptyCarry, heldNames: namesOf(wanted) } }, wanted);
@@ -169,7 +169,7 @@ function stageOf(step: Step, { faults, trouble }: Checks): Stage {
   return { faults: faults.length > 0 || cause === undefined ? faults : [cause] };
 }
 
-function observationOf({ transaction, engineNamespace }: LockContext, eyes: Eyes, due: Observed): Observation {
+function observationOf({ transaction, engineNamespace }: LockContext, eyes: RestrictedReader, due: Observed): Observation {
   return {
     ...{ transaction, engineNamespace, due, now: eyes.now() ?? 0 },
     status: emptyStatus(transaction.changes.length),

@@ -8,7 +8,7 @@ import { createLruCache } from '../../objects/lru-cache.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 
 /** Puts what was seen before the reader; of an object only uid and version are remembered. */
-export type Sightings = (reader: Reader) => Reader;
+export type CachedReader = (reader: Reader) => Reader;
 
 interface Bounds {
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -18,7 +18,7 @@ interface Bounds {
   readonly most: number;
 }
 
-export function createSightings(bounds: Bounds): Sightings {
+export function createCachedReader(bounds: Bounds): CachedReader {
   const objects = remembering(bounds, identityAlone);
   const rights = remembering<AccessAnswer>(bounds, (found) => (found.kind === 'ok' && found.allowed ? found : undefined));
   return (reader) => ({

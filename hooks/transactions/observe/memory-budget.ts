@@ -22,11 +22,11 @@ interface RoomLimits {
 const shippedRoom: RoomLimits = { little: 2 * mega, call: 120 * mega, process: 152 * mega };
 
 /** The part of a call. */
-export interface Room {
+export interface MemoryBudget {
   /** Counts so many bytes, or says why there is no room for them. */
   take(bytes: number): Failure | undefined;
   /** A room inside of this room, which can be given back alone. */
-  inner(): Room;
+  inner(): MemoryBudget;
   /** Gives back all that was taken here. */
   drop(): void;
   /** Whether it has refused anything. */
@@ -38,11 +38,11 @@ interface Rooms {
    * For a call about a Transaction of that namespace. `close` ends it: a read that outlives its call, because a step threw beside it, must not
    * hold memory for ever.
    */
-  open(namespace: string): { readonly room: Room; close(): void };
+  open(namespace: string): { readonly room: MemoryBudget; close(): void };
 }
 
 /** Shared by all calls of a process. */
-export function createRooms(limits: RoomLimits = shippedRoom): Rooms {
+export function createMemoryBudgets(limits: RoomLimits = shippedRoom): Rooms {
   const tenants = new Map<string, number>();
   let all = 0;
   return {
@@ -74,7 +74,7 @@ export function createRooms(limits: RoomLimits = shippedRoom): Rooms {
   };
 }
 
-function roomOf(take: Room['take'], add: (bytes: number) => void): Room {
+function roomOf(take: MemoryBudget['take'], add: (bytes: number) => void): MemoryBudget {
   let [own, isCrowded] = [0, false];
   return {
     take(bytes) {
@@ -105,16 +105,16 @@ const busy: Failure = {
   definitive: true,
 };
 
-const rooms = new WeakMap<Reader, { readonly reader: Reader; readonly room: Room }>();
+const rooms = new WeakMap<Reader, { readonly reader: Reader; readonly room: MemoryBudget }>();
 
-function taken(room: Room, answer: Answer): Answer {
+function taken(room: MemoryBudget, answer: Answer): Answer {
   if (answer.kind === 'failed') return answer;
   const failure = room.take(weightOf(answer.object).memory);
   return failure === undefined ? answer : { kind: 'failed', failure };
 }
 
 /** The reader, whose objects are counted in `room`. */
-export function readingInto(room: Room, reader: Reader): Reader {
+export function readingInto(room: MemoryBudget, reader: Reader): Reader {
   const counted = <Arguments extends readonly unknown[]>(read: (...args: Arguments) => Promise<Answer>) => {
     return async (...args: Arguments): Promise<Answer> => taken(room, await read(...args));
   };

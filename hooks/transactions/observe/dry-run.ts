@@ -1,8 +1,8 @@
 // One target before its change: what is there, and what a dry run as the ServiceAccount says would be.
 
 import type { Reader } from '../../objects/cluster.ts';
-import { whyIncomparable } from '../../objects/content/bulk.ts';
 import { asNew } from '../../objects/content/content.ts';
+import { whyIncomparable } from '../../objects/content/too-large.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
@@ -39,13 +39,13 @@ interface Moved {
 
 type Refused = Resolved & { readonly prior?: JsonObject | undefined };
 
-export interface TrialContext extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+export interface DryRunContext extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
   readonly all: readonly Resolved[];
   /** The target as it was read first; several may ask for it. */
   readonly firstRead: (resolved: Resolved) => Promise<Presence>;
 }
 
-export function readOnce({ reader, transaction }: LockContext): TrialContext['firstRead'] {
+export function readOnce({ reader, transaction }: LockContext): DryRunContext['firstRead'] {
   const reads = new Map<number, Promise<Presence>>();
   return (resolved) => {
     const found = reads.get(resolved.index) ?? readTarget(reader, transaction, resolved);
@@ -68,7 +68,7 @@ const mostTries = 3;
 const mostConflictTries = 2;
 
 /** One target with its dry run. */
-export async function prepareOne(context: TrialContext, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
+export async function prepareOne(context: DryRunContext, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
   const { reader, transaction } = context;
   const found = await (before.length === 0 ? context.firstRead(resolved) : readTarget(reader, transaction, resolved));
   const verdict = await tryFound(context, resolved, found);
@@ -84,7 +84,7 @@ export async function prepareOne(context: TrialContext, resolved: Resolved, befo
 }
 
 // Whatever it is expected to become, shown by a dry run or not.
-async function checked(context: TrialContext, prepared: Prepared): Promise<Evaluated> {
+async function checked(context: DryRunContext, prepared: Prepared): Promise<Evaluated> {
   const why = whyIncomparable(prepared.expected);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(prepared.resolved, why) };
   const wrong = await wrongOwner(context, prepared);
@@ -95,7 +95,7 @@ async function checked(context: TrialContext, prepared: Prepared): Promise<Evalu
 
 const tried = 'was refused by a dry run';
 
-async function tryFound(context: TrialContext, resolved: Resolved, found: Presence): Promise<Evaluated | Moved> {
+async function tryFound(context: DryRunContext, resolved: Resolved, found: Presence): Promise<Evaluated | Moved> {
   const { transaction } = context;
   if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
   const prior = found.kind === 'present' ? found.object : undefined;
@@ -111,13 +111,13 @@ async function tryFound(context: TrialContext, resolved: Resolved, found: Presen
 }
 
 // Whether an Apply will make the Namespace depends on whether it is there.
-async function makerOf({ all, firstRead }: TrialContext, { dependsOn }: Resolved): Promise<number | undefined> {
+async function makerOf({ all, firstRead }: DryRunContext, { dependsOn }: Resolved): Promise<number | undefined> {
   const maker = all.find(({ index }) => index === dependsOn);
   if (maker?.change.type !== 'Apply' || maker.target.kind !== 'Namespace') return dependsOn;
   return (await firstRead(maker)).kind === 'present' ? undefined : dependsOn;
 }
 
-async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonObject | undefined): Promise<Evaluated | Moved> {
+async function tryChange(context: DryRunContext, resolved: Resolved, prior: JsonObject | undefined): Promise<Evaluated | Moved> {
   const { reader, transaction } = context;
   const { target, resource } = resolved;
   const way = wayOf(resolved.change.type, prior !== undefined);
@@ -142,7 +142,7 @@ function prepareTried(resolved: Resolved, tryout: Tryout): Evaluated {
 
 type Tried = Resolved & { readonly prior: JsonObject | undefined };
 
-async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, refusal: Failure): Promise<Evaluated | Moved> {
+async function afterRefusal(context: DryRunContext, resolved: Tried, way: Way, refusal: Failure): Promise<Evaluated | Moved> {
   const { prior, ...plain } = resolved;
   const recreation = prior === undefined ? undefined : await tryToRecreate(context, { ...plain, prior }, refusal);
   if (recreation?.kind === 'possible') {
@@ -158,7 +158,7 @@ async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, re
 }
 
 async function withAdvice(
-  context: TrialContext,
+  context: DryRunContext,
   { prior, ...plain }: Tried,
   failure: Failure,
   refused: Evaluated,
@@ -174,7 +174,7 @@ async function withAdvice(
 // these checks before it finds that the object exists: AlreadyExists means that the undo would pass. The probe uses the object's
 // own name, so that policies on names do not stop it.
 async function probeUndo(
-  { reader, transaction, all }: TrialContext,
+  { reader, transaction, all }: DryRunContext,
   resolved: Resolved,
   prior: JsonObject | undefined,
 ): Promise<Evaluated | undefined> {

@@ -8,7 +8,7 @@ import { bareItem, itemRoom } from '../checks/room.ts';
 import { type GateState, longestFound } from '../model/gate.ts';
 import type { Item } from '../model/item.ts';
 import { storableReason } from '../model/reason.ts';
-import type { BoundedStatus, Cause, Status } from '../model/status.ts';
+import type { Cause, Status, TruncatedStatus } from '../model/status.ts';
 import { notedValue, removed } from '../model/undo.ts';
 
 /** In UTF-16 units: the status is written at every step. */
@@ -16,7 +16,7 @@ const longest = { message: 2_000, itemText: 1_000, fieldManager: 128, uid: 128 }
 const mostManagers = 20;
 
 /** The status as it may be stored. `specSize` where it is known: else no more is taken than each change is promised. */
-export function bounded(status: Status, specSize = Number.POSITIVE_INFINITY): BoundedStatus {
+export function truncated(status: Status, specSize = Number.POSITIVE_INFINITY): TruncatedStatus {
   const { cause } = status;
   return {
     ...status,
@@ -27,7 +27,7 @@ export function bounded(status: Status, specSize = Number.POSITIVE_INFINITY): Bo
       Object.entries(status.handledAnnotations).map(([name, value]) => [name, value === removed ? value : notedValue(value)]),
     ),
     ...(cause === undefined ? {} : { cause: boundedCause(cause) }),
-  } as BoundedStatus;
+  } as TruncatedStatus;
 }
 
 function boundedCause({ reason, message }: Cause): Cause {

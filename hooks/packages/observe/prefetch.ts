@@ -7,7 +7,7 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 
 type List = ReturnType<Registry['tags']>;
 
-export interface Ahead extends Registry {
+export interface Prefetch extends Registry {
   /** Requests the tags of what that package requires; it must be a valid one, and its meta is kept. */
   ahead(meta: Meta): void;
   /** Whether there are more lists, tags in them, objects or characters than are kept; what was not requested yet then fails. */
@@ -31,7 +31,7 @@ const atOnce = 8;
 export function listingAhead(
   registry: Registry,
   { installed, skipsDependencies }: { readonly installed: readonly Installed[]; readonly skipsDependencies: boolean },
-): Ahead {
+): Prefetch {
   const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
   const [listing, reading] = [inLanes(), inLanes()];
