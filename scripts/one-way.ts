@@ -1,6 +1,6 @@
 // `npm run one-way`: finds the fields of built-in kinds that can be set but not set back. On a control plane of its own it creates an
 // object of each kind. It mutates each field of the schema with a real write, and tries the inverse as a dry run. Then it writes the table
-// for the checks (hooks/transactions/checks/one-way-fields.ts) and the undecided fields (docs/one-way.md). `--dry` writes nothing.
+// for the checks (hooks/transactions/hazards/one-way-fields.ts) and the undecided fields (docs/one-way.md). `--dry` writes nothing.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { at, isObject, type Json, type JsonObject, textAt } from '../hooks/objects/json.ts';
@@ -21,7 +21,7 @@ try {
   const seeded = new Set(seeds.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
   const unseeded = [...served.keys()].filter((name) => !seeded.has(name));
   if (!values.dry) {
-    writeFileSync(new URL('../hooks/transactions/checks/one-way-fields.ts', import.meta.url), tableOf(found, version));
+    writeFileSync(new URL('../hooks/transactions/hazards/one-way-fields.ts', import.meta.url), tableOf(found, version));
     writeFileSync(new URL('../docs/one-way.md', import.meta.url), documentOf(found, unseeded, version));
   }
   const count = (verdict: Found['verdict']): number => found.filter((one) => one.verdict === verdict).length;

@@ -108,7 +108,7 @@ export interface FieldConflict {
 }
 
 /** A kind that could not be listed, and why. */
-export interface Unseen<Why extends Failure = Failure> {
+export interface UnlistableKind<Why extends Failure = Failure> {
   /** Its plural with its group, or the APIService of the kinds. */
   readonly kind: string;
   /** As it was listed; absent for an APIService. */

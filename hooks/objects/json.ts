@@ -89,6 +89,17 @@ export function listAt(value: Json | undefined, ...keys: readonly string[]): rea
   return isList(found) ? found : [];
 }
 
+/** Empty where there is no object. */
+export function objectAt(value: Json | undefined, ...keys: readonly string[]): JsonObject {
+  const found = at(value, ...keys);
+  return isObject(found) ? found : {};
+}
+
+/** `listAt`, of what are objects in it. */
+export function objectsAt(value: Json | undefined, ...keys: readonly string[]): readonly JsonObject[] {
+  return listAt(value, ...keys).filter(isObject);
+}
+
 /** A copy with one key set; `undefined` removes it. Safe for every key, `__proto__` included. */
 export function withKey(object: JsonObject, key: string, value: Json | undefined): JsonObject {
   const entries = Object.entries(object).filter(([name]) => name !== key);

@@ -64,7 +64,7 @@ export interface PackageParts {
   /** ms of a call after which it sends no write. */
   readonly sendingTime: number;
   /** ms after which no request of a process that died, or stalled, can take effect: `sendingTime`, and the lifetime of a write. */
-  readonly lateness: number;
+  readonly lateWindow: number;
   readonly record: (report: PackageReport) => void;
 }
 

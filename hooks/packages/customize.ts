@@ -1,7 +1,7 @@
 // What wakes a package transaction: the Lock, and its own stages. Never CRDs: every call would hold all of them. What is related is a
 // doorbell; everything is read live.
 import type { JsonObject } from '../objects/json.ts';
-import { locks, stages, theLock, uidLabel } from './plan/resources.ts';
+import { locks, stages, theLock, uidLabel } from './writes/resources.ts';
 
 export function relatedResources(uid: string, namespace: string): readonly JsonObject[] {
   return [

@@ -9,26 +9,26 @@ export type Due =
   | 'refuse'
   /** The time of the next try, or of the next deletion of what is left, has not come. */
   | 'wait'
-  /** Take the Lock; being deleted, leave it. */
-  | 'take'
+  /** The Lock is acquired; if it is being deleted, the Lock is abandoned. */
+  | 'acquire'
   | 'validate'
   | 'prepare'
   | 'install'
   | 'verify'
   | 'rollBack'
   | 'release'
-  | 'clean';
+  | 'cleanUp';
 
 const byPhase = {
-  Waiting: 'take',
+  Waiting: 'acquire',
   Validating: 'validate',
   Preparing: 'prepare',
   Installing: 'install',
   Verifying: 'verify',
   RollingBack: 'rollBack',
   Releasing: 'release',
-  Succeeded: 'clean',
-  Failed: 'clean',
+  Succeeded: 'cleanUp',
+  Failed: 'cleanUp',
 } as const;
 
 /** `now` in ms since the epoch. */
@@ -37,12 +37,12 @@ export function dueOf(ptx: PackageTransaction, now: number): Due {
   if (isTerminal(status.phase) && !isDeleting) return afterEnd(millisecondsOf(status.sweepTime), now);
   if (status.phase !== 'Waiting' || isDeleting) return byPhase[status.phase];
   if (faultOf(ptx) !== undefined) return 'refuse';
-  return millisecondsOf(status.retryTime) > now ? 'wait' : 'take';
+  return millisecondsOf(status.retryTime) > now ? 'wait' : 'acquire';
 }
 
 function afterEnd(sweepTime: number, now: number): Due {
   if (sweepTime === 0) return 'rest';
-  return sweepTime > now ? 'wait' : 'clean';
+  return sweepTime > now ? 'wait' : 'cleanUp';
 }
 
 /** What is wrong with the spec, in words. */

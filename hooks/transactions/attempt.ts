@@ -3,6 +3,8 @@
 
 import type { Reader } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
+import type { Outcome } from '../objects/mutation.ts';
+import { perform } from '../objects/requests/perform.ts';
 import type { Call, EngineParts, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
 import { firstLease } from './decide/guards.ts';
@@ -19,7 +21,6 @@ import { type Ahead, createAhead } from './observe/ahead.ts';
 import type { Carry } from './observe/carry.ts';
 import { encodedFor } from './observe/encoding.ts';
 import { type Looked, look, type NotLive, readTransaction } from './observe/live.ts';
-import type { Looks } from './observe/looks.ts';
 import { turnFor } from './observe/loop-turns.ts';
 import { itemOf, type LockView, type Observation, type Observed, type Presence } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
@@ -32,9 +33,8 @@ import { recovered } from './outcome/recovered.ts';
 import { denied } from './outcome/refused.ts';
 import { resultOf } from './outcome/result.ts';
 import type { Session } from './perform/deadline.ts';
-import { perform } from './perform/perform.ts';
-import type { Outcome } from './plan/mutation.ts';
 import { plan } from './plan/plan.ts';
+import type { Looks } from './reading/looks.ts';
 import type { Answered } from './report/report.ts';
 import { withSurvey } from './undo/chain.ts';
 
@@ -175,7 +175,9 @@ export async function attempt(context: CallContext, basis: Basis, carry: Carry):
   const planned = plan(step, observation, { packer: sealer, encoded: await encodedFor(step, observation, sealer) });
   // Nothing is sent once the lock of the target is over, and nothing that was refused often enough is sent once more.
   const until = basis.nowAt + lockTime(step, observation) - timing.writeTimeout;
-  const outcome = denied(planned, step, carry.refused) ?? (await perform(planned, context.session.writerUntil(until)));
+  const outcome =
+    denied(planned, step, carry.refused) ??
+    (planned.kind === 'refused' ? [] : await perform(planned, context.session.writerUntil(until)));
   await turn();
   const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: sealer });
   return attemptOf(basis, observation, { step, carry, outcome, result });

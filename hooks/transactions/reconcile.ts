@@ -27,12 +27,12 @@ import { createMemory, createTurns } from './memory.ts';
 import { isDeletingHalf } from './model/halves.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
-import { createLooks } from './observe/looks.ts';
 import { createRooms } from './observe/room.ts';
 import { verified } from './observe/snapshot.ts';
 import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
 import { startSession } from './perform/deadline.ts';
+import { createLooks } from './reading/looks.ts';
 import { recoveredReply, replyOf, withoutTransaction } from './reply.ts';
 
 /** Attempts for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
@@ -54,7 +54,12 @@ export function createSync(parts: EngineParts): Hook {
       calls += 1;
       const session = startSession(cluster, clock, timing.stepDeadline);
       const until = clock.monotonic() + timing.stepDeadline * partForLooks;
-      const looks = createLooks({ now: clock.monotonic, until, lists: memory.unfinished.of(call.uid) });
+      const looks = createLooks({
+        now: clock.monotonic,
+        until,
+        lists: memory.unfinished.of(call.uid),
+        kinds: memory.unfinished.kindsOf(call.uid),
+      });
       const sources = createSources(parts.manifests, parts.clock);
       const { room, close } = rooms.open(call.namespace);
       const context = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources, room };

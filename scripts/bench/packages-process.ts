@@ -9,7 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import type { PackageReference } from '../../hooks/packages/model/reference.ts';
-import { type Asked, readTree } from '../../hooks/packages/observe/tree.ts';
+import { readTree, type TreeQuery } from '../../hooks/packages/observe/tree.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
 import { createRegistryClient } from '../../server/registry/client.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
@@ -100,7 +100,7 @@ function processorMs(pid: number | undefined): number {
 }
 
 /** Resolves the tree with that cache. */
-async function tree(cacheDirectory: string, question: Asked, through = (registry: Registry): Registry => registry) {
+async function tree(cacheDirectory: string, question: TreeQuery, through = (registry: Registry): Registry => registry) {
   seen.length = 0;
   const client = createRegistryClient({ cacheDirectory, cacheBytes: 2 ** 30, atOnce });
   const from = performance.now();

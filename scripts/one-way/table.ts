@@ -67,7 +67,7 @@ ${list(ways)}
 ## Undecided
 
 The API server admitted none of the tried values for these fields: they are immutable, or need other fields or another state of the
-object. Rules that read more than one field are written by hand in \`hooks/transactions/checks/one-way.ts\`: storage versions of a CRD, a Job that is resumed.
+object. Rules that read more than one field are written by hand in \`hooks/transactions/hazards/table.ts\`: storage versions of a CRD, a Job that is resumed.
 
 ${list(undecided)}
 

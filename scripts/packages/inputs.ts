@@ -7,7 +7,7 @@ import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
 import { readCompleteVersion, type Version } from '../../hooks/packages/model/version.ts';
 import { type Live, liveVersionOf } from '../../hooks/packages/observe/comparison.ts';
-import type { Asked } from '../../hooks/packages/observe/tree.ts';
+import type { TreeQuery } from '../../hooks/packages/observe/tree.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { readYaml, Unfit } from '../../server/yaml.ts';
@@ -23,7 +23,7 @@ interface Options {
 }
 
 export interface Inputs {
-  readonly asked: Asked;
+  readonly asked: TreeQuery;
   readonly pullSecrets: readonly string[];
   readonly live: Live;
   readonly close: () => Promise<void>;
@@ -66,7 +66,7 @@ function snapshotIn(file: string): JsonObject {
 /** The cluster does not answer, although the arguments are right. */
 export class Unanswered extends Error {}
 
-function askedOf(snapshot: JsonObject, lock: JsonObject, file: string): Asked {
+function askedOf(snapshot: JsonObject, lock: JsonObject, file: string): TreeQuery {
   const kind = kindOf(textAt(snapshot, 'kind'));
   const name = textAt(snapshot, 'metadata', 'name');
   if (kind === undefined)

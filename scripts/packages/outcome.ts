@@ -1,7 +1,7 @@
 // Prints the output of the command, for users and for programs.
 import { clean } from '../../hooks/objects/words.ts';
 import type { PackageFault } from '../../hooks/packages/model/fault.ts';
-import type { Held, Tree } from '../../hooks/packages/observe/tree.ts';
+import type { Tree, TreePackage } from '../../hooks/packages/observe/tree.ts';
 
 export type Outcome = Tree;
 
@@ -9,8 +9,8 @@ export function writeJson(outcome: Outcome): string {
   return `${JSON.stringify(outcome.kind === 'resolved' ? { ...outcome, packages: outcome.packages.map(plain) } : outcome, null, 2)}\n`;
 }
 
-function plain({ contents, meta, ...rest }: Held): object {
-  return { ...rest, kind: meta?.kind, objects: contents?.members };
+function plain({ contents, meta, ...rest }: TreePackage): object {
+  return { ...rest, kind: meta?.kind, objects: contents?.objects };
 }
 
 export function writeText(outcome: Outcome): string {
@@ -24,11 +24,11 @@ function refusal({ reason, message }: PackageFault): string {
   return `Refused: ${reason}: ${message}\n`;
 }
 
-function described(one: Held): string {
+function described(one: TreePackage): string {
   const version = [one.tag, one.digest].filter((part) => part !== undefined).join('@');
   const from = one.from === undefined || one.change === 'kept' ? '' : `, was ${one.from}`;
   const asked = one.demands.map(({ package: name, constraints }) => `${name} requires ${constraints}`);
-  const objects = (one.contents?.members ?? []).map(({ kind, name }) => `  ${clean(`${kind} ${name}`)}\n`);
+  const objects = (one.contents?.objects ?? []).map(({ kind, name }) => `  ${clean(`${kind} ${name}`)}\n`);
   const lines = [
     `${one.source} ${version} (${one.change}${from})\n`,
     asked.length > 0 ? `  because ${clean(asked.join(', '))}\n` : '',

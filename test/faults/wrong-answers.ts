@@ -70,7 +70,7 @@ function forEver(number: number, { failure }: WrongAnswer, run: () => Run): (cal
   };
 }
 
-/** A kind that cannot be listed is waited for as long as that, in ms (hooks/transactions/decide/unseen.ts). */
+/** A kind that cannot be listed is waited for as long as that, in ms (hooks/transactions/decide/unlistable-kinds.ts). */
 const listPatience = 60_000;
 
 /** Transactions that gave up too early: a transient failure must be retried until their time is over. */

@@ -6,7 +6,7 @@
 // number of plans is made again, and the smallest case that fails is looked for.
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { createLooks } from '../../hooks/transactions/observe/looks.ts';
+import { createLooks } from '../../hooks/transactions/reading/looks.ts';
 import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { must } from '../support/client.ts';

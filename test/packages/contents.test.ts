@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import t from 'tap';
 import { at, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
-import { replacementFaults, sharedMembers } from '../../hooks/packages/checks/conflicts.ts';
+import { replacementFaults, sharedObjects } from '../../hooks/packages/checks/conflicts.ts';
 import { inspect, installable } from '../../hooks/packages/checks/contents.ts';
 import { finalFault, packageFault } from '../../hooks/packages/model/fault.ts';
 import { dnsLabel, packageName, revisionName } from '../../hooks/packages/model/names.ts';
 import { readMeta } from '../../hooks/packages/model/package.ts';
 import { readReference, readSource } from '../../hooks/packages/model/reference.ts';
 import { compareWithLive, liveVersionOf } from '../../hooks/packages/observe/comparison.ts';
-import type { Held } from '../../hooks/packages/observe/tree.ts';
+import type { TreePackage } from '../../hooks/packages/observe/tree.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
 import { openInputs } from '../../scripts/packages/inputs.ts';
 import { writeText } from '../../scripts/packages/outcome.ts';
@@ -293,7 +293,7 @@ for (const [name, objects, expected] of contents)
   });
 
 t.test('a Function installs none of its objects', async (t) => {
-  t.match(inspected(meta({ kind: 'Function' }), crd), { members: [] });
+  t.match(inspected(meta({ kind: 'Function' }), crd), { objects: [] });
 });
 
 t.test('a status of nulls is dropped', async (t) => {
@@ -305,16 +305,16 @@ t.test('14: one CRD of two packages, or of somebody else', async (t) => {
     { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'buckets.s3.aws.example.org' },
   ];
   t.same(
-    sharedMembers([
-      { source: 'a', members },
-      { source: 'b', members: [] },
+    sharedObjects([
+      { source: 'a', objects: members },
+      { source: 'b', objects: [] },
     ]),
     [],
   );
   t.match(
-    sharedMembers([
-      { source: 'a', members },
-      { source: 'b', members },
+    sharedObjects([
+      { source: 'a', objects: members },
+      { source: 'b', objects: members },
     ]),
     [
       {
@@ -354,7 +354,14 @@ t.test('T31: an object of any kind that another package controls is not taken ov
   });
   if (typeof meta === 'string') throw new Error(meta);
   const digest = `sha256:${'b'.repeat(64)}`;
-  const held = { change: 'root', name: 'b', source: 'r.example.org/b', digest, revision: 'b-1', contents: { meta, members } };
+  const held = {
+    change: 'root',
+    name: 'b',
+    source: 'r.example.org/b',
+    digest,
+    revision: 'b-1',
+    contents: { meta, objects: members },
+  };
   const registry = {
     read: async (_source: string, _digest: string, take: (object: JsonObject) => void) => {
       take(composition);
@@ -363,7 +370,7 @@ t.test('T31: an object of any kind that another package controls is not taken ov
   };
   const owner = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ConfigurationRevision', controller: true };
   const compared = (name: string) =>
-    compareWithLive([held as unknown as Held], {
+    compareWithLive([held as unknown as TreePackage], {
       registry: registry as unknown as Registry,
       live: async () => ({ ...composition, metadata: { name: 'x', ownerReferences: [{ ...owner, name }] } }),
     });
@@ -458,9 +465,9 @@ t.test('manifests', async (t) => {
 
 t.test('words of a package stay on one line, every character visible', async (t) => {
   const member = { apiVersion: 'v1', kind: 'CustomResourceDefinition', name: 'a\u001b[2J\nReady: True\u202e' };
-  const [fault, ...others] = sharedMembers([
-    { source: 'a', members: [member] },
-    { source: 'b', members: [member] },
+  const [fault, ...others] = sharedObjects([
+    { source: 'a', objects: [member] },
+    { source: 'b', objects: [member] },
   ]);
   t.match(fault?.message, /CRD a\\u\{1b\}\[2J Ready: True\\u\{202e\}: a and b$/);
   t.same(others, []);
@@ -472,10 +479,10 @@ t.test('words of a package stay on one line, every character visible', async (t)
   t.equal(breaches.length, 1);
   t.match(breaches[0]?.message, /^[\x20-\x7e]+$/);
   t.equal(finalFault('InvalidPackage', 'a\nb').message, packageFault('InvalidPackage', 'a b').message);
-  const held: Held = {
+  const held: TreePackage = {
     ...{ source: 'r.example.org/a', name: 'a', revision: 'a-1', tag: 'v1.0.0', digest: undefined, meta: undefined },
     ...{ change: 'added', from: undefined, leaves: undefined, demands: [{ package: 'b', constraints: '>=v1.0.0\u001b' }] },
-    contents: { meta: {} as never, members: [member] },
+    contents: { meta: {} as never, objects: [member] },
   };
   const text = writeText({ kind: 'resolved', packages: [held], lock: [] });
   t.match(text, /^[\x20-\x7e\n]+$/);

@@ -4,46 +4,72 @@ import t from 'tap';
 import type { Answer, Cluster, ListOptions, Location, Reader, Resource, Write } from '../../hooks/objects/cluster.ts';
 import type { Failure, FailureKind } from '../../hooks/objects/failure.ts';
 import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
+import type { Mutation } from '../../hooks/objects/mutation.ts';
+import { perform, writerUntil } from '../../hooks/objects/requests/perform.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import { otherKind, otherName, sharedNames, takenName } from '../../hooks/packages/checks/names.ts';
-import { clean, keptFor, release } from '../../hooks/packages/decide/ending.ts';
-import { ended, pauseAfter } from '../../hooks/packages/decide/ends.ts';
-import { install } from '../../hooks/packages/decide/installing.ts';
-import { type Deed, type Move, staying } from '../../hooks/packages/decide/move.ts';
-import { prepare, withoutCluster } from '../../hooks/packages/decide/preparing.ts';
-import { rollBack } from '../../hooks/packages/decide/rolling-back.ts';
-import { undoLast } from '../../hooks/packages/decide/undo.ts';
-import { unread, validate } from '../../hooks/packages/decide/validating.ts';
-import { verify } from '../../hooks/packages/decide/verifying.ts';
-import { isToRead, refuse, take } from '../../hooks/packages/decide/waiting.ts';
+import * as acquiring from '../../hooks/packages/decide/acquiring.ts';
+import * as ending from '../../hooks/packages/decide/ending.ts';
+import * as installing from '../../hooks/packages/decide/installing.ts';
+import * as preparing from '../../hooks/packages/decide/preparing.ts';
+import * as rollingBack from '../../hooks/packages/decide/rolling-back.ts';
+import { type Step, setStatus } from '../../hooks/packages/decide/step.ts';
+import { ended, pauseAfter, unread } from '../../hooks/packages/decide/transitions.ts';
+import * as undo from '../../hooks/packages/decide/undo.ts';
+import * as validating from '../../hooks/packages/decide/validating.ts';
+import * as verifying from '../../hooks/packages/decide/verifying.ts';
 import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
 import { type PackageTransaction, readPackageTransaction, type Wanted } from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
 import { compareWithLive, leavingIn } from '../../hooks/packages/observe/comparison.ts';
-import { readNextChanges } from '../../hooks/packages/observe/establishing.ts';
-import { leftByFormer, leftByTries } from '../../hooks/packages/observe/leftovers.ts';
-import { membersOf, mostValues } from '../../hooks/packages/observe/members.ts';
+import { garbageOfPrevious, garbageOfTries } from '../../hooks/packages/observe/garbage.ts';
+import { readHolder, stagesOfTry } from '../../hooks/packages/observe/lock-state.ts';
+import { readNextChanges } from '../../hooks/packages/observe/next-changes.ts';
+import { mostValues, objectsOf } from '../../hooks/packages/observe/objects.ts';
+import { type Context, isToRead, keptFor } from '../../hooks/packages/observe/observation.ts';
 import { createMemory } from '../../hooks/packages/observe/progress.ts';
-import { find, findMetadata } from '../../hooks/packages/observe/reading.ts';
-import { lookAtHolder, stagesOfTry } from '../../hooks/packages/observe/standing.ts';
-import type { Held } from '../../hooks/packages/observe/tree.ts';
-import { answerOf, troubled } from '../../hooks/packages/outcome/answer.ts';
+import { find, findMetadata } from '../../hooks/packages/observe/read.ts';
+import type { TreePackage } from '../../hooks/packages/observe/tree.ts';
+import { resultOf, troubled } from '../../hooks/packages/outcome/answer.ts';
 import { changedBy } from '../../hooks/packages/outcome/changed.ts';
-import { perform } from '../../hooks/packages/perform/perform.ts';
-import { changedPackages } from '../../hooks/packages/plan/changed.ts';
-import { memberObject, revisionChange } from '../../hooks/packages/plan/changes.ts';
-import { mostObjectBytes, packedContents, readContents, sourced } from '../../hooks/packages/plan/contents.ts';
-import { stages as stageKind } from '../../hooks/packages/plan/resources.ts';
-import { stagesOf, stageWrite } from '../../hooks/packages/plan/stages.ts';
+import { plan } from '../../hooks/packages/plan/plan.ts';
+import { createPackageSync } from '../../hooks/packages/reconcile.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
-import { createPackageSync } from '../../hooks/packages/sync.ts';
+import { changedPackages } from '../../hooks/packages/writes/changed.ts';
+import { installedObject, revisionChange } from '../../hooks/packages/writes/changes.ts';
+import { mostObjectBytes, packedContents, readContents, sourced } from '../../hooks/packages/writes/contents.ts';
+import { stages as stageKind } from '../../hooks/packages/writes/resources.ts';
+import { stagesOf, stageWrite } from '../../hooks/packages/writes/stages.ts';
 import { gzip } from '../../server/gzip.ts';
 import { conditionIn, storyOf } from '../support/package-world.ts';
 
 const namespace = 'janus-packages';
 const now = Date.parse('2026-01-01T00:00:00Z');
-const moment = { now, late: 40_000 };
+const moment = { now, lateWindow: 40_000 };
+
+/** A step with the writes that are planned for it. */
+function planned(step: Step, context: Context) {
+  const writes = plan(step, context);
+  const mutations = writes.kind === 'sequence' ? writes.mutations : [];
+  return { ...step, mutations, finalized: step.kind === 'cleanUp' && step.finalized };
+}
+
+const decides =
+  <Observed extends Context>(decide: (observed: Observed) => Step) =>
+  (observed: Observed) =>
+    planned(decide(observed), observed);
+
+const [acquire, refuse] = [decides(acquiring.acquire), decides(acquiring.refuse)];
+const [release, cleanUp] = [decides(ending.release), decides(ending.cleanUp)];
+const [validate, prepare] = [decides(validating.validate), decides(preparing.prepare)];
+const [install, verify] = [decides(installing.install), decides(verifying.verify)];
+const rollBack = decides(rollingBack.rollBack);
+
+function undoLast(context: Context, found: readonly JsonObject[]) {
+  const undone = undo.undoLast(context.ptx, found);
+  return undone.kind === 'step' ? { ...undone, step: planned(undone.step, context) } : undone;
+}
 
 function ptxOf(changes: Partial<Status> = {}, spec: JsonObject = {}): PackageTransaction {
   const package_ = {
@@ -93,7 +119,7 @@ t.test('a status of a newer version is left to that version', async (t) => {
     openRegistry: refuse,
     gzip,
     namespace,
-    ...{ deadline: 1_000, sendingTime: 1_000, lateness: 0 },
+    ...{ deadline: 1_000, sendingTime: 1_000, lateWindow: 0 },
     record: (report) => reports.push(report),
   });
   for (const finalizing of [false, true]) {
@@ -104,39 +130,39 @@ t.test('a status of a newer version is left to that version', async (t) => {
 });
 
 t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it is not', async (t) => {
-  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [], ofTries: [] };
-  const free = take({ ...scene, lock: freeLock });
-  t.equal(free.deeds.length, 1);
-  const [deed] = free.deeds;
-  t.match(deed?.write, { verb: 'update', precondition: { uid: 'l', resourceVersion: '7' } }, 'compare and swap');
+  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [], garbage: [], ofTries: [] };
+  const free = acquire({ ...scene, lock: freeLock });
+  t.equal(free.mutations.length, 1);
+  const [mutation] = free.mutations;
+  t.match(mutation?.write, { verb: 'update', precondition: { uid: 'l', resourceVersion: '7' } }, 'compare and swap');
   t.match(free.status, { phase: 'Validating', number: 1 });
-  const behind = take({ ...scene, lock: theirs });
-  t.same(behind.deeds, []);
+  const behind = acquire({ ...scene, lock: theirs });
+  t.same(behind.mutations, []);
   t.match(behind.note, { reason: 'WaitingForLock', message: /theirs/ });
-  const again = take({ ...scene, lock: mine });
-  t.same(again.deeds, [], 'taken already');
+  const again = acquire({ ...scene, lock: mine });
+  t.same(again.mutations, [], 'taken already');
   t.match(again.status, { phase: 'Validating', number: 1 });
-  t.match(take({ ...scene, lock: undefined }).deeds, [{ write: { verb: 'create' }, settledBy: 'exists' }]);
+  t.match(acquire({ ...scene, lock: undefined }).mutations, [{ write: { verb: 'create' }, settledBy: ['exists'] }]);
 });
 
 t.test('packages are read before the Lock is taken, and beyond one call never while it is held', async (t) => {
-  const scene = { ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [], ofTries: [] };
+  const scene = { ...moment, namespace, isHolderThere: true, leftStages: [], garbage: [], ofTries: [] };
   const failure = { kind: 'unavailable', message: 'r.example.org/v2/x: sends fewer than 4096 bytes a second' } as const;
   for (const lock of [freeLock, theirs]) t.ok(isToRead({ ...scene, ptx: ptxOf(), lock }));
   const lock = freeLock;
-  const begun = take({ ...scene, ptx: ptxOf(), lock, unread: { kind: 'unfinished' } });
-  t.match(begun, { deeds: [], status: { phase: 'Waiting', tryTime: timeOf(now) }, note: { message: 'Reading packages' } });
+  const begun = acquire({ ...scene, ptx: ptxOf(), lock, unread: { kind: 'unfinished' } });
+  t.match(begun, { mutations: [], status: { phase: 'Waiting', tryTime: timeOf(now) }, note: { message: 'Reading packages' } });
   const since = ptxOf({ tryTime: timeOf(now - 600_000) });
-  const overdue = take({ ...scene, ptx: since, lock, unread: { kind: 'unfinished' } });
-  t.match(overdue, { deeds: [], status: { phase: 'Releasing', failures: 1, outcome: { reason: 'Unavailable' } } });
-  const slow = take({ ...scene, ptx: ptxOf(), lock, unread: { kind: 'failed', failure } });
-  t.match(slow, { deeds: [], status: { phase: 'Releasing', failures: 1, outcome: { message: failure.message } } });
+  const overdue = acquire({ ...scene, ptx: since, lock, unread: { kind: 'unfinished' } });
+  t.match(overdue, { mutations: [], status: { phase: 'Releasing', failures: 1, outcome: { reason: 'Unavailable' } } });
+  const slow = acquire({ ...scene, ptx: ptxOf(), lock, unread: { kind: 'failed', failure } });
+  t.match(slow, { mutations: [], status: { phase: 'Releasing', failures: 1, outcome: { message: failure.message } } });
   const next = release({ ptx: { ...ptxOf(), status: slow.status }, ...moment, namespace, lock });
-  t.match([next.deeds, next.status.phase, next.status.tryTime], [[], 'Waiting', undefined]);
-  const behind = take({ ...scene, ptx: ptxOf({ tryTime: timeOf(now) }), lock: theirs });
+  t.match([next.mutations, next.status.phase, next.status.tryTime], [[], 'Waiting', undefined]);
+  const behind = acquire({ ...scene, ptx: ptxOf({ tryTime: timeOf(now) }), lock: theirs });
   t.equal(behind.status.tryTime, undefined, 'the time for which others hold the Lock does not count');
-  const meanwhile = take({ ...scene, ptx: ptxOf(), lock: theirs, unread: { kind: 'failed', failure } });
-  t.match(meanwhile, { deeds: [], status: { phase: 'Waiting', failures: 0 }, note: { reason: 'WaitingForLock' } });
+  const meanwhile = acquire({ ...scene, ptx: ptxOf(), lock: theirs, unread: { kind: 'failed', failure } });
+  t.match(meanwhile, { mutations: [], status: { phase: 'Waiting', failures: 0 }, note: { reason: 'WaitingForLock' } });
   for (const lock of [mine, undefined]) t.notOk(isToRead({ ...scene, ptx: ptxOf(), lock }));
   t.notOk(
     isToRead({ ...scene, ptx: ptxOf(), lock: theirs, isHolderThere: false }),
@@ -147,14 +173,14 @@ t.test('packages are read before the Lock is taken, and beyond one call never wh
   const tryTime = timeOf(now - 1_000);
   const held = { ...moment, namespace, lock: mine };
   const preparing = ptxOf({ phase: 'Preparing', lockDigest: packagesDigest(mine), tryTime });
-  for (const move of [
+  for (const step of [
     validate({ ...held, ptx: ptxOf({ phase: 'Validating', tryTime }), validation: { kind: 'unread' } }),
     prepare({ ...held, ptx: preparing, preparation: { kind: 'unfinished' } }),
   ]) {
-    t.match(move.status, { phase: 'Waiting', failures: 0, tryTime });
-    const [freed] = move.deeds.map(({ write }) => ('object' in write ? write.object : {}));
+    t.match(step.status, { phase: 'Waiting', failures: 0, tryTime });
+    const [freed] = step.mutations.map(({ write }) => ('object' in write ? write.object : {}));
     t.equal(holderOf(freed ?? {}), undefined, 'the Lock is given back');
-    const again = take({ ...scene, ptx: { ...ptxOf(), status: move.status }, lock: freed });
+    const again = acquire({ ...scene, ptx: { ...ptxOf(), status: step.status }, lock: freed });
     t.match(again.status, { phase: 'Validating', tryTime }, 'the try has no more time for that');
   }
   const late = validate({
@@ -167,50 +193,56 @@ t.test('packages are read before the Lock is taken, and beyond one call never wh
 });
 
 t.test('20: where the next number cannot be read the Lock is not taken, and who waits is told what to mend', async (t) => {
-  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: false, leftStages: [], leftovers: [], ofTries: [] };
+  const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: false, leftStages: [], garbage: [], ofTries: [] };
   const numbered = (lock: JsonObject, next: Json): JsonObject =>
     withPath(lock, ['metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'], next);
   for (const next of ['', '0', '-1', 'seven', '1e3', '9'.repeat(16)])
     for (const lock of [freeLock, theirs]) {
-      const { deeds, note, status } = take({ ...scene, lock: numbered(lock, next) });
-      t.same([deeds, status.phase, status.number], [[], 'Waiting', undefined], next);
+      const { mutations, note, status } = acquire({ ...scene, lock: numbered(lock, next) });
+      t.same([mutations, status.phase, status.number], [[], 'Waiting', undefined], next);
       t.match(note, { reason: 'WaitingForLock', message: `next-transaction-number, found "${next}": set it to` });
     }
-  t.match(take({ ...scene, lock: numbered(freeLock, '7') }).status, { phase: 'Validating', number: 7 });
-  t.match(take({ ...scene, lock: numbered(mine, 'seven') }).status, { phase: 'Validating', number: 1 }, 'it has its number');
+  t.match(acquire({ ...scene, lock: numbered(freeLock, '7') }).status, { phase: 'Validating', number: 7 });
+  t.match(acquire({ ...scene, lock: numbered(mine, 'seven') }).status, { phase: 'Validating', number: 1 }, 'it has its number');
 });
 
 t.test('21: from a holder that is gone it is taken once its requests are over and its stages undone', async (t) => {
   const stage = { metadata: { name: 's' }, status: { phase: 'Committed' } };
-  const scene = { ...moment, namespace, lock: theirs, isHolderThere: false, leftovers: [], ofTries: [] };
-  const first = take({ ...scene, ptx: ptxOf(), leftStages: [stage] });
-  t.same(first.deeds, [], 'a request of it may be late');
-  t.equal(first.status.settledTime, timeOf(now + moment.late));
+  const scene = { ...moment, namespace, lock: theirs, isHolderThere: false, garbage: [], ofTries: [] };
+  const first = acquire({ ...scene, ptx: ptxOf(), leftStages: [stage] });
+  t.same(first.mutations, [], 'a request of it may be late');
+  t.equal(first.status.settledTime, timeOf(now + moment.lateWindow));
   const settledHolder = first.status.settledHolder ?? '';
   const seen = ptxOf({ settledTime: timeOf(now - 1_000), settledHolder });
   const since = held(freeLock, { name: 'theirs', uid: 'uid-3', number: 5 });
-  t.match(take({ ...scene, lock: since, ptx: seen, leftStages: [stage] }), {
-    deeds: [],
-    status: { settledTime: timeOf(now + moment.late) },
+  t.match(acquire({ ...scene, lock: since, ptx: seen, leftStages: [stage] }), {
+    mutations: [],
+    status: { settledTime: timeOf(now + moment.lateWindow) },
   });
-  t.match(take({ ...scene, ptx: seen, leftStages: [stage] }).deeds, [{ write: { verb: 'update', location: { name: 's' } } }]);
-  const behind = take({ ...scene, ptx: seen, isHolderThere: true, leftStages: [] });
+  t.match(acquire({ ...scene, ptx: seen, leftStages: [stage] }).mutations, [
+    { write: { verb: 'update', location: { name: 's' } } },
+  ]);
+  const behind = acquire({ ...scene, ptx: seen, isHolderThere: true, leftStages: [] });
   t.equal(behind.status.settledTime, undefined, 'each holder that goes is waited for');
   const failed = { ...stage, status: { phase: 'Failed', items: [left] } };
-  t.match(take({ ...scene, ptx: seen, leftStages: [failed] }), { deeds: [], note: { message: /could not be undone/ } });
+  t.match(acquire({ ...scene, ptx: seen, leftStages: [failed] }), { mutations: [], note: { message: /could not be undone/ } });
   const waiting = ptxOf({ settledTime: timeOf(now + 1_000), settledHolder });
-  t.same(take({ ...scene, ptx: waiting, leftStages: [stage] }).deeds, [], 'a late request may be that which writes the Lock');
+  t.same(
+    acquire({ ...scene, ptx: waiting, leftStages: [stage] }).mutations,
+    [],
+    'a late request may be that which writes the Lock',
+  );
   const undone = { ...stage, status: { phase: 'RolledBack' } };
-  const leftovers = [{ resource: stageKind, namespace, object: undone }];
-  t.match(take({ ...scene, ptx: seen, leftStages: [undone], leftovers }), {
-    deeds: [{ write: { verb: 'delete', location: { name: 's' } } }],
+  const garbage = [{ resource: stageKind, namespace, object: undone }];
+  t.match(acquire({ ...scene, ptx: seen, leftStages: [undone], garbage }), {
+    mutations: [{ write: { verb: 'delete', location: { name: 's' } } }],
     status: { phase: 'Waiting' },
   });
-  const over = take({ ...scene, ptx: seen, leftStages: [] });
+  const over = acquire({ ...scene, ptx: seen, leftStages: [] });
   t.match(over.status, { phase: 'Waiting' }, 'packages are read before it is taken');
-  const [freed] = over.deeds.map(({ write }) => ('object' in write ? write.object : {}));
+  const [freed] = over.mutations.map(({ write }) => ('object' in write ? write.object : {}));
   t.equal(holderOf(freed ?? {}), undefined);
-  t.match(take({ ...scene, ptx: ptxOf(), lock: freed, leftStages: [] }).status, { number: 5 }, 'its number is used up');
+  t.match(acquire({ ...scene, ptx: ptxOf(), lock: freed, leftStages: [] }).status, { number: 5 }, 'its number is used up');
 });
 
 t.test('a holder is there while it exists and is not finished; nobody waits for himself', async (t) => {
@@ -218,10 +250,10 @@ t.test('a holder is there while it exists and is not finished; nobody waits for 
     const object = { metadata: { name, uid: 'uid-2' }, status: { phase } };
     const reader = {
       get: async (): Promise<Answer> => ({ kind: 'ok', object, serverTime: now }),
-      listMetadata: async () => ({ kind: 'ok', items: [], next: '' }),
+      listMetadata: async () => ({ kind: 'ok', items: [], complete: true, next: '', size: 0 }),
     } as unknown as Reader;
     const lock = held(freeLock, { name, uid, number: 1 });
-    return (await lookAtHolder({ reader, namespace, gzip }, ptxOf(), lock)).isHolderThere;
+    return (await readHolder({ cluster: reader, namespace, gzip }, ptxOf(), lock)).isHolderThere;
   };
   t.equal(await isThere('theirs', 'uid-2', 'Installing'), true);
   t.equal(await isThere('theirs', 'uid-2', 'Releasing'), true);
@@ -255,14 +287,14 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
     const reader = {
       get: async (): Promise<Answer> => ({ kind: 'ok', object: lock, serverTime: now }),
       listMetadata: async ({ group }: Resource, _: unknown, __: unknown, options: ListOptions) => {
-        const { labelSelector = '', whole, limit } = options;
-        if (group === 'pkg.crossplane.io') wanted.push({ whole, limit });
+        const { labelSelector = '', whole = false } = options;
+        if (group === 'pkg.crossplane.io') wanted.push({ whole });
         const [, uid] = labelSelector.split('=');
         const byGroup: Readonly<Record<string, readonly JsonObject[]>> = { 'pkg.crossplane.io': all, 'tx.janus.io': madeBy(uid) };
-        return { kind: 'ok', items: byGroup[group] ?? [], next: '' };
+        return { kind: 'ok', items: byGroup[group] ?? [], complete: true, next: '', size: 0 };
       },
     } as unknown as Reader;
-    const found = await leftByFormer({ reader, namespace, gzip }, now);
+    const found = await garbageOfPrevious({ cluster: reader, namespace, gzip }, now);
     return found.map(({ object }) => textAt(object, 'metadata', 'name'));
   };
   const over = ['Succeeded', 'Failed', 'Succeeded'];
@@ -281,11 +313,11 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
   t.same(await left([own], [incomplete]), [], 'its rollback can be tried again');
   wanted.splice(0);
   await left([...ptxs(...over), own]);
-  t.same(wanted, [{ whole: true, limit: 20 }], 'each holds a whole Lock');
+  t.same(wanted, [{ whole: true }]);
   historyLimit = '0';
   wanted.splice(0);
   t.same(await left([...ptxs(...over), own]), []);
-  t.same(wanted, [{ whole: false, limit: 500 }], 'all stay: their status is not read');
+  t.same(wanted, [{ whole: false }], 'all stay: their status is not read');
 });
 
 t.test('what the tries before made is deleted once no process can make it again, and no try waits for that', async (t) => {
@@ -294,25 +326,31 @@ t.test('what the tries before made is deleted once no process can make it again,
   });
   const deleted = { deletionTimestamp: timeOf(now) };
   const stages = [made('old', keptFor), made('going', keptFor, deleted), made('young', keptFor - 1_000)];
-  const listMetadata = async ({ kind }: Resource) => ({ kind: 'ok', items: kind === 'Transaction' ? stages : [], next: '' });
-  const looker = { reader: { listMetadata } as unknown as Reader, namespace, gzip };
+  const listMetadata = async ({ kind }: Resource) => ({
+    kind: 'ok',
+    items: kind === 'Transaction' ? stages : [],
+    complete: true,
+    next: '',
+    size: 0,
+  });
+  const reader = { cluster: { listMetadata } as unknown as Reader, namespace, gzip };
   const namesIn = async (failures: number): Promise<readonly unknown[]> =>
-    (await leftByTries(looker, ptxOf({ failures }), now)).map(({ object }) => textAt(object, 'metadata', 'name'));
+    (await garbageOfTries(reader, ptxOf({ failures }), now)).map(({ object }) => textAt(object, 'metadata', 'name'));
   t.same(await namesIn(1), ['old'], 'the next try may be under way elsewhere');
   t.same(await namesIn(0), []);
-  const ofTries = await leftByTries(looker, ptxOf({ failures: 1 }), now);
-  const scene = { ...moment, namespace, lock: freeLock, isHolderThere: true, leftStages: [], leftovers: [] };
-  t.match(take({ ...scene, ofTries, ptx: ptxOf({ failures: 1 }) }), {
-    deeds: [{ write: { verb: 'delete', location: { name: 'old' } } }],
+  const ofTries = await garbageOfTries(reader, ptxOf({ failures: 1 }), now);
+  const scene = { ...moment, namespace, lock: freeLock, isHolderThere: true, leftStages: [], garbage: [] };
+  t.match(acquire({ ...scene, ofTries, ptx: ptxOf({ failures: 1 }) }), {
+    mutations: [{ write: { verb: 'delete', location: { name: 'old' } } }],
     status: { phase: 'Waiting' },
   });
-  t.match(take({ ...scene, ofTries: [], ptx: ptxOf({ failures: 1 }) }).status, { phase: 'Validating' });
+  t.match(acquire({ ...scene, ofTries: [], ptx: ptxOf({ failures: 1 }) }).status, { phase: 'Validating' });
 });
 
 t.test('23: only the holder releases; the next number is beyond its own', async (t) => {
   const ptx = ptxOf({ phase: 'Releasing', outcome: { kind: 'Succeeded' } });
-  t.equal(release({ ptx, ...moment, namespace, lock: mine }).deeds.length, 1);
-  t.same(release({ ptx, ...moment, namespace, lock: theirs }).deeds, []);
+  t.equal(release({ ptx, ...moment, namespace, lock: mine }).mutations.length, 1);
+  t.same(release({ ptx, ...moment, namespace, lock: theirs }).mutations, []);
   const after = released(theirs);
   t.equal(holderOf(after), undefined);
   t.equal(textAt(after, 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'), '5');
@@ -321,17 +359,21 @@ t.test('23: only the holder releases; the next number is beyond its own', async 
   const unclear = released(withPath(theirs, ['metadata', 'annotations', key], 'ten'));
   t.equal(textAt(unclear, 'metadata', 'annotations', key), 'ten', 'what cannot be read is not replaced by a guess');
   const nameless = withPath(theirs, ['metadata', 'annotations', 'pkg.crossplane.io/current-transaction'], undefined);
-  const next = take({
+  const next = acquire({
     ptx: ptxOf(),
     ...moment,
     namespace,
     lock: nameless,
     isHolderThere: false,
     leftStages: [],
-    leftovers: [],
+    garbage: [],
     ofTries: [],
   });
-  t.match(next, { status: { number: 5 }, deeds: [{ write: { verb: 'update' } }] }, 'whoever took its name away left its number');
+  t.match(
+    next,
+    { status: { number: 5 }, mutations: [{ write: { verb: 'update' } }] },
+    'whoever took its name away left its number',
+  );
 });
 
 t.test('6: tries are counted, with growing pauses, and end at the limit', async (t) => {
@@ -349,17 +391,20 @@ t.test('6: tries are counted, with growing pauses, and end at the limit', async 
   );
   t.same([1, 2, 8, 9, 50].map(pauseAfter), [2, 4, 256, 300, 300]);
   t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now), 'wait');
-  t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now + 2_000), 'take');
+  t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now + 2_000), 'acquire');
 });
 
 t.test('a spec that can never be right is refused without the Lock', async (t) => {
   for (const spec of [{ change: 'Delete' }, { other: 1 }, { install: {} }]) t.equal(dueOf(ptxOf({}, spec), now), 'refuse');
   t.equal(dueOf(ptxOf({ specDigest: 'another' }), now), 'refuse', 'it was changed');
-  const scene = { ptx: ptxOf({ failures: 2 }, { other: 1 }), namespace, now };
+  const scene = { ptx: ptxOf({ failures: 2 }, { other: 1 }), namespace, ...moment };
   const refused = refuse({ ...scene, lock: theirs });
-  t.match(refused, { deeds: [], status: { phase: 'Failed', failures: 3, outcome: { isFinal: true }, sweepTime: timeOf(now) } });
+  t.match(refused, {
+    mutations: [],
+    status: { phase: 'Failed', failures: 3, outcome: { isFinal: true }, sweepTime: timeOf(now) },
+  });
   t.match(changedBy(scene.ptx.status, writeStatus(refused.status, [])).ended, { kind: 'Failed', reason: 'InvalidPackage' });
-  const [write] = refuse({ ...scene, lock: mine }).deeds.map((deed) => deed.write);
+  const [write] = refuse({ ...scene, lock: mine }).mutations.map((mutation) => mutation.write);
   t.match(write, { verb: 'update', precondition: { resourceVersion: '7' } }, 'taken by a call that died');
   t.equal(holderOf(write !== undefined && 'object' in write ? write.object : mine), undefined);
 });
@@ -374,45 +419,47 @@ t.test('a cluster that cannot be read ends the try in the end, as long as nothin
     definitive: false,
   };
   const after = (phase: Status['phase'], minutes: number) =>
-    withoutCluster({ ...moment, ptx: ptxOf({ phase, tryTime: timeOf(now - minutes * 60_000) }) }, failure);
+    preparing.withoutCluster({ ...moment, ptx: ptxOf({ phase, tryTime: timeOf(now - minutes * 60_000) }) }, failure);
   t.equal(after('Validating', 9), undefined);
   t.equal(after('Preparing', 19), undefined);
   for (const phase of ['Installing', 'Verifying', 'RollingBack', 'Waiting', 'Releasing', 'Failed'] as const)
     t.equal(after(phase, 100), undefined, phase);
   const outcome = { kind: 'Failed', reason: 'Unavailable', message: 'the cluster could not be read in time: down' };
-  for (const move of [after('Validating', 10), after('Preparing', 20)])
-    t.match(move, { deeds: [], status: { phase: 'Releasing', failures: 1, outcome } });
-  t.equal(troubled(ptxOf(), { ...failure, retryAfterSeconds: 3_600 }, now).resyncAfterSeconds, 60);
-  t.equal(troubled(ptxOf(), { ...failure, retryAfterSeconds: 7 }, now).resyncAfterSeconds, 7);
+  for (const step of [after('Validating', 10), after('Preparing', 20)])
+    t.match(step, { kind: 'setStatus', status: { phase: 'Releasing', failures: 1, outcome } });
+  t.equal(troubled({ ptx: ptxOf(), now }, { ...failure, retryAfterSeconds: 3_600 }).resyncAfterSeconds, 60);
+  t.equal(troubled({ ptx: ptxOf(), now }, { ...failure, retryAfterSeconds: 7 }).resyncAfterSeconds, 7);
 });
 
 t.test('the conditions say what is waited for, and what was validated, also after a try that failed', async (t) => {
-  const said = (ptx: PackageTransaction, move: Move): string =>
-    storyOf(answerOf(ptx, move, undefined, now).status)
-      .slice(0, 4)
-      .join(' ');
-  const scene = { ...moment, namespace, isHolderThere: true, leftStages: [], leftovers: [], ofTries: [] };
+  const statusOf = (ptx: PackageTransaction, step: Step): JsonObject =>
+    resultOf(step, { ...moment, ptx, namespace }, []).reply.status;
+  const said = (ptx: PackageTransaction, step: Step): string => storyOf(statusOf(ptx, step)).slice(0, 4).join(' ');
+  const scene = { ...moment, namespace, isHolderThere: true, leftStages: [], garbage: [], ofTries: [] };
   const outcome = { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message: 'the registry answers 500' } as const;
   const before = { phase: 'Waiting', version: 9, failures: 1, retryTime: timeOf(now - 1_000), outcome } as const;
   const pending = 'Installed Unknown/InstallationPending Ready Unknown/TransactionInProgress Synced True/ReconcileSuccess';
   const retried = ptxOf(before);
-  const behind = take({ ...scene, ptx: retried, lock: theirs });
+  const behind = acquire({ ...scene, ptx: retried, lock: theirs });
   t.equal(said(retried, behind), `Validated Unknown/WaitingForLock ${pending}`, 'not what the registry answered then');
   const failed = { metadata: { name: 'stage-3' }, status: { phase: 'Failed', items: [left] } };
-  const seen = take({ ...scene, ptx: retried, lock: theirs, isHolderThere: false });
+  const seen = acquire({ ...scene, ptx: retried, lock: theirs, isHolderThere: false });
   const settled = ptxOf({ ...before, ...seen.status, settledTime: timeOf(now - 1) });
-  const stuck = take({ ...scene, ptx: settled, lock: theirs, isHolderThere: false, leftStages: [failed] });
-  t.match(conditionIn(answerOf(settled, stuck, undefined, now).status, 'Validated'), {
+  const stuck = acquire({ ...scene, ptx: settled, lock: theirs, isHolderThere: false, leftStages: [failed] });
+  t.match(conditionIn(statusOf(settled, stuck), 'Validated'), {
     reason: 'WaitingForLock',
     message: /stage-3 .*mend what its status names and annotate it/,
   });
-  t.match(said(retried, staying(retried.status, 'the next try has its time', 1)), /Synced False\/ReconcileError \(the registry/);
+  t.match(
+    said(retried, setStatus(retried.status, 'the next try has its time', 1)),
+    /Synced False\/ReconcileError \(the registry/,
+  );
 
   const abandonedAt = (changes: Partial<Status>, lock: JsonObject): string => {
     const ptx = { ...ptxOf(changes), isDeleting: true };
     return said(
       ptx,
-      changes.phase === 'Waiting' ? take({ ...scene, ptx, lock }) : prepare({ ...scene, ptx, lock, preparation: undefined }),
+      changes.phase === 'Waiting' ? acquire({ ...scene, ptx, lock }) : prepare({ ...scene, ptx, lock, preparation: undefined }),
     );
   };
   t.match(abandonedAt({ phase: 'Waiting' }, theirs), /^Validated Unknown\/Resolving Installed False/, 'nothing was validated');
@@ -420,15 +467,15 @@ t.test('the conditions say what is waited for, and what was validated, also afte
 });
 
 t.test('a name that no object can have is that of none; any other refusal decides nothing', async (t) => {
-  const looker = (failure: Partial<Failure>) => {
+  const readerOf = (failure: Partial<Failure>) => {
     const get = async (): Promise<Answer> => ({ kind: 'failed', failure: { ...refusal, ...failure } });
-    return { reader: { get, getMetadata: get } as unknown as Reader, namespace, gzip };
+    return { cluster: { get, getMetadata: get } as unknown as Reader, namespace, gzip };
   };
   const refusal: Failure = { kind: 'refused', code: 400, reason: 'InvalidName', message: '', fields: [], definitive: true };
   const location = { resource: stageKind, name: 'a/b' };
   for (const look of [find, findMetadata]) {
-    t.equal(await look(looker({}), location), undefined);
-    await t.rejects(look(looker({ code: 403, reason: 'Forbidden' }), location), { name: 'Error' });
+    t.equal(await look(readerOf({}), location), undefined);
+    await t.rejects(look(readerOf({ code: 403, reason: 'Forbidden' }), location), { name: 'Error' });
   }
   const named = (name: string): Wanted | string => {
     const spec = { package: 'registry.example.org/acme/root:v1.0.0' };
@@ -444,25 +491,25 @@ t.test('d: a Lock that is not as it was ends the try; nothing is written', async
   const status = { phase: 'Installing', lockDigest: packagesDigest(mine), stages: [{ name: 's', purpose: 'Packages' }] } as const;
   const edited = { ...mine, packages: [] };
   const scene = { ...moment, namespace, stage: undefined, next: undefined };
-  t.match(install({ ...scene, ptx: ptxOf(status), lock: edited }), { deeds: [], status: { phase: 'RollingBack' } });
-  t.match(install({ ...scene, ptx: ptxOf(status), lock: theirs }), { deeds: [], status: { phase: 'RollingBack' } });
+  t.match(install({ ...scene, ptx: ptxOf(status), lock: edited }), { mutations: [], status: { phase: 'RollingBack' } });
+  t.match(install({ ...scene, ptx: ptxOf(status), lock: theirs }), { mutations: [], status: { phase: 'RollingBack' } });
   const verifying = ptxOf({ ...status, phase: 'Verifying', proposed: [entry('root')] });
   const gone = verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: ['Widget one is gone'] });
   t.match(gone.status, { phase: 'RollingBack' });
-  const [fence] = gone.deeds.map(({ write }) => ('object' in write ? write.object : {}));
+  const [fence] = gone.mutations.map(({ write }) => ('object' in write ? write.object : {}));
   t.strictSame(at(fence, 'packages'), at(mine, 'packages'), 'a late write of the Lock misses, and its packages stay');
   t.notSame(fence, mine);
   t.equal(holderOf(released(fence ?? {})), undefined);
   t.match(verify({ ...moment, namespace, ptx: verifying, lock: edited, faults: [] }), {
-    deeds: [],
+    mutations: [],
     status: { phase: 'RollingBack' },
   });
-  t.match(verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: [] }).deeds, [
+  t.match(verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: [] }).mutations, [
     { write: { object: { packages: [{ source: 'registry.example.org/acme/root' }] } } },
   ]);
   const written = withPath(edited, ['metadata', 'annotations', 'packages.janus.io/holder-has-written'], 'true');
   t.match(verify({ ...moment, namespace, ptx: verifying, lock: written, faults: [] }), {
-    deeds: [],
+    mutations: [],
     status: { outcome: { kind: 'Succeeded' } },
   });
   t.match(
@@ -482,7 +529,7 @@ t.test('a Lock whose packages the API server refuses to take fails the try, in i
   t.match(noted, { phase: 'Verifying', outcome: { reason: 'InstallationFailed', message: /a policy says no/ } });
   const ptx = ptxOf(noted);
   const fence = verify({ ...scene, ptx });
-  const [write] = fence.deeds.map((deed) => deed.write);
+  const [write] = fence.mutations.map((mutation) => mutation.write);
   t.strictSame(write !== undefined && 'object' in write && at(write.object, 'packages'), mine.packages, 'a late write misses');
   for (const end of [fence.status, fence.refused?.(refusal)])
     t.match(end, { phase: 'RollingBack', failures: 2, outcome: { message: /a policy says no/ } });
@@ -521,50 +568,50 @@ t.test(
     });
     const ptx = ptxOf({ phase: 'Succeeded', sweepTime: timeOf(now) });
     const going = { ...ptx, isDeleting: true };
-    const scene = { ...moment, namespace, history: [] };
-    const young = clean({ ...scene, ptx, leftovers: [made(moment.late), made(0)] });
-    const left = keptFor - moment.late;
-    t.same([young.deeds, young.wait, young.status.sweepTime], [[], left / 1000, timeOf(now + left)]);
+    const scene = { ...moment, namespace, history: [], orphans: [] };
+    const young = cleanUp({ ...scene, ptx, garbage: [made(moment.lateWindow), made(0)] });
+    const left = keptFor - moment.lateWindow;
+    t.same([young.mutations, young.wait, young.status.sweepTime], [[], left / 1000, timeOf(now + left)]);
     const later = { ...ptx, status: young.status };
     t.equal(dueOf(later, now), 'wait', 'a change of the Lock costs one read');
-    t.equal(dueOf(later, now + keptFor), 'clean');
-    const waiting = clean({ ...scene, ptx: going, leftovers: [made(moment.late - 3_000)] });
-    t.same([waiting.deeds, waiting.wait, waiting.finalized], [[], 3, undefined]);
-    const both = clean({ ...scene, ptx: going, leftovers: [made(moment.late), made(0)] });
-    t.same([both.deeds.length, both.wait, both.finalized], [1, 1, undefined]);
-    t.match(clean({ ...scene, ptx, leftovers: [made(keptFor)] }), { deeds: [{ write: { verb: 'delete' } }] });
-    const over = clean({ ...scene, ptx, leftovers: [] });
-    t.match(over, { status: { phase: 'Succeeded', sweepTime: undefined }, wait: 0, finalized: undefined });
+    t.equal(dueOf(later, now + keptFor), 'cleanUp');
+    const waiting = cleanUp({ ...scene, ptx: going, garbage: [made(moment.lateWindow - 3_000)] });
+    t.same([waiting.mutations, waiting.wait, waiting.finalized], [[], 3, false]);
+    const both = cleanUp({ ...scene, ptx: going, garbage: [made(moment.lateWindow), made(0)] });
+    t.same([both.mutations.length, both.wait, both.finalized], [1, 1, false]);
+    t.match(cleanUp({ ...scene, ptx, garbage: [made(keptFor)] }), { mutations: [{ write: { verb: 'delete' } }] });
+    const over = cleanUp({ ...scene, ptx, garbage: [] });
+    t.match(over, { status: { phase: 'Succeeded', sweepTime: undefined }, wait: 0, finalized: false });
     t.equal(dueOf({ ...ptx, status: over.status }, now), 'rest');
-    t.equal(clean({ ...scene, ptx: going, leftovers: [] }).finalized, true);
+    t.equal(cleanUp({ ...scene, ptx: going, garbage: [] }).finalized, true);
   },
 );
 
 t.test('stages are rolled back one after the other, the last one first', async (t) => {
   const stage = (name: string, phase: string): JsonObject => ({ metadata: { name }, status: { phase } });
-  const scene = { ptx: ptxOf(), namespace };
+  const scene = { ...moment, ptx: ptxOf(), namespace };
   const undo = (...found: readonly JsonObject[]) => undoLast(scene, found);
   t.match(undo(stage('b', 'Committed'), stage('a', 'Committed')), {
-    kind: 'move',
-    move: {
-      deeds: [
+    kind: 'step',
+    step: {
+      mutations: [
         { write: { location: { name: 'b' }, object: { metadata: { annotations: { 'tx.janus.io/undo-partial': 'true' } } } } },
       ],
     },
   });
   t.match(undo(stage('b', 'RolledBack'), stage('a', 'Committed')), {
-    kind: 'move',
-    move: { deeds: [{ write: { location: { name: 'a' } } }] },
+    kind: 'step',
+    step: { mutations: [{ write: { location: { name: 'a' } } }] },
   });
   const asked = withPath(stage('b', 'Committed'), ['metadata', 'annotations', 'tx.janus.io/request-rollback'], '1');
-  t.match(undo(asked, stage('a', 'Committed')), { kind: 'move', move: { deeds: [] } }, 'asked once');
+  t.match(undo(asked, stage('a', 'Committed')), { kind: 'step', step: { mutations: [] } }, 'asked once');
   const failed = withPath(stage('b', 'Failed'), ['status', 'items'], [left]);
   t.match(undo(failed, stage('a', 'Committed')), { kind: 'failed' });
   const refused = withPath(stage('b', 'Failed'), ['status', 'items'], [{ prepared: true }, {}]);
   for (const one of [refused, stage('b', 'Failed')])
     t.match(
       undo(one, stage('a', 'Committed')),
-      { kind: 'move', move: { deeds: [{ write: { location: { name: 'a' } } }] } },
+      { kind: 'step', step: { mutations: [{ write: { location: { name: 'a' } } }] } },
       'it had applied nothing',
     );
   t.same(undo(stage('b', 'RolledBack')), { kind: 'all' });
@@ -576,11 +623,13 @@ t.test('a stage that does not begin its rollback is requested again, with anothe
     metadata: { name: 'b', annotations: { [request]: value } },
     status: { phase, handledAnnotations: { [request]: value } },
   });
-  const scene = { ptx: ptxOf({ phase: 'RollingBack' }), namespace };
+  const scene = { ...moment, ptx: ptxOf({ phase: 'RollingBack' }), namespace };
   const next = (value: string): unknown => {
     const undone = undoLast(scene, [handled(value)]);
-    const [deed] = undone.kind === 'move' ? undone.move.deeds : [];
-    return deed !== undefined && 'object' in deed.write ? at(deed.write.object, 'metadata', 'annotations', request) : undone.kind;
+    const [mutation] = undone.kind === 'step' ? undone.step.mutations : [];
+    return mutation !== undefined && 'object' in mutation.write
+      ? at(mutation.write.object, 'metadata', 'annotations', request)
+      : undone.kind;
   };
   t.equal(next('uid-1'), 'uid-1/2', 'as versions before wrote it');
   t.equal(next('uid-1/9'), 'uid-1/10');
@@ -588,11 +637,11 @@ t.test('a stage that does not begin its rollback is requested again, with anothe
   t.equal(next('uid-1/x'), 'uid-1/2');
   t.equal(next('by-hand'), 'uid-1/1', 'a request of somebody else');
   t.match(undoLast(scene, [handled('uid-1/1')]), {
-    move: { note: { message: /did not begin its rollback, and its status says why/ } },
+    step: { note: { message: /did not begin its rollback, and its status says why/ } },
   });
-  t.match(undoLast(scene, [handled('uid-1/1', 'RollingBack')]), { move: { deeds: [], note: undefined } }, 'it has begun');
+  t.match(undoLast(scene, [handled('uid-1/1', 'RollingBack')]), { step: { mutations: [], note: undefined } }, 'it has begun');
   const found = [handled('uid-1/10'), ...['a', 'o'].map((name) => ({ metadata: { name }, status: { phase: 'Committed' } }))];
-  const { status } = rollBack({ ...moment, ...scene, found });
+  const { status } = rollBack({ ...scene, found });
   t.match(status, { phase: 'Releasing', outcome: { reason: 'RollbackIncomplete', step: 'Rollback' } });
   t.match(status.outcome?.message, /Transaction b, .*request-rollback and a new value; after it .*in this order: a, o$/);
 });
@@ -634,10 +683,10 @@ t.test('the name of the stage that was announced is taken, whatever is undone be
       ? { kind: 'failed', failure }
       : { kind: 'ok', object: { metadata: { name }, status: { phase } }, serverTime: now };
   };
-  const looker = { reader: { get } as unknown as Reader, namespace, gzip };
+  const reader = { cluster: { get } as unknown as Reader, namespace, gzip };
   const next = async (changes: Partial<Status> = {}) => {
     const ptx = ptxOf({ phase: 'RollingBack', stages, made: 2, committed: 3, ...changes });
-    return rollBack({ namespace, ptx, found: await stagesOfTry(looker, ptx) });
+    return rollBack({ ...moment, namespace, ptx, found: await stagesOfTry(reader, ptx) });
   };
   const taken = (name: string) => ({
     write: {
@@ -645,27 +694,27 @@ t.test('the name of the stage that was announced is taken, whatever is undone be
       location: { name },
       object: { metadata: { annotations: { 'tx.janus.io/request-rollback': 'uid-1/1' } } },
     },
-    mayBeRefused: true,
+    settledBy: ['refused'],
   });
   for (const name of ['s0', 's1', 's2']) exist.set(name, 'Committed');
   t.match(
-    (await next()).deeds,
+    (await next()).mutations,
     [taken('s3'), { write: { verb: 'update', location: { name: 's2' } } }],
     'and s4 was not announced',
   );
   for (const name of ['s0', 's1', 's2']) exist.set(name, 'RolledBack');
-  t.match(await next(), { deeds: [taken('s3')], status: { phase: 'Releasing' } });
+  t.match(await next(), { mutations: [taken('s3')], status: { phase: 'Releasing' } });
   exist.set('s3', 'Committed');
-  t.match(await next(), { deeds: [{ write: { verb: 'update', location: { name: 's3' } } }] }, 'it has come late');
+  t.match(await next(), { mutations: [{ write: { verb: 'update', location: { name: 's3' } } }] }, 'it has come late');
   exist.set('s3', 'RolledBack');
   const undone = await next();
-  t.same([undone.deeds, undone.status.phase], [[], 'Releasing']);
+  t.same([undone.mutations, undone.status.phase], [[], 'Releasing']);
   exist.delete('s2');
-  t.match(await next(), { deeds: [taken('s2')], status: { phase: 'Releasing' } }, 'it was undone, then deleted');
+  t.match(await next(), { mutations: [taken('s2')], status: { phase: 'Releasing' } }, 'it was undone, then deleted');
   const lost = await next({ made: 3 });
-  t.match(lost, { deeds: [taken('s2')], status: { outcome: { reason: 'RollbackIncomplete' } } });
+  t.match(lost, { mutations: [taken('s2')], status: { outcome: { reason: 'RollbackIncomplete' } } });
   exist.set('s1', 'Committed');
-  t.match((await next({ made: 3 })).deeds, [{ write: { location: { name: 's1' } } }], 'until the end it shows what is lost');
+  t.match((await next({ made: 3 })).mutations, [{ write: { location: { name: 's1' } } }], 'until the end it shows what is lost');
 });
 
 t.test('what an incomplete rollback says can be stored', async (t) => {
@@ -735,21 +784,25 @@ t.test('writes: a call that is late sends nothing; what may be refused stops not
       return { kind: 'failed', failure: { kind, code: 403, reason: 'Forbidden', message: 'no', fields: [], definitive: true } };
     },
   };
-  const deed = (name: string, more: Partial<Deed> = {}): Deed => ({
+  const mutation = (name: string, settledBy: readonly FailureKind[] = []): Mutation => ({
     write: {
       verb: 'delete',
       identity: { kind: 'engine' },
       location: { resource: stageKind, namespace, name },
       precondition: { uid: 'u', resourceVersion: '1' },
     },
-    ...more,
+    settledBy,
   });
-  const inTime = () => false;
-  t.match(await perform([deed('refused', { mayBeRefused: true }), deed('one')], writer, inTime), { failure: undefined });
-  t.match(await perform([deed('refused'), deed('never')], writer, inTime), { writes: 0, failure: { kind: 'refused' } });
-  t.match(await perform([deed('absent', { settledBy: 'absent' })], writer, inTime), { writes: 1, failure: undefined });
-  t.match(await perform([deed('never')], writer, () => true), { writes: 0, failure: { kind: 'transient' } });
-  t.match(await perform([deed('last'), deed('never')], writer, () => sent.includes('last')), { writes: 1 });
+  const result = async (mutations: readonly Mutation[], isLate = () => false) => {
+    const outcome = await perform({ kind: 'sequence', mutations }, writerUntil(writer, isLate));
+    const { writes, failure } = resultOf(setStatus(ptxOf().status, ''), { ...moment, ptx: ptxOf(), namespace }, outcome);
+    return [writes, failure?.kind];
+  };
+  t.same(await result([mutation('refused', ['refused']), mutation('one')]), [2, undefined]);
+  t.same(await result([mutation('refused', ['absent']), mutation('never')]), [0, 'refused']);
+  t.same(await result([mutation('absent', ['absent', 'refused'])]), [1, undefined]);
+  t.same(await result([mutation('never')], () => true), [0, 'transient']);
+  t.same(await result([mutation('last'), mutation('never')], () => sent.includes('last')), [1, 'transient']);
   t.notOk(sent.includes('never'));
 });
 
@@ -780,7 +833,7 @@ t.test('a ManagedResourceDefinition that is Active stays so', async (t) => {
       spec: { group: 'g', ...given },
     };
     const there = live === undefined ? undefined : { metadata: { name: 'x' }, spec: { state: live } };
-    return memberObject({ kind: 'Provider', revision: 'new', object }, there, ptxOf(), 'new-uid').spec;
+    return installedObject({ kind: 'Provider', revision: 'new', object }, there, ptxOf(), 'new-uid').spec;
   };
   const mrd = 'ManagedResourceDefinition';
   t.same(state(mrd, {}, 'Active'), { group: 'g', state: 'Active' }, 'the package does not name it');
@@ -802,7 +855,7 @@ t.test('33, 38: the new revision controls; of package transactions only the last
   const ownerReferences = [owner('ProviderRevision', 'old', { controller: true }), owner('Transaction', 'former')];
   const object = { apiVersion: 'v1', kind: 'CustomResourceDefinition', metadata: { name: 'x' }, status: { conditions: null } };
   const live = { metadata: { name: 'x', labels: { theirs: '1' }, ownerReferences } };
-  const made = memberObject({ kind: 'Provider', revision: 'new', object }, live, ptxOf(), 'new-uid');
+  const made = installedObject({ kind: 'Provider', revision: 'new', object }, live, ptxOf(), 'new-uid');
   t.equal(made.status, undefined);
   t.same(at(made, 'metadata', 'labels'), { theirs: '1', 'pkg.crossplane.io/transaction': 'mine' });
   t.same(at(made, 'metadata', 'ownerReferences'), [
@@ -846,8 +899,8 @@ t.test('an object whose controller is another one is not taken; revisions of the
   };
   const object = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'x' } };
 
-  const contents = { meta: { kind: 'Provider' }, members: [{ kind: 'CustomResourceDefinition', name: 'x' }] };
-  const one = { name: 'root', source: 's', digest: 'd', revision: 'new', leaves: 'old', contents } as unknown as Held;
+  const contents = { meta: { kind: 'Provider' }, objects: [{ kind: 'CustomResourceDefinition', name: 'x' }] };
+  const one = { name: 'root', source: 's', digest: 'd', revision: 'new', leaves: 'old', contents } as unknown as TreePackage;
   const registry = {
     async read(_: string, __: string, take: (found: JsonObject) => void) {
       take(object);
@@ -863,9 +916,9 @@ t.test('an object whose controller is another one is not taken; revisions of the
   t.same(await conflicts(crd('old', 'uid-old')), []);
   t.same(await conflicts(crd('oldest', 'uid-oldest')), [], 'the version between had left it out');
   t.match(await conflicts(crd('other', 'uid-other')), [{ message: /controlled by .*other.*, which does not leave/ }]);
-  const kept = { source: 'k', revision: 'other', leaves: 'other' } as unknown as Held;
+  const kept = { source: 'k', revision: 'other', leaves: 'other' } as unknown as TreePackage;
   t.same(leavingIn([one, kept]), ['old'], 'one that stays as it is controls what it did');
-  const moved = { source: 'm', revision: 'newer', leaves: 'other' } as unknown as Held;
+  const moved = { source: 'm', revision: 'newer', leaves: 'other' } as unknown as TreePackage;
   t.same(await conflicts(crd('other', 'uid-other'), [one, moved]), [], 'another package of the tree leaves it out');
 
   const made = async (live: JsonObject | undefined, lock = mine): Promise<string> => {
@@ -878,10 +931,10 @@ t.test('an object whose controller is another one is not taken; revisions of the
       const failure = { kind: 'absent', code: 404, reason: 'NotFound', message: '', fields: [], definitive: true } as const;
       return found === undefined ? { kind: 'failed', failure } : { kind: 'ok', object: found, serverTime: now };
     };
-    const looker = { reader: { get, getMetadata: get } as unknown as Reader, namespace, gzip };
+    const reader = { cluster: { get, getMetadata: get } as unknown as Reader, namespace, gzip };
     const ptx = ptxOf({ proposed: [entry('kept')] });
     const stage = { name: 's', purpose: 'Objects', digest: content.digest } as const;
-    const next = await readNextChanges({ looker, ptx, wanted: ptx.wanted as Wanted, lock }, stage);
+    const next = await readNextChanges({ reader, ptx, wanted: ptx.wanted as Wanted, lock }, stage);
     return next.kind === 'lost' ? next.message : 'made';
   };
   t.equal(await made(undefined), 'made');
@@ -894,8 +947,13 @@ t.test('an object whose controller is another one is not taken; revisions of the
 });
 
 t.test('a comparison that takes longer than a call goes on behind what it has compared', async (t) => {
-  const members = Array.from({ length: 300 }, (_, index) => ({ kind: 'CustomResourceDefinition', name: `x${index}` }));
-  const own = { source: 's', digest: 'd', revision: 'new', contents: { meta: { kind: 'Provider' }, members } } as unknown as Held;
+  const objects = Array.from({ length: 300 }, (_, index) => ({ kind: 'CustomResourceDefinition', name: `x${index}` }));
+  const own = {
+    source: 's',
+    digest: 'd',
+    revision: 'new',
+    contents: { meta: { kind: 'Provider' }, objects },
+  } as unknown as TreePackage;
   const memory = createMemory();
   const calls = { reads: 0, looks: [] as string[] };
   const read = async () => {
@@ -942,8 +1000,8 @@ t.test('a package object that is of another source, or another one, since it was
     const ptx = ptxOf();
     const wanted = { ...(ptx.wanted as Wanted), ...(uid === undefined ? {} : { uid }) };
     const stage = { name: 's', purpose: 'Packages', digest: content.digest } as const;
-    const looker = { reader: { get } as unknown as Reader, namespace, gzip };
-    const next = await readNextChanges({ looker, ptx, wanted, lock: mine }, stage);
+    const reader = { cluster: { get } as unknown as Reader, namespace, gzip };
+    const next = await readNextChanges({ reader, ptx, wanted, lock: mine }, stage);
     return next.kind === 'lost' ? next.message : 'made';
   };
   const live = (from: string, uid = 'uid-1'): JsonObject => ({
@@ -970,14 +1028,14 @@ t.test('what a package holds has room in memory, or the package is refused', asy
         return { kind: 'ok' };
       },
     }) as unknown as Registry;
-  t.match(await membersOf('s', 'd', registryOf(14)), { members: { length: 14 } });
+  t.match(await objectsOf('s', 'd', registryOf(14)), { objects: { length: 14 } });
   const refused = { kind: 'failed', failure: { kind: 'invalid', message: /^s@d: expected at most 1500000 values/ } };
-  const answer = await membersOf('s', 'd', registryOf(16));
+  const answer = await objectsOf('s', 'd', registryOf(16));
   t.match(answer, refused);
   t.match('kind' in answer && unread(answer.failure), { reason: 'InvalidPackage', step: 'Validation' });
   const room = { left: mostValues };
-  await membersOf('s', 'd', registryOf(14), room);
-  t.match(await membersOf('s', 'd', registryOf(2), room), refused, 'of a tree together');
+  await objectsOf('s', 'd', registryOf(14), room);
+  t.match(await objectsOf('s', 'd', registryOf(2), room), refused, 'of a tree together');
 });
 
 t.test('a ManagedResourceDefinition that is Active stays so in its stage: its state is no metadata', async (t) => {
@@ -997,7 +1055,7 @@ t.test('a ManagedResourceDefinition that is Active stays so in its stage: its st
   const ptx = ptxOf();
   const stage = { name: 's', purpose: 'Objects', digest: content.digest } as const;
   const next = await readNextChanges(
-    { looker: { reader, namespace, gzip }, ptx, wanted: ptx.wanted as Wanted, lock: mine },
+    { reader: { cluster: reader, namespace, gzip }, ptx, wanted: ptx.wanted as Wanted, lock: mine },
     stage,
   );
   if (next.kind !== 'changes' || !('source' in next)) throw new Error(JSON.stringify(next));

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { packageReasons } from '../../hooks/packages/model/fault.ts';
 import { mostDependencies } from '../../hooks/packages/model/package.ts';
-import { mostCharacters, mostLists, mostMembers, mostTags } from '../../hooks/packages/observe/ahead.ts';
+import { mostCharacters, mostLists, mostObjects, mostTags } from '../../hooks/packages/observe/ahead.ts';
 import { mostPackages } from '../../hooks/packages/observe/tree.ts';
-import { mostChecks } from '../../hooks/packages/resolve/knowledge.ts';
+import { mostChecks } from '../../hooks/packages/resolve/package-index.ts';
 import { limits } from '../../server/registry/limits.ts';
 import { checklist } from './checklist.ts';
 
@@ -30,10 +30,8 @@ t.test('each reason once, and no other', async (t) => {
     ([, reason]) => reason,
   );
   t.same(documented.toSorted(), [...packageReasons, ...ofCoordinator].toSorted());
-  const code = ['validating', 'waiting', 'installing', 'rolling-back'].map((name) =>
-    read('hooks', 'packages', 'decide', `${name}.ts`),
-  );
-  const all = [...code, read('hooks', 'packages', 'outcome', 'conditions.ts')].join('\n');
+  const code = ['decide/transitions', 'decide/acquiring', 'decide/installing', 'decide/rolling-back', 'observe/dry-run'];
+  const all = [...code, 'outcome/conditions'].map((name) => read('hooks', 'packages', `${name}.ts`)).join('\n');
   for (const reason of ofCoordinator) t.ok(all.includes(`'${reason}'`), reason);
   t.ok(documented.length > 0);
 });
@@ -64,7 +62,7 @@ t.test('the bounds are those of the code', async (t) => {
     values,
     objects,
     documents,
-    mostMembers,
+    mostObjects,
     mostCharacters,
   ]);
 });

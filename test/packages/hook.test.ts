@@ -4,8 +4,8 @@ import type { Answer, Cluster, Location, Write } from '../../hooks/objects/clust
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { PackageReport } from '../../hooks/packages/call.ts';
 import { held, packagesDigest } from '../../hooks/packages/model/holder.ts';
-import { packedContents } from '../../hooks/packages/plan/contents.ts';
-import { createPackageSync } from '../../hooks/packages/sync.ts';
+import { createPackageSync } from '../../hooks/packages/reconcile.ts';
+import { packedContents } from '../../hooks/packages/writes/contents.ts';
 import { gzip } from '../../server/gzip.ts';
 
 const now = Date.parse('2026-01-01T01:00:00Z');
@@ -75,7 +75,7 @@ async function call(phase: string, { tryTime = recent, isDeleting = false, throw
   const hook = createPackageSync({
     ...{ cluster, openRegistry, gzip, namespace: 'janus-packages' },
     clock: { monotonic: () => 0, sleep: async () => undefined },
-    ...{ deadline: 1_000, sendingTime: 1_000, lateness: 0 },
+    ...{ deadline: 1_000, sendingTime: 1_000, lateWindow: 0 },
     record: (report) => reports.push(report),
   });
   const reply = await hook({ name: 'mine', uid: 'uid-1', status: ptx.status, finalizing: isDeleting });

@@ -43,6 +43,6 @@ t.test('the members of a package keep no text of their documents', async (t) => 
   await readDocuments(stream(), inspection.take);
   const kept = heapUsed() - before;
   const contents = inspection.done();
-  t.equal(typeof contents === 'string' ? contents : contents.members.length, documents);
+  t.equal(typeof contents === 'string' ? contents : contents.objects.length, documents);
   t.ok(kept < (documents / 4) * 2 ** 20, `${Math.round(kept / 2 ** 10)} KiB are kept of ${documents} MiB`);
 });

@@ -2,11 +2,11 @@
 import t from 'tap';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { lostEntry } from '../../hooks/packages/checks/names.ts';
-import { going } from '../../hooks/packages/decide/move.ts';
-import { leaving } from '../../hooks/packages/decide/owners.ts';
-import { readStatus } from '../../hooks/packages/model/status.ts';
-import { livingOwners } from '../../hooks/packages/plan/living.ts';
-import { definitions } from '../../hooks/packages/plan/resources.ts';
+import { cleanUp } from '../../hooks/packages/decide/ending.ts';
+import { readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
+import { plan } from '../../hooks/packages/plan/plan.ts';
+import { livingOwners } from '../../hooks/packages/writes/owners.ts';
+import { definitions } from '../../hooks/packages/writes/resources.ts';
 
 const reference = (kind: string, name: string, uid: string, more: JsonObject = {}): JsonObject => ({
   apiVersion: kind === 'Transaction' ? 'pkg.crossplane.io/v1alpha1' : 'pkg.crossplane.io/v1',
@@ -53,16 +53,18 @@ t.test('owners that are gone go; one that was applied again has its new uid; oth
 });
 
 t.test('a package transaction goes once no object depends on it', async (t) => {
-  const status = readStatus({ phase: 'Succeeded', version: 7 });
-  const move = { ...going(status, 'nothing is left to do'), finalized: true };
-  t.equal(leaving(move, status, [], 'ns'), move);
+  const metadata = { name: 'mine', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' };
+  const ptx = readPackageTransaction({ metadata, spec: {}, status: { phase: 'Succeeded', version: 7 } });
+  const observation = { ptx, now: 0, lateWindow: 0, namespace: 'ns', garbage: [], history: [], orphans: [] };
+  t.match(cleanUp(observation), { kind: 'cleanUp', finalized: true });
   const live = { metadata: { name: 'x', uid: 'u', resourceVersion: '3', ownerReferences: [foreign] }, spec: {} };
-  const first = leaving(move, status, [{ resource: definitions, live, owners: [] }], 'ns');
-  t.notOk(first.finalized);
-  t.equal(first.status, status);
-  t.match(first.deeds, [{ write: { verb: 'update', precondition: { uid: 'u', resourceVersion: '3' } }, settledBy: 'absent' }]);
-  t.notOk(first.deeds[0]?.mayBeRefused, 'if it is refused, the package transaction stays');
-  const [write] = first.deeds.map((deed) => deed.write);
+  const step = cleanUp({ ...observation, orphans: [{ resource: definitions, live, owners: [] }] });
+  t.match(step, { kind: 'adopt', status: ptx.status });
+  const writes = plan(step, observation);
+  const mutations = writes.kind === 'sequence' ? writes.mutations : [];
+  t.match(mutations, [{ write: { verb: 'update', precondition: { uid: 'u', resourceVersion: '3' } } }]);
+  t.same(mutations[0]?.settledBy, ['absent'], 'if it is refused, the package transaction stays');
+  const [write] = mutations.map((mutation) => mutation.write);
   t.strictSame(write !== undefined && 'object' in write && write.object, {
     metadata: { name: 'x', uid: 'u', resourceVersion: '3' },
     spec: {},

@@ -1,6 +1,6 @@
 // A look that takes several calls: it goes on behind what was found in order, and never takes one try's findings for another's.
 import t from 'tap';
-import { createMemory, lookAtAll } from '../../hooks/packages/observe/progress.ts';
+import { checkAll, createMemory } from '../../hooks/packages/observe/progress.ts';
 
 const items = Array.from({ length: 20 }, (_, index) => `i${index}`);
 const nameOf = (item: string): string => item;
@@ -9,7 +9,7 @@ const nameOf = (item: string): string => item;
 async function lookHastily(memory: ReturnType<typeof createMemory>, look = 'Validating 1', faulty?: string) {
   const seen: string[] = [];
   const progress = { ...memory.recall('uid', look), isOver: () => true };
-  const answer = await lookAtAll(
+  const answer = await checkAll(
     items,
     nameOf,
     async (item) => (seen.push(item) > 0 && item === faulty ? ['broken'] : []),

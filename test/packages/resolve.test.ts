@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { at } from '../../hooks/objects/json.ts';
 import type { Meta } from '../../hooks/packages/model/package.ts';
-import { type Known, keyOf } from '../../hooks/packages/resolve/knowledge.ts';
+import { keyOf, type RegistryData } from '../../hooks/packages/resolve/package-index.ts';
 import { resolve } from '../../hooks/packages/resolve/resolution.ts';
 import { solutionsOf } from './solver.ts';
 import { chosenOf, digestOf, knownOf, questionOf, release, resolveByNeeds, sourceOf, type World } from './trees.ts';
@@ -364,7 +364,7 @@ function shuffled<Item>(items: readonly Item[], chance: Iterator<number>): Item[
 }
 
 /** A digest that is demanded exists, whatever tags there are: what it holds requires nothing. */
-function everyDigest(known: Known): Known {
+function everyDigest(known: RegistryData): RegistryData {
   const packages = new Map(known.packages);
   for (const name of names)
     for (const version of many) {

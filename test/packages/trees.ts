@@ -5,7 +5,7 @@ import { type Installed, lockEntry, readLock } from '../../hooks/packages/model/
 import { revisionName } from '../../hooks/packages/model/names.ts';
 import type { Dependency, Meta, PackageKind } from '../../hooks/packages/model/package.ts';
 import { readSource } from '../../hooks/packages/model/reference.ts';
-import { type Known, keyOf, type Release } from '../../hooks/packages/resolve/knowledge.ts';
+import { keyOf, type RegistryData, type Release } from '../../hooks/packages/resolve/package-index.ts';
 import { type Question, type Resolution, resolve } from '../../hooks/packages/resolve/resolution.ts';
 
 const registry = 'registry.example.org/acme';
@@ -41,7 +41,7 @@ function metaOf({ name, requires, kind = 'Provider' }: Described): Meta {
   return { kind, name, labels: {}, dependencies, crossplane: undefined, capabilities: [] };
 }
 
-export function knownOf(releases: readonly Described[]): Known {
+export function knownOf(releases: readonly Described[]): RegistryData {
   const names = [...new Set(releases.flatMap(({ name, requires }) => [name, ...requires.map((one) => one.name)]))];
   const tagsOf = (name: string) => releases.filter((one) => one.name === name).map(({ version }) => version);
   const fetched = releases.flatMap((one) => {
@@ -89,7 +89,7 @@ function entryOf(one: Described): ReturnType<typeof lockEntry> {
 /** Gives only what is asked for, as a caller does who reads it. */
 export function resolveByNeeds(
   question: Question,
-  all: Known,
+  all: RegistryData,
 ): { readonly resolution: Resolution; readonly read: readonly Release[] } {
   const known = { tags: new Map<string, readonly string[]>(), packages: new Map(), broken: all.broken, read: [] as Release[] };
   for (let rounds = 0; rounds < 1_000; rounds += 1) {

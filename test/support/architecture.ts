@@ -59,7 +59,7 @@ const registryPort = 'hooks/packages/registry.ts';
 const entrances = [
   'hooks/transactions/reconcile.ts',
   'hooks/transactions/sweep.ts',
-  'hooks/packages/sync.ts',
+  'hooks/packages/reconcile.ts',
   'hooks/packages/customize.ts',
 ];
 /** What both adapters need. */

@@ -3,6 +3,7 @@
 
 import { at, isList, isObject, type Json, type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import type { UndoEvidence } from '../../hooks/transactions/attribution/undo.ts';
+import { noHazards } from '../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../hooks/transactions/model/change.ts';
 import type { SnapshotEntry } from '../../hooks/transactions/model/entry.ts';
 import { nobodyElse } from '../../hooks/transactions/model/others.ts';
@@ -19,12 +20,8 @@ export const plainEvidence: Omit<UndoEvidence, 'entry' | 'live'> = {
   isSealed: false,
   uid: 't1',
   createdUid: undefined,
-  contents: [],
-  goneOwners: [],
+  hazards: noHazards,
   others: nobodyElse,
-  ownContents: [],
-  unlisted: [],
-  failing: [],
   wasCommitted: false,
   isRequested: true,
   version: '8',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Cluster } from '../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { PackageHook } from '../../hooks/packages/call.ts';
-import { createPackageSync } from '../../hooks/packages/sync.ts';
+import { createPackageSync } from '../../hooks/packages/reconcile.ts';
 import { clock } from '../../server/clock.ts';
 import { gzip } from '../../server/gzip.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';

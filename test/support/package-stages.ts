@@ -4,7 +4,15 @@ import { file, folder, type Unit, values } from './unit.ts';
 /** Units for packages import what the hooks share, and the values of a Transaction; the saga imports nothing of them. */
 export const packages = (name: string): string => `hooks/packages/${name}`;
 const packageValues = ['objects', 'content', 'model', 'packages/model'];
-const packageReads = [...packageValues, 'packages/registry', 'packages/resolve', 'packages/compare', 'packages/checks'];
+const packageReads = [
+  ...packageValues,
+  'cluster',
+  'packages/registry',
+  'packages/resolve',
+  'packages/compare',
+  'packages/checks',
+];
+const observed = [...packageReads, 'packages/writes', 'packages/due', 'packages/observation'];
 
 /** From left to right, after those of the engine. */
 export const packageUnits: readonly Unit[] = [
@@ -46,8 +54,8 @@ export const packageUnits: readonly Unit[] = [
   {
     name: 'packages/tree',
     what: 'reads the tree of a package from a registry',
-    holds: (path) => ['observe/tree.ts', 'observe/ahead.ts', 'observe/former.ts'].map(packages).includes(path),
-    sees: ['cluster', ...packageReads],
+    holds: (path) => ['observe/tree.ts', 'observe/ahead.ts'].map(packages).includes(path),
+    sees: packageReads,
     nature: 'effects',
   },
   {
@@ -58,10 +66,10 @@ export const packageUnits: readonly Unit[] = [
     nature: 'types',
   },
   {
-    name: 'packages/plan',
+    name: 'packages/writes',
     what: 'stages, their contents and changes, and writes of the Lock',
-    holds: folder(packages('plan')),
-    sees: ['cluster', ...packageReads],
+    holds: folder(packages('writes')),
+    sees: packageReads,
     nature: 'pure',
   },
   {
@@ -72,55 +80,52 @@ export const packageUnits: readonly Unit[] = [
     nature: 'pure',
   },
   {
-    name: 'packages/decide',
-    what: 'the next act of each phase: writes, and the status that follows',
-    holds: folder(packages('decide')),
-    sees: ['cluster', ...packageReads, 'packages/due', 'packages/plan'],
+    name: 'packages/observation',
+    what: 'all that a decision may know: what is due and what was read for it, one value',
+    holds: file(packages('observe/observation.ts')),
+    sees: [...packageReads, 'packages/writes', 'packages/due'],
     nature: 'pure',
   },
   {
     name: 'packages/observe',
     what: 'the reads that what is due needs: registries, the Lock, stages, objects, dry runs',
     holds: folder(packages('observe')),
-    sees: ['cluster', ...packageReads, 'packages/tree', 'packages/plan', 'packages/decide'],
+    sees: [...observed, 'requests', 'packages/call', 'packages/tree'],
     nature: 'effects',
   },
   {
-    name: 'packages/perform',
-    what: 'sends the writes of an act',
-    holds: folder(packages('perform')),
-    sees: [...values, 'packages/decide'],
-    nature: 'effects',
+    name: 'packages/decide',
+    what: 'the next step of each phase: what is written, or which status follows without a write',
+    holds: folder(packages('decide')),
+    sees: observed,
+    nature: 'pure',
+  },
+  {
+    name: 'packages/plan',
+    what: 'the writes of a step',
+    holds: folder(packages('plan')),
+    sees: [...observed, 'packages/decide'],
+    nature: 'pure',
   },
   {
     name: 'packages/outcome',
-    what: 'the answer: status and conditions',
+    what: 'the answer after the writes: status and conditions',
     holds: folder(packages('outcome')),
-    sees: [...packageValues, 'packages/call', 'packages/decide'],
+    sees: [...observed, 'packages/call', 'packages/decide'],
     nature: 'pure',
   },
   {
     name: 'packages/customize',
     what: 'what wakes a package transaction',
     holds: file(packages('customize.ts')),
-    sees: ['objects', 'packages/plan'],
+    sees: ['objects', 'packages/writes'],
     nature: 'pure',
   },
   {
-    name: 'packages/sync',
-    what: 'the program of package transactions: what is due, look, decide, perform, answer',
-    holds: file(packages('sync.ts')),
-    sees: [
-      ...values,
-      ...packageReads,
-      'packages/call',
-      'packages/due',
-      'packages/plan',
-      'packages/decide',
-      'packages/observe',
-      'packages/perform',
-      'packages/outcome',
-    ],
+    name: 'packages/reconcile',
+    what: 'the program of package transactions: look, decide, plan, perform, report',
+    holds: file(packages('reconcile.ts')),
+    sees: [...observed, 'requests', 'packages/call', 'packages/observe', 'packages/decide', 'packages/plan', 'packages/outcome'],
     nature: 'effects',
   },
 ];

@@ -3,9 +3,11 @@ import { packageUnits } from './package-stages.ts';
 import { file, folder, type Unit, values } from './unit.ts';
 
 const isContent = folder('hooks/objects/content');
-const port = 'hooks/objects/cluster.ts';
+const requests = folder('hooks/objects/requests');
+const port = (path: string): boolean => /^hooks\/objects\/(cluster|mutation)\.ts$/.test(path);
 const observation = (path: string): boolean => /^hooks\/transactions\/observe\/(observation|awaited|carry)\.ts$/.test(path);
-const checked = [...values, 'content', 'writes', 'snapshots', 'gates', 'checks', 'due', 'locks'];
+const isHazardRead = (path: string): boolean => /^hooks\/transactions\/hazards\/read[^/]*\.ts$/.test(path);
+const checked = [...values, 'content', 'writes', 'snapshots', 'gates', 'hazards', 'checks', 'due', 'locks'];
 const observed = [...checked, 'in-flight', 'observation'];
 const decided = [...observed, 'attribution', 'decide'];
 const planned = [...decided, 'plan'];
@@ -15,16 +17,23 @@ export const units: readonly Unit[] = [
   {
     name: 'objects',
     what: 'Kubernetes objects as JSON: references, selectors, quantities, times, failures of requests; the hooks share it',
-    holds: (path) => folder('hooks/objects')(path) && !isContent(path) && path !== port,
+    holds: (path) => folder('hooks/objects')(path) && !isContent(path) && !requests(path) && !port(path),
     sees: [],
     nature: 'pure',
   },
   {
     name: 'cluster',
-    what: 'the port: what a hook needs of the outside world',
-    holds: file(port),
+    what: 'the port: what a hook needs of the outside world; mutations, which are writes in order',
+    holds: port,
     sees: ['objects'],
     nature: 'types',
+  },
+  {
+    name: 'requests',
+    what: 'sends mutations, and reads lists page by page; the hooks share it',
+    holds: requests,
+    sees: ['objects', 'cluster'],
+    nature: 'effects',
   },
   {
     name: 'content',
@@ -69,10 +78,17 @@ export const units: readonly Unit[] = [
     nature: 'pure',
   },
   {
+    name: 'hazards',
+    what: 'what Kubernetes deletes or overwrites in answer to a change or its undo: one table, and why a change is refused or left',
+    holds: (path) => folder('hooks/transactions/hazards')(path) && !isHazardRead(path),
+    sees: [...values, 'content'],
+    nature: 'pure',
+  },
+  {
     name: 'checks',
     what: 'what refuses a Transaction before anything is changed, in words',
     holds: folder('hooks/transactions/checks'),
-    sees: [...values, 'content', 'snapshots', 'gates'],
+    sees: [...values, 'content', 'snapshots', 'gates', 'hazards'],
     nature: 'pure',
   },
   {
@@ -104,24 +120,38 @@ export const units: readonly Unit[] = [
     nature: 'pure',
   },
   {
+    name: 'reading',
+    what: 'lists page by page, shared for a moment, and what a 404 proves',
+    holds: folder('hooks/transactions/reading'),
+    sees: [...values, 'requests', 'writes'],
+    nature: 'effects',
+  },
+  {
+    name: 'hazards/read',
+    what: 'the reads that the table of hazards names',
+    holds: isHazardRead,
+    sees: [...observed, 'requests', 'reading'],
+    nature: 'effects',
+  },
+  {
     name: 'observe',
     what: 'the reads that what is due needs',
     holds: folder('hooks/transactions/observe'),
-    sees: observed,
+    sees: [...observed, 'requests', 'reading', 'hazards/read'],
     nature: 'effects',
   },
   {
     name: 'memory',
     what: 'what a process remembers between calls; losing it costs time, never correctness',
     holds: file('hooks/transactions/memory.ts'),
-    sees: [...values, 'in-flight', 'observation', 'observe'],
+    sees: [...values, 'in-flight', 'observation', 'reading', 'observe'],
     nature: 'effects',
   },
   {
     name: 'attribution',
     what: 'whose work the live object is; whether to apply, and how to undo',
     holds: folder('hooks/transactions/attribution'),
-    sees: [...values, 'content', 'checks', 'writes', 'snapshots'],
+    sees: [...values, 'content', 'hazards', 'checks', 'writes', 'snapshots'],
     nature: 'pure',
   },
   {
@@ -147,9 +177,9 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'perform',
-    what: 'sends the writes, within the deadline of the call',
+    what: 'the deadline of a call, for each of its requests',
     holds: folder('hooks/transactions/perform'),
-    sees: [...values, 'writes', 'plan'],
+    sees: [...values, 'requests', 'writes'],
     nature: 'effects',
   },
   {
@@ -163,7 +193,7 @@ export const units: readonly Unit[] = [
     name: 'undo',
     what: 'what a requested undo would do with each change, before its first write: reads and dry runs only',
     holds: folder('hooks/transactions/undo'),
-    sees: [...planned, 'observe'],
+    sees: [...planned, 'hazards/read', 'observe'],
     nature: 'effects',
   },
   {
@@ -177,7 +207,7 @@ export const units: readonly Unit[] = [
     name: 'reconcile',
     what: 'the program: look, decide, plan, perform, report; the loop of a call, and its reply',
     holds: (path) => /^hooks\/transactions\/(reconcile|attempt|reply)\.ts$/.test(path),
-    sees: [...planned, 'call', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
+    sees: [...planned, 'call', 'requests', 'reading', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
     nature: 'effects',
   },
   {
@@ -191,7 +221,7 @@ export const units: readonly Unit[] = [
     name: 'inspect',
     what: 'a plan by the stages of the engine, reads only; what is left of a change; masks',
     holds: (path) => path === 'hooks/transactions/inspect.ts' || path.startsWith('hooks/transactions/inspect/'),
-    sees: [...planned, 'observe', 'inspection'],
+    sees: [...planned, 'reading', 'observe', 'inspection'],
     nature: 'effects',
   },
   ...packageUnits,

@@ -3,7 +3,7 @@
 import t from 'tap';
 import type { Cluster } from '../../hooks/objects/cluster.ts';
 import { textAt } from '../../hooks/objects/json.ts';
-import { inTurn } from '../../hooks/transactions/observe/listing.ts';
+import { inTurn } from '../../hooks/objects/requests/in-turn.ts';
 import { must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
 import { snapshotNamesOf, snapshotParts } from '../support/snapshots.ts';

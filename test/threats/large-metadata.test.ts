@@ -1,7 +1,7 @@
 // Objects whose annotations are as large as they may be: who makes many of them stops nobody's Delete, and fills no memory.
 import t from 'tap';
 import type { Cluster } from '../../hooks/objects/cluster.ts';
-import { inTurn } from '../../hooks/transactions/observe/listing.ts';
+import { inTurn } from '../../hooks/objects/requests/in-turn.ts';
 import { must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
 import { hangOn } from '../support/owned.ts';

@@ -2,10 +2,11 @@
 // Transactions: what it makes of them takes about as long as reading them, in lists and in chains.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { companyOf, isMadeBy, type Neighbour, neighbourOf } from '../../hooks/transactions/checks/company.ts';
-import { claims, storedBehind } from '../../hooks/transactions/observe/claims.ts';
-import type { Looker } from '../../hooks/transactions/observe/listing.ts';
-import { lookForOwners } from '../../hooks/transactions/observe/owners.ts';
+import { cascade, type Dependent, dependentOf, isMadeBy } from '../../hooks/transactions/hazards/dependents.ts';
+import type { HazardContext } from '../../hooks/transactions/hazards/read-context.ts';
+import { lookForOwners } from '../../hooks/transactions/hazards/read-owners.ts';
+import { claims, readVolumes } from '../../hooks/transactions/hazards/read-volumes.ts';
+import type { Looker } from '../../hooks/transactions/reading/listing.ts';
 import { configMaps } from '../../hooks/transactions/writes/resources.ts';
 
 const many = 20_000;
@@ -14,9 +15,9 @@ const many = 20_000;
 const patience = 10_000;
 
 /** Object `index`, whose controller is the object `above`. */
-function made(index: number, above: number, resource = configMaps): Neighbour {
+function made(index: number, above: number, resource = configMaps): Dependent {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: `made-${above}`, uid: `uid-${above}`, controller: true };
-  return neighbourOf(resource, {
+  return dependentOf(resource, {
     metadata: { name: `made-${index}`, namespace: 'there', uid: `uid-${index}`, ownerReferences: [owner] },
   });
 }
@@ -36,27 +37,27 @@ async function inTime(t: Test, work: () => unknown): Promise<void> {
 
 t.test('below an object whose Create is undone', async (t) => {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };
-  const doomed = { resource: configMaps, target, object: { metadata: { uid: 'uid--1' } } };
-  const around = { endpoints: [], tokens: [], pods: [] };
-  const stranger = neighbourOf(configMaps, {
+  const deletion = { resource: configMaps, target, object: { metadata: { uid: 'uid--1' } } };
+  const around = { endpoints: [], bySign: [] };
+  const stranger = dependentOf(configMaps, {
     metadata: { name: 'theirs', namespace: 'there', uid: 'theirs', ownerReferences: [{ uid: `uid-${many - 1}` }] },
   });
   await inTime(t, () => {
-    t.same(companyOf(doomed, { ...around, owned: chain }, isMadeBy), [], 'its controllers have made all of them');
-    const lost = companyOf(doomed, { ...around, owned: [stranger, ...upwards] }, isMadeBy);
+    t.same(cascade(deletion, { ...around, owned: chain }, isMadeBy), [], 'its controllers have made all of them');
+    const lost = cascade(deletion, { ...around, owned: [stranger, ...upwards] }, isMadeBy);
     t.same(lost, [stranger], 'what somebody has hung on the last of them is found');
   });
 });
 
 t.test('an object that names one owner often counts once', async (t) => {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', namespace: 'there' };
-  const doomed = { resource: configMaps, target, object: { metadata: { uid: 'gone' } } };
-  const often = neighbourOf(configMaps, {
+  const deletion = { resource: configMaps, target, object: { metadata: { uid: 'gone' } } };
+  const often = dependentOf(configMaps, {
     metadata: { name: 'often', namespace: 'there', uid: 'often', ownerReferences: [{ uid: 'gone' }, { uid: 'gone' }] },
   });
-  const around = { owned: [often], endpoints: [], tokens: [], pods: [] };
+  const around = { owned: [often], endpoints: [], bySign: [] };
   t.same(
-    companyOf(doomed, around, () => false),
+    cascade(deletion, around, () => false),
     [often],
   );
 });
@@ -83,6 +84,6 @@ t.test('claims among them', async (t) => {
   const pods = { ...configMaps, plural: 'pods', kind: 'Pod' };
   const all = indexes.flatMap((index) => [made(index, -1, pods), made(many + index, index, claims)]);
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };
-  const doomed = { resource: configMaps, target, object: { metadata: { uid: 'uid--1' } } };
-  await inTime(t, async () => t.match(await storedBehind(looker, doomed, all), { kind: 'known', claims: [] }));
+  const context = { looker, entry: { resource: configMaps, target } } as unknown as HazardContext;
+  await inTime(t, async () => t.match(await readVolumes(context, {}, all), { claims: [], volumes: [] }));
 });

@@ -1,11 +1,13 @@
 // Who may write an object decides how many fields it has, and who owns them. The engine has one thread for all Transactions: what it
 // makes of an object takes about as long as reading it, never that many times as long.
+
 import t from 'tap';
 import { listKindsOf } from '../../hooks/objects/content/lists.ts';
 import { restoredManagers } from '../../hooks/objects/content/ownership.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { evaluateApply } from '../../hooks/transactions/attribution/apply.ts';
 import { evaluateUndo } from '../../hooks/transactions/attribution/undo.ts';
+import { noHazards } from '../../hooks/transactions/hazards/hazards.ts';
 import { nobodyElse } from '../../hooks/transactions/model/others.ts';
 import { configMaps as resource } from '../../hooks/transactions/writes/resources.ts';
 
@@ -91,7 +93,7 @@ for (const [what, { prior, expected, live }] of Object.entries(rows))
       const evidence = { entry, live, managers, drift: [], recorded: true, isSealed: false, uid: 'it' };
       const change = { type, target, content: { data: dataOf('y') } };
       const forward = evaluateApply({ ...evidence, recorded: false, change, driftRoom: 1_000 });
-      const around = { contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [], wasCommitted: true };
+      const around = { hazards: noHazards, wasCommitted: true };
       const created = type === 'Create' ? 'one' : undefined;
       const known = { others: nobodyElse, version: '1', createdUid: created, isRequested: true };
       const other = type === 'Delete' ? { ...live, metadata: { ...(live.metadata as JsonObject), uid: 'two' } } : live;

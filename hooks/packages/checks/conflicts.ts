@@ -1,26 +1,25 @@
 // Conflicts of packages with each other, and with live objects of others.
-import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
-import { groupOf } from '../../objects/reference.ts';
+import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
+import { groupOf, type Reference } from '../../objects/reference.ts';
 import { type Breach, compareDefinitions, describeBreaches } from '../compare/definition.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
-import type { Member } from './contents.ts';
 
 interface Holder {
   readonly source: string;
-  readonly members: readonly Member[];
+  readonly objects: readonly Reference[];
 }
 
 /** Faults of objects that two packages contain. */
-export function sharedMembers(holders: readonly Holder[]): readonly PackageFault[] {
-  const all = holders.flatMap(({ source, members }) =>
-    members.map((member) => ({ source, key: `${member.kind} ${member.name}`, member })),
+export function sharedObjects(holders: readonly Holder[]): readonly PackageFault[] {
+  const all = holders.flatMap(({ source, objects }) =>
+    objects.map((object) => ({ source, key: `${object.kind} ${object.name}`, object })),
   );
   const sources = Map.groupBy(all, ({ key }) => key);
   return [...sources.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined || same.length < 2) return [];
-    const what = `${shortKind(first.member.kind)} ${first.member.name}`;
+    const what = `${shortKind(first.object.kind)} ${first.object.name}`;
     const who = same.map(({ source }) => source).join(' and ');
     return [packageFault('CRDConflict', `Multiple packages install incompatible versions of ${what}: ${who}`)];
   });
@@ -67,9 +66,13 @@ function isDefinition(object: JsonObject): boolean {
   return /ResourceDefinition$/.test(textAt(object, 'kind') ?? '');
 }
 
+export function ownersIn(object: JsonObject | undefined): readonly JsonObject[] {
+  return objectsAt(object, 'metadata', 'ownerReferences');
+}
+
+/** The owner in control; undefined if nobody is. */
 export function controllerOf(object: JsonObject): JsonObject | undefined {
-  const owners = at(object, 'metadata', 'ownerReferences');
-  return (isList(owners) ? owners : []).filter(isObject).find((owner) => at(owner, 'controller') === true);
+  return ownersIn(object).find((owner) => at(owner, 'controller') === true);
 }
 
 /** Whether the owner is one of these revisions. */

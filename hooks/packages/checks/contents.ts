@@ -1,18 +1,12 @@
 // The contents that a package may have, checked object by object as they are read.
 import { at, type JsonObject, textAt, withKey } from '../../objects/json.ts';
+import type { Reference } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { isMeta, type Meta, type PackageKind, quoted, readMeta } from '../model/package.ts';
 
-/** An object that is installed. */
-export interface Member {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-}
-
 export interface Contents {
   readonly meta: Meta;
-  readonly members: readonly Member[];
+  readonly objects: readonly Reference[];
 }
 
 interface Inspection {
@@ -48,12 +42,12 @@ export const installedKinds = [...new Set([...allowed.Provider, ...allowed.Confi
   });
 
 export function inspect(): Inspection {
-  const members = new Map<string, Member>();
+  const objects = new Map<string, Reference>();
   let [metas, meta, fault]: [number, Meta | string | undefined, string | undefined] = [0, undefined, undefined];
   return {
     take(object) {
       if (!isMeta(object)) {
-        fault ??= faultOf(object, members);
+        fault ??= faultOf(object, objects);
         return;
       }
       metas += 1;
@@ -63,48 +57,49 @@ export function inspect(): Inspection {
     done: () =>
       meta === undefined || metas > 1
         ? `expected one meta object of meta.pkg.crossplane.io, found ${metas}`
-        : contentsOf(meta, [...members.values()], fault),
+        : contentsOf(meta, [...objects.values()], fault),
   };
 }
 
-/** Adds the object to the members, or says what is wrong with it. */
-function faultOf(object: JsonObject, members: Map<string, Member>): string | undefined {
-  const member = memberOf(object);
-  if (typeof member === 'string') return member;
-  const key = `${member.kind} ${member.name}`;
-  if (members.has(key)) return `${describe(member)} is there twice`;
-  members.set(key, member);
-  return webhookIn(object, member);
+/** Adds the object to those that were found, or says what is wrong with it. */
+function faultOf(object: JsonObject, objects: Map<string, Reference>): string | undefined {
+  const reference = referenceOf(object);
+  if (typeof reference === 'string') return reference;
+  const key = `${reference.kind} ${reference.name}`;
+  if (objects.has(key)) return `${describe(reference)} is there twice`;
+  objects.set(key, reference);
+  return webhookIn(object, reference);
 }
 
-function contentsOf(meta: Meta | string, members: readonly Member[], fault: string | undefined): Contents | string {
+function contentsOf(meta: Meta | string, objects: readonly Reference[], fault: string | undefined): Contents | string {
   if (typeof meta === 'string') return meta;
   if (fault !== undefined) return fault;
-  const misplaced = members.find(({ apiVersion, kind }) => !allowed[meta.kind].includes(`${apiVersion} ${kind}`));
+  const misplaced = objects.find(({ apiVersion, kind }) => !allowed[meta.kind].includes(`${apiVersion} ${kind}`));
   if (misplaced !== undefined) return `a ${meta.kind} may not hold ${describe(misplaced)}`;
-  return { meta, members: meta.kind === 'Function' ? [] : members };
+  return { meta, objects: meta.kind === 'Function' ? [] : objects };
 }
 
-function memberOf(object: JsonObject): Member | string {
+function referenceOf(object: JsonObject): Reference | string {
   const [apiVersion, kind, name] = [textAt(object, 'apiVersion'), textAt(object, 'kind'), textAt(object, 'metadata', 'name')];
   if (apiVersion === undefined || kind === undefined || name === undefined)
     return `expected apiVersion, kind and metadata.name, found ${quoted(apiVersion)}, ${quoted(kind)} and ${quoted(name)}`;
   // As a copy: a part of a text would keep the text of its whole document in memory.
-  return JSON.parse(JSON.stringify({ apiVersion, kind, name })) as Member;
+  return JSON.parse(JSON.stringify({ apiVersion, kind, name })) as Reference;
 }
 
 const longestName = 253;
 
-function describe({ apiVersion, kind, name }: Member): string {
+function describe({ apiVersion, kind, name }: Reference): string {
   return foreign(`${apiVersion} ${kind} ${name}`, longestName);
 }
 
 /** A package cannot bring a webhook: its server must run before it is called. A later version may support that. */
-function webhookIn(object: JsonObject, member: Member): string | undefined {
+function webhookIn(object: JsonObject, reference: Reference): string | undefined {
   const isWebhook =
-    webhooks.includes(`${member.apiVersion} ${member.kind}`) || textAt(object, 'spec', 'conversion', 'strategy') === 'Webhook';
+    webhooks.includes(`${reference.apiVersion} ${reference.kind}`) ||
+    textAt(object, 'spec', 'conversion', 'strategy') === 'Webhook';
   return isWebhook
-    ? `${describe(member)} calls a webhook of the package, which is not supported yet: what serves it is not installed with it`
+    ? `${describe(reference)} calls a webhook of the package, which is not supported yet: what serves it is not installed with it`
     : undefined;
 }
 

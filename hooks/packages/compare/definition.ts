@@ -1,6 +1,6 @@
 // Compares two states of the definition of a kind: a CustomResourceDefinition, or the CompositeResourceDefinition or
 // ManagedResourceDefinition that contains one.
-import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, equalJson, isList, type Json, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../objects/json.ts';
 import { compareSchemas, type Difference } from './walk.ts';
 
 export interface Breach {
@@ -44,9 +44,8 @@ function breach(rule: Breach['rule'], version: string, path: string, message: st
 }
 
 function storedVersions(old: JsonObject, next: JsonObject): readonly Breach[] {
-  const stored = at(old, 'status', 'storedVersions');
   const names = versionsOf(next).map((version) => textAt(version, 'name'));
-  return (isList(stored) ? stored : [])
+  return listAt(old, 'status', 'storedVersions')
     .filter((name) => typeof name === 'string' && !names.includes(name))
     .map((name) => breach('storedVersion', String(name), '', 'objects may be stored in this version, and it is gone'));
 }
@@ -100,13 +99,11 @@ function isAlpha(version: string): boolean {
 }
 
 function versionsOf(definition: JsonObject): readonly JsonObject[] {
-  const versions = at(definition, 'spec', 'versions');
-  return (isList(versions) ? versions : []).filter(isObject);
+  return objectsAt(definition, 'spec', 'versions');
 }
 
 function schemaOf(version: JsonObject): JsonObject {
-  const schema: Json | undefined = at(version, 'schema', 'openAPIV3Schema');
-  return isObject(schema) ? schema : {};
+  return objectAt(version, 'schema', 'openAPIV3Schema');
 }
 
 const mostTold = 10;

@@ -1,6 +1,17 @@
 // What must not change in one node of a schema, one rule each. A change that these rules accept makes no valid object invalid and
 // drops no field.
-import { at, canonicalJson, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import {
+  at,
+  canonicalJson,
+  equalJson,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  objectsAt,
+  textAt,
+} from '../../objects/json.ts';
 import { numberOf } from './numbers.ts';
 
 /** What broke, in words; undefined if nothing did. */
@@ -95,15 +106,14 @@ const expressions: Rule = (old, next) => {
 };
 
 function rulesOf(node: JsonObject): readonly JsonObject[] {
-  const rules = at(node, 'x-kubernetes-validations');
-  return (isList(rules) ? rules : []).filter(isObject).map((one) => ({
+  return objectsAt(node, 'x-kubernetes-validations').map((one) => ({
     rule: at(one, 'rule') ?? null,
     optionalOldSelf: at(one, 'optionalOldSelf') ?? false,
   }));
 }
 
 function textsOf(value: Json | undefined): readonly string[] {
-  return (isList(value) ? value : []).filter((one) => typeof one === 'string');
+  return listAt(value).filter((one) => typeof one === 'string');
 }
 
 export const preserves = 'x-kubernetes-preserve-unknown-fields';

@@ -1,5 +1,5 @@
 // Two schemas, node by node.
-import { at, equalJson, isList, isObject, type Json, type JsonObject } from '../../objects/json.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, objectAt, objectsAt } from '../../objects/json.ts';
 import { withImplicit } from './implicit.ts';
 import { withDoubles } from './numbers.ts';
 import { embedded, nodeRules, preserves, type RuleName } from './rules.ts';
@@ -74,10 +74,10 @@ function fields(pair: Pair): readonly Difference[] {
     const path = `${pair.path}.${name}`;
     const next = at(after, name);
     if (next === undefined) return pair.isBranch ? [] : [{ rule: 'fieldRemoved' as const, path, message: 'the field is gone' }];
-    return compareNodes({ ...pair, path, old: nodeOf(old), next: nodeOf(next) });
+    return compareNodes({ ...pair, path, old: objectAt(old), next: objectAt(next) });
   });
   const added = Object.entries(after).filter(([name]) => !Object.hasOwn(before, name));
-  return [...known, ...added.flatMap(([name, next]) => addedField({ ...pair, path: `${pair.path}.${name}` }, nodeOf(next)))];
+  return [...known, ...added.flatMap(([name, next]) => addedField({ ...pair, path: `${pair.path}.${name}` }, objectAt(next)))];
 }
 
 // The new schema reads a value that the old one left unread, or read with another field's schema.
@@ -97,7 +97,7 @@ function isOpen({ old, isBranch }: Pair, additional: Json | undefined): boolean 
 
 function defaultsWithin(pair: Pair): readonly Difference[] {
   const below = Object.entries(objectAt(pair.next, 'properties')).flatMap(([name, next]) =>
-    defaultsWithin({ ...pair, path: `${pair.path}.${name}`, next: nodeOf(next) }),
+    defaultsWithin({ ...pair, path: `${pair.path}.${name}`, next: objectAt(next) }),
   );
   return [...defaults(pair), ...below];
 }
@@ -145,16 +145,6 @@ function isLooser(old: JsonObject, next: JsonObject, inPlace: JsonObject | undef
 const mostBranches = 100;
 
 function branches(node: JsonObject, key: string): readonly JsonObject[] {
-  const found = at(node, key);
-  const all = (isList(found) ? found : []).filter(isObject);
+  const all = objectsAt(node, key);
   return all.length <= mostBranches ? all : [...all.slice(0, mostBranches), { [key]: all }];
-}
-
-function objectAt(node: JsonObject, key: string): JsonObject {
-  const found = at(node, key);
-  return isObject(found) ? found : {};
-}
-
-function nodeOf(value: Json): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -1,39 +1,29 @@
-// Everything is made: it is looked at once more, then the Lock is written.
+// Everything is made: it is checked once more, then the Lock is written.
 import type { JsonObject } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
-import { holderOf } from '../model/holder.ts';
+import { holderOf, holds, isAsResolved } from '../model/holder.ts';
 import { withoutDigest } from '../model/lock.ts';
-import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, type Outcome, type Status, timeOf } from '../model/status.ts';
-import { fenceLock, writePackages } from '../plan/lock.ts';
-import { abandoned, ended, lostLock, type Moment } from './ends.ts';
-import { going, type Move, staying } from './move.ts';
-import { isAsResolved } from './preparing.ts';
-import { holds, longestMessage } from './validating.ts';
+import { advanced, type Outcome, type Status } from '../model/status.ts';
+import type { ObservedTo } from '../observe/observation.ts';
+import { type Step, setStatus } from './step.ts';
+import { abandoned, ended, installationFailure, longestMessage, lostLock } from './transitions.ts';
 
-interface Verifying extends Moment {
-  readonly ptx: PackageTransaction;
-  readonly namespace: string;
-  readonly lock: JsonObject | undefined;
-  /** What is not as it was made, in words. */
-  readonly faults: readonly string[] | 'unfinished';
-}
-
-export function verify(scene: Verifying): Move {
-  const { ptx, namespace, lock, faults } = scene;
+export function verify({ ptx, lock, faults }: ObservedTo<'verify'>): Step {
   const { status } = ptx;
   const proposed = status.proposed ?? [];
   const done = advanced(status, { phase: 'Releasing', outcome: success(proposed) });
-  // The Lock was written and the answer was lost: from then on it is done, also where it is being deleted.
-  if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return going(done, 'the Lock is written');
-  if (!isAsResolved(ptx, lock)) return going(lostLock(status), 'the Lock is not as it was');
-  if (ptx.isDeleting) return givingUp(scene, lock, abandoned(status), 'it is being deleted');
-  const outcome = failureIn(scene);
-  if (outcome !== undefined) return givingUp(scene, lock, ended(status, outcome), outcome.message ?? '');
-  if (faults === 'unfinished') return staying(status, 'the time of the call is over', 0.2);
+  // The Lock was written and the answer was lost: from then on it is done, also if it is being deleted.
+  if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return setStatus(done, 'the Lock is written');
+  if (!isAsResolved(ptx, lock)) return setStatus(lostLock(status), 'the Lock is not as it was');
+  if (ptx.isDeleting) return giveUp(lock, abandoned(status), 'it is being deleted');
+  const outcome = failureIn(status, faults);
+  if (outcome !== undefined) return giveUp(lock, ended(status, outcome), outcome.message ?? '');
+  if (faults === 'unfinished') return setStatus(status, 'the time of the call is over', 0.2);
   return {
+    kind: 'writePackages',
+    lock,
+    packages: proposed,
     because: 'everything is there',
-    deeds: [{ write: writePackages(lock, proposed, namespace) }],
     status: done,
     wait: 1,
     // An earlier write of the Lock may still be late: the next call fences the Lock before anything is rolled back.
@@ -47,18 +37,17 @@ function success(proposed: readonly JsonObject[]): Outcome {
 }
 
 /** The Lock was refused before, or something is not as it was made. */
-function failureIn({ ptx, faults }: Verifying): Outcome | undefined {
+function failureIn({ outcome }: Status, faults: ObservedTo<'verify'>['faults']): Outcome | undefined {
   const isFaulty = faults !== 'unfinished' && faults.length > 0;
-  return ptx.status.outcome ?? (isFaulty ? failure(faults.slice(0, 10).join('; ')) : undefined);
+  return outcome ?? (isFaulty ? failure(faults.slice(0, 10).join('; ')) : undefined);
 }
 
 function failure(message: string): Outcome {
-  return { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message: cut(message, longestMessage) };
+  return installationFailure(cut(message, longestMessage));
 }
 
 /** The answer to a write of the Lock may be lost, and the write late: it must not land on what is rolled back. */
-function givingUp({ namespace, now }: Verifying, lock: JsonObject, status: Status, because: string): Move {
-  const deeds = [{ write: fenceLock(lock, timeOf(now), namespace) }];
+function giveUp(lock: JsonObject, status: Status, because: string): Step {
   // Who refuses every write of the Lock refuses a late one too.
-  return { because, deeds, status, wait: 1, refused: () => status };
+  return { kind: 'fence', lock, because, status, wait: 1, refused: () => status };
 }

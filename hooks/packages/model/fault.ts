@@ -39,3 +39,8 @@ export function packageFault(reason: PackageReason, message: string): PackageFau
 export function finalFault(reason: PackageReason, message: string): PackageFault {
   return { ...packageFault(reason, message), isFinal: true };
 }
+
+/** All that was read, or the first fault in words. */
+export function allOrFault<Read extends object>(read: readonly (Read | string)[]): readonly Read[] | string {
+  return read.find((one) => typeof one === 'string') ?? read.filter((one) => typeof one !== 'string');
+}

@@ -1,7 +1,8 @@
 // Who holds the Lock, and the numbers on it: annotations of the Lock, so that its schema stays as Crossplane has it.
-import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
+import { isObject, type Json, type JsonObject, listAt, textAt, withPath } from '../../objects/json.ts';
 import { digestOf } from './digest.ts';
 import { quoted } from './package.ts';
+import type { PackageTransaction } from './package-transaction.ts';
 
 export interface Holder {
   readonly name: string;
@@ -70,8 +71,7 @@ export function historyLimitOf(lock: JsonObject): number {
 }
 
 export function packagesOf(lock: JsonObject): readonly Json[] {
-  const packages = at(lock, 'packages');
-  return isList(packages) ? packages : [];
+  return listAt(lock, 'packages');
 }
 
 export function packagesDigest(lock: JsonObject): string {
@@ -102,4 +102,13 @@ export function released(lock: JsonObject): JsonObject {
 
 export function withPackages(lock: JsonObject, packages: readonly JsonObject[]): JsonObject {
   return withAnnotation({ ...lock, packages }, 'written', 'true');
+}
+
+export function holds(ptx: PackageTransaction, lock: JsonObject | undefined): lock is JsonObject {
+  return lock !== undefined && holderOf(lock)?.uid === ptx.uid;
+}
+
+/** Whether the Lock is held, and its packages are those that were resolved against. */
+export function isAsResolved(ptx: PackageTransaction, lock: JsonObject | undefined): lock is JsonObject {
+  return holds(ptx, lock) && packagesDigest(lock) === ptx.status.lockDigest;
 }

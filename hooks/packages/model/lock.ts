@@ -1,6 +1,7 @@
 // The Lock: the installed packages with their dependencies. Crossplane writes it too, so this file reads all its forms.
-import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, isList, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { readConstraint } from './constraint.ts';
+import { allOrFault } from './fault.ts';
 import { type Dependency, kindOf, packageApiVersion, quoted } from './package.ts';
 import { isDigest, isTag, readSource } from './reference.ts';
 
@@ -23,10 +24,8 @@ export function readLock(lock: JsonObject): readonly Installed[] | string {
   const packages = at(lock, 'packages');
   if (packages === undefined || packages === null) return [];
   if (!isList(packages)) return 'the Lock: expected packages to be a list';
-  const read = packages.map((entry, index) => readEntry(entry, `the Lock: packages[${index}]`));
-  const fault = read.find((one) => typeof one === 'string');
-  if (fault !== undefined) return fault;
-  const entries = read.filter((one) => typeof one !== 'string');
+  const entries = allOrFault(packages.map((entry, index) => readEntry(entry, `the Lock: packages[${index}]`)));
+  if (typeof entries === 'string') return entries;
   const twice = entries.find(({ source }, index) => entries.findIndex((one) => one.source === source) < index);
   return twice === undefined ? entries : `the Lock holds ${quoted(twice.source)} twice`;
 }
@@ -37,7 +36,8 @@ function readEntry(entry: Json, place: string): Installed | string {
   if (readSource(source) === undefined) return `${place}: expected a repository as source, found ${quoted(source)}`;
   const versions = readVersions(version);
   if (versions === undefined) return `${place}: expected a tag, a digest, or tag@digest as version, found ${quoted(version)}`;
-  const dependencies = readDependencies(at(entry, 'dependencies'), place);
+  const listed = listAt(entry, 'dependencies');
+  const dependencies = allOrFault(listed.map((one, index) => readDependency(one, `${place}.dependencies[${index}]`)));
   if (typeof dependencies === 'string') return dependencies;
   return { name, source, ...versions, dependencies, entry: entry as JsonObject };
 }
@@ -48,12 +48,6 @@ function readVersions(version: string): Pick<Installed, 'tag' | 'digest'> | unde
   const at = version.indexOf('@');
   const [tag, digest] = at < 0 ? [version, undefined] : [version.slice(0, at), version.slice(at + 1)];
   return isTag(tag) && (digest === undefined || isDigest(digest)) ? { tag, digest } : undefined;
-}
-
-function readDependencies(value: Json | undefined, place: string): readonly Dependency[] | string {
-  const read = (isList(value) ? value : []).map((one, index) => readDependency(one, `${place}.dependencies[${index}]`));
-  const fault = read.find((one) => typeof one === 'string');
-  return fault ?? read.filter((one) => typeof one !== 'string');
 }
 
 function readDependency(value: Json, place: string): Dependency | string {

@@ -1,5 +1,6 @@
 // Names of packages and revisions, as Crossplane's package manager makes them.
-import { readSource } from './reference.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { readReference, readSource } from './reference.ts';
 
 /** On revisions: the name of the package. */
 export const packageLabel = 'pkg.crossplane.io/package';
@@ -41,4 +42,22 @@ export function dnsLabel(text: string): string {
     return /[./:-]/.test(one) && !isEdge ? '-' : '';
   });
   return kept.join('').replace(/^-+|-+$/g, '');
+}
+
+/** A package. */
+export interface RevisionOwner {
+  readonly source: string;
+  /** The name of the package object. */
+  readonly name: string;
+}
+
+/** Whose a revision is: its source is in its image, the name of its package in its label; the Lock may have lost it. `found`: undefined if it is gone; then only its name, which is cut, says whose it was. */
+export function isRevisionOf({ source, name }: RevisionOwner, revision: string, found: JsonObject | undefined): boolean {
+  if (found === undefined) return nameInRevision(revision) === stemOf(name);
+  return sourceOfRevision(found) === source || textAt(found, 'metadata', 'labels', packageLabel) === name;
+}
+
+/** `spec.image` without tag and digest. */
+export function sourceOfRevision(revision: JsonObject): string | undefined {
+  return readReference(textAt(revision, 'spec', 'image') ?? '')?.source;
 }

@@ -1,5 +1,5 @@
 // A package transaction, as it is stored.
-import { at, isObject, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, type JsonObject, objectAt, textAt } from '../../objects/json.ts';
 import { digestOf } from './digest.ts';
 import { kindOf, type PackageKind, packageApiVersion, packageKinds, quoted } from './package.ts';
 import { type PackageReference, readReference } from './reference.ts';
@@ -46,18 +46,16 @@ const longestName = 63;
 
 export function readPackageTransaction(object: JsonObject): PackageTransaction {
   const [spec, limit] = [at(object, 'spec') ?? {}, at(object, 'spec', 'retryLimit')];
-  const stored = at(object, 'status');
-  const status = isObject(stored) ? stored : {};
+  const status = objectAt(object, 'status');
   const generation = at(object, 'metadata', 'generation');
-  const annotations = at(object, 'metadata', 'annotations');
   const name = textAt(object, 'metadata', 'name') ?? '';
   return {
     name,
     uid: textAt(object, 'metadata', 'uid') ?? '',
     generation: typeof generation === 'number' ? generation : 0,
     isDeleting: at(object, 'metadata', 'deletionTimestamp') !== undefined,
-    annotations: isObject(annotations) ? annotations : {},
-    wanted: readWanted(name, isObject(spec) ? spec : {}),
+    annotations: objectAt(object, 'metadata', 'annotations'),
+    wanted: readWanted(name, objectAt(spec)),
     specDigest: digestOf(spec),
     retryLimit: typeof limit === 'number' ? limit : usualRetryLimit,
     status: readStatus(status),
@@ -81,7 +79,7 @@ const nameForm = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z
 
 function readSnapshot(snapshot: ReturnType<typeof at>): Wanted | string {
   const [kind, name] = [kindOf(textAt(snapshot, 'kind')), textAt(snapshot, 'metadata', 'name') ?? ''];
-  const [spec, labels] = [at(snapshot, 'spec'), at(snapshot, 'metadata', 'labels')];
+  const spec = objectAt(snapshot, 'spec');
   if (kind === undefined || textAt(snapshot, 'apiVersion') !== packageApiVersion)
     return `${place}: expected ${packageApiVersion} and one of ${packageKinds.join(', ')}, found ${quoted(textAt(snapshot, 'kind'))}`;
   if (!nameForm.test(name) || name.length > longestName)
@@ -89,7 +87,7 @@ function readSnapshot(snapshot: ReturnType<typeof at>): Wanted | string {
   const reference = readPackage(spec);
   if (typeof reference === 'string') return reference;
   const uid = textAt(snapshot, 'metadata', 'uid');
-  return { kind, name, uid, labels: isObject(labels) ? labels : {}, spec: isObject(spec) ? spec : {}, reference };
+  return { kind, name, uid, labels: objectAt(snapshot, 'metadata', 'labels'), spec, reference };
 }
 
 const longestReference = 512;

@@ -1,9 +1,10 @@
 // The meta object, with which a package describes itself.
 
-import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, isList, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { groupOf, versionOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { readConstraint } from './constraint.ts';
+import { allOrFault } from './fault.ts';
 import { readSource } from './reference.ts';
 
 export const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
@@ -58,7 +59,7 @@ export function readMeta(object: JsonObject): Meta | string {
     labels: textsOf(at(object, 'metadata', 'labels')),
     dependencies,
     crossplane,
-    capabilities: listOf(at(object, 'spec', 'capabilities')).filter((one) => typeof one === 'string'),
+    capabilities: listAt(object, 'spec', 'capabilities').filter((one) => typeof one === 'string'),
   };
 }
 
@@ -67,18 +68,16 @@ export const mostDependencies = 500;
 
 function readDependencies(value: Json | undefined): readonly Dependency[] | string {
   if (value !== undefined && value !== null && !isList(value)) return 'spec.dependsOn: expected a list';
-  const entries = listOf(value);
+  const entries = listAt(value);
   if (entries.length > mostDependencies) return `spec.dependsOn: at most ${mostDependencies} entries, found ${entries.length}`;
-  const read = entries.map((entry, index) => readDependency(entry, `spec.dependsOn[${index}]`));
-  const fault = read.find((one) => typeof one === 'string');
-  return fault ?? read.filter((one) => typeof one !== 'string');
+  return allOrFault(entries.map((entry, index) => readDependency(entry, `spec.dependsOn[${index}]`)));
 }
 
 /** `{apiVersion, kind, package, version}`, or the older form `{provider: …, version}`. */
 function readDependency(entry: Json, place: string): Dependency | string {
-  const former = packageKinds.find((kind) => textAt(entry, kind.toLowerCase()) !== undefined);
-  const kind = kindOf(textAt(entry, 'kind')) ?? former;
-  const source = textAt(entry, 'package') ?? (former === undefined ? undefined : textAt(entry, former.toLowerCase()));
+  const legacy = packageKinds.find((kind) => textAt(entry, kind.toLowerCase()) !== undefined);
+  const kind = kindOf(textAt(entry, 'kind')) ?? legacy;
+  const source = textAt(entry, 'package') ?? (legacy === undefined ? undefined : textAt(entry, legacy.toLowerCase()));
   const constraints = textAt(entry, 'version') ?? '';
   if (kind === undefined || source === undefined)
     return `${place}: expected kind and package, or one of ${packageKinds.map((one) => one.toLowerCase()).join(', ')}`;
@@ -87,10 +86,6 @@ function readDependency(entry: Json, place: string): Dependency | string {
   if (readConstraint(constraints) === undefined)
     return `${place}: expected a range of versions or a digest sha256:…, found ${quoted(constraints)}`;
   return { package: source, kind, constraints };
-}
-
-function listOf(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
 }
 
 function textsOf(value: Json | undefined): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
 // The status of a package transaction, as values.
-import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, isList, isObject, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 
 /** `Waiting`: for the Lock, or until the next try. */
 export const phases = [
@@ -45,7 +45,23 @@ export interface Outcome {
   readonly retryAfterSeconds?: number;
 }
 
-export interface Status {
+const textFields = [
+  'startTime',
+  'completionTime',
+  'specDigest',
+  /** Of Lock.packages when this try was resolved. */
+  'lockDigest',
+  'tryTime',
+  'retryTime',
+  /** Until then a request for the holder of the Lock that is gone may still take effect. */
+  'settledTime',
+  /** The holder of the Lock that was found gone, and of which `settledTime` is. */
+  'settledHolder',
+  /** Of one that is finished: when what is left of it is deleted next. Absent once nothing is left. */
+  'sweepTime',
+] as const;
+
+export interface Status extends Readonly<Partial<Record<(typeof textFields)[number], string>>> {
   readonly phase: Phase;
   /** Grows with every progress; 0 before the first. */
   readonly version: number;
@@ -53,19 +69,6 @@ export interface Status {
   readonly number?: number;
   /** The whole Lock after the change. */
   readonly proposed?: readonly JsonObject[];
-  readonly startTime?: string;
-  readonly completionTime?: string;
-  readonly specDigest?: string;
-  /** Of Lock.packages when this try was resolved. */
-  readonly lockDigest?: string;
-  readonly tryTime?: string;
-  readonly retryTime?: string;
-  /** Until then a request for the holder of the Lock that is gone may still take effect. */
-  readonly settledTime?: string;
-  /** The holder of the Lock that was found gone, and of which `settledTime` is. */
-  readonly settledHolder?: string;
-  /** Of one that is finished: when what is left of it is deleted next. Absent once nothing is left. */
-  readonly sweepTime?: string;
   readonly stages: readonly Stage[];
   /** Stages whose creation was answered. */
   readonly made: number;
@@ -79,22 +82,10 @@ function integerAt(value: JsonObject, key: string): number | undefined {
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }
 
-const textFields = [
-  'startTime',
-  'completionTime',
-  'specDigest',
-  'lockDigest',
-  'tryTime',
-  'retryTime',
-  'settledTime',
-  'settledHolder',
-  'sweepTime',
-] as const;
-
 /** Whether this version has all phases and stages that the stored status names: a newer version may have more of them. */
 export function isKnown(stored: JsonObject): boolean {
   const phase = at(stored, 'phase');
-  const stages = listAt(stored, 'stages').map((stage) => at(stage, 'purpose'));
+  const stages = objectsAt(stored, 'stages').map((stage) => at(stage, 'purpose'));
   return (
     (phase === undefined || phases.some((one) => one === phase)) &&
     stages.every((purpose) => purposes.some((one) => one === purpose))
@@ -113,11 +104,11 @@ export function readStatus(stored: JsonObject): Status {
     failures: count('failures'),
     ...lockFields(stored),
     ...Object.fromEntries(texts),
-    stages: listAt(stored, 'stages').map(readStage),
+    stages: objectsAt(stored, 'stages').map(readStage),
     made: count('made'),
     committed: count('committed'),
     ...(isObject(outcome) ? { outcome: outcome as unknown as Outcome } : {}),
-    conditions: listAt(stored, 'conditions'),
+    conditions: objectsAt(stored, 'conditions'),
   };
 }
 
@@ -127,11 +118,6 @@ function lockFields(stored: JsonObject): Pick<Status, 'number' | 'proposed'> {
     ...(number === undefined ? {} : { number }),
     ...(isList(proposed) ? { proposed: proposed.filter(isObject) } : {}),
   };
-}
-
-function listAt(stored: JsonObject, key: string): readonly JsonObject[] {
-  const found = at(stored, key);
-  return isList(found) ? found.filter(isObject) : [];
 }
 
 function readStage(stage: JsonObject): Stage {

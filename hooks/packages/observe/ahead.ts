@@ -5,11 +5,6 @@ import type { Meta } from '../model/package.ts';
 import { isDigest } from '../model/reference.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 
-interface Asked {
-  readonly installed: readonly Installed[];
-  readonly skipsDependencies: boolean;
-}
-
 type List = ReturnType<Registry['tags']>;
 
 export interface Ahead extends Registry {
@@ -24,7 +19,7 @@ export const mostTags = 500_000;
 /** Sources of one tree: hosts that its packages choose are asked for them. */
 export const mostLists = 4_000;
 /** In the packages of one tree: of each object its names stay in memory. */
-export const mostMembers = 200_000;
+export const mostObjects = 200_000;
 /** Of those names, and of the meta objects: a few kB, packed, can hold names of some MiB. */
 export const mostCharacters = 32_000_000;
 const atOnce = 8;
@@ -33,13 +28,16 @@ const atOnce = 8;
  * Requests the tags of what a package requires as soon as it is read and found valid, while others are still read: resolution requires
  * them next. Each list is requested once, a few at a time: what a package names must not fill the memory of the hook.
  */
-export function listingAhead(registry: Registry, { installed, skipsDependencies }: Asked): Ahead {
+export function listingAhead(
+  registry: Registry,
+  { installed, skipsDependencies }: { readonly installed: readonly Installed[]; readonly skipsDependencies: boolean },
+): Ahead {
   const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
   const [listing, reading] = [inLanes(), inLanes()];
-  let [total, members, characters] = [0, 0, 0];
+  let [total, objects, characters] = [0, 0, 0];
   const isFull = (): boolean =>
-    total > mostTags || lists.size > mostLists || members > mostMembers || characters > mostCharacters;
+    total > mostTags || lists.size > mostLists || objects > mostObjects || characters > mostCharacters;
   const tooMuch = (source: string): RegistryFailed => ({
     kind: 'failed',
     failure: { kind: 'invalid', message: `${source}: not read, the tree is too large` },
@@ -61,12 +59,12 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies 
     isFull,
     tags,
     digest: (reference) => registry.digest(reference),
-    // Only in its turn it is known how much the former ones hold.
+    // Only in its turn it is known how much the ones before hold.
     read: (source, digest, take) =>
       reading(async () => {
         if (isFull()) return tooMuch(source);
         const answer = await registry.read(source, digest, (object) => {
-          members += 1;
+          objects += 1;
           characters += namesIn(object);
           if (!isFull()) take(object);
         });

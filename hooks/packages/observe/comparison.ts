@@ -1,27 +1,30 @@
 // Compares what packages bring with the live objects that it would replace.
-import { type JsonObject, textAt } from '../../objects/json.ts';
-import { replacementFaults } from '../checks/conflicts.ts';
-import { installable, type Member } from '../checks/contents.ts';
-import type { PackageFault } from '../model/fault.ts';
-import type { Registry, RegistryFailed } from '../registry.ts';
-import { controllersOf } from './former.ts';
-import type { Progress } from './progress.ts';
-import { eachOf } from './reading.ts';
-import type { Held } from './tree.ts';
 
-/** The live object of the kind and name of a member; undefined if there is none. */
-export type Live = (member: Member) => Promise<JsonObject | undefined>;
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import type { Reference } from '../../objects/reference.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
+import { controllerOf, replacementFaults } from '../checks/conflicts.ts';
+import { installable } from '../checks/contents.ts';
+import type { PackageFault } from '../model/fault.ts';
+import { isRevisionOf } from '../model/names.ts';
+import { packageApiVersion } from '../model/package.ts';
+import type { Registry, RegistryFailed } from '../registry.ts';
+import { type Progress, soFar } from './progress.ts';
+import type { TreePackage } from './tree.ts';
+
+/** The live object of the kind and name of an object; undefined if there is none. */
+export type Live = (object: Reference) => Promise<JsonObject | undefined>;
 
 /**
- * The version in which live objects of the kind of a member are read. That of CompositeResourceDefinitions is always the stored one:
+ * The version in which live objects of the kind of an object are read. That of CompositeResourceDefinitions is always the stored one:
  * in another one fields would be missing.
  */
-export function liveVersionOf({ apiVersion, kind }: Member): string {
+export function liveVersionOf({ apiVersion, kind }: Reference): string {
   return kind === 'CompositeResourceDefinition' ? 'apiextensions.crossplane.io/v1' : apiVersion;
 }
 
 /** The revisions that other ones of the tree replace: what they control may move to any package of it. */
-export function leavingIn(packages: readonly Held[]): readonly string[] {
+export function leavingIn(packages: readonly TreePackage[]): readonly string[] {
   return packages.flatMap(({ leaves, revision }) => (leaves === undefined || leaves === revision ? [] : [leaves]));
 }
 
@@ -45,7 +48,7 @@ const part = 128;
  * last part.
  */
 export async function compareWithLive(
-  packages: readonly Held[],
+  packages: readonly TreePackage[],
   comparing: Comparing,
 ): Promise<readonly PackageFault[] | 'unfinished' | RegistryFailed> {
   const { progress = endless, leaving = leavingIn(packages) } = comparing;
@@ -55,38 +58,34 @@ export async function compareWithLive(
     if ('kind' in found) return found;
     faults.push(...found);
     if (found.length === 0) progress.add(one.name);
-    if (progress.isOver()) return orUnfinished(faults);
+    if (progress.isOver()) return soFar(faults);
   }
   return faults;
 }
 
-function orUnfinished(faults: readonly PackageFault[]): readonly PackageFault[] | 'unfinished' {
-  return faults.length > 0 ? faults : 'unfinished';
-}
-
 interface Part {
-  readonly held: Held;
-  readonly members: readonly Member[];
+  readonly pkg: TreePackage;
+  readonly objects: readonly Reference[];
   readonly name: string;
 }
 
-function partsOf(packages: readonly Held[]): readonly Part[] {
-  return packages.flatMap((held) => {
-    const members = held.contents?.members ?? [];
-    const starts = Array.from({ length: Math.ceil(members.length / part) }, (_, index) => index * part);
-    return starts.map((start) => ({ held, members: members.slice(start, start + part), name: `${held.revision} ${start}` }));
+function partsOf(packages: readonly TreePackage[]): readonly Part[] {
+  return packages.flatMap((pkg) => {
+    const objects = pkg.contents?.objects ?? [];
+    const starts = Array.from({ length: Math.ceil(objects.length / part) }, (_, index) => index * part);
+    return starts.map((start) => ({ pkg, objects: objects.slice(start, start + part), name: `${pkg.revision} ${start}` }));
   });
 }
 
 async function comparePart(
-  { held, members }: Part,
+  { pkg, objects }: Part,
   { registry, live, locked, leaving: ofTree }: Comparing & { readonly leaving: readonly string[] },
 ): Promise<readonly PackageFault[] | RegistryFailed> {
-  const { source, digest, contents, revision, leaves } = held;
-  const all = await eachOf(members, async (member) => [`${member.kind} ${member.name}`, await live(member)] as const);
+  const { source, digest, revision, leaves } = pkg;
+  const all = await inTurn(objects, async (object) => [`${object.kind} ${object.name}`, await live(object)] as const);
   const present = new Map(all.flatMap(([name, found]) => (found === undefined ? [] : [[name, found] as const])));
   if (present.size === 0 || digest === undefined) return [];
-  const { own, gone } = await controllersOf({ ...held, kind: contents?.meta.kind }, [...present.values()], live);
+  const { own, gone } = await previousRevisions(pkg, [...present.values()], live);
   const leaving = [revision, ...ofTree, ...(leaves === undefined ? [] : [leaves]), ...own];
   const faults: PackageFault[] = [];
   const answer = await registry.read(source, digest, (object) => {
@@ -94,4 +93,19 @@ async function comparePart(
     if (found !== undefined) faults.push(...replacementFaults({ live: found, next: installable(object), leaving, gone, locked }));
   });
   return answer.kind === 'failed' ? answer : faults;
+}
+
+/**
+ * Of the controllers of these objects, which are revisions: those of the package itself, and those that are gone. The Lock may have lost
+ * the entry of their package.
+ */
+async function previousRevisions(pkg: TreePackage, objects: readonly JsonObject[], live: Live) {
+  const kind = `${pkg.contents?.meta.kind}Revision`;
+  const controllers = objects.map(controllerOf).filter((one) => textAt(one, 'kind') === kind);
+  const names = [...new Set(controllers.map((one) => textAt(one, 'name') ?? ''))];
+  const found = await Promise.all(names.map((name) => live({ apiVersion: packageApiVersion, kind, name })));
+  return {
+    own: names.filter((name, index) => isRevisionOf(pkg, name, found[index])),
+    gone: names.filter((_, index) => found[index] === undefined),
+  };
 }

@@ -1,20 +1,21 @@
 // Digests of entries of the Lock that have a tag only, as Crossplane writes them. If neither a revision nor the registry confirms the
 // digest, the entry stays as it is: a tag may have moved since the package was installed.
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { digested, type Installed, readLock } from '../model/lock.ts';
 import { hasDigest } from '../model/names.ts';
 import { kindOf } from '../model/package.ts';
 import { isDigest, readReference, readSource } from '../model/reference.ts';
-import { revisionsOfKind } from '../plan/resources.ts';
 import type { Registry } from '../registry.ts';
-import { eachOf, find, type Looker } from './reading.ts';
+import { revisionsOfKind } from '../writes/resources.ts';
+import { find, type PackageReader } from './read.ts';
 
 /** From revisions: what Crossplane has resolved, or what a package transaction has written. */
-export function digestedByRevisions(looker: Looker, installed: readonly Installed[]): Promise<readonly Installed[]> {
-  return eachOf(installed, async (one) => {
+export function digestedByRevisions(reader: PackageReader, installed: readonly Installed[]): Promise<readonly Installed[]> {
+  return inTurn(installed, async (one) => {
     const kind = kindOf(textAt(one.entry, 'kind') ?? textAt(one.entry, 'type'));
     if (one.digest !== undefined || kind === undefined) return one;
-    const revision = await find(looker, { resource: revisionsOfKind(kind), name: one.name });
+    const revision = await find(reader, { resource: revisionsOfKind(kind), name: one.name });
     const digest = digestIn(revision, 'status', 'resolvedImage') ?? digestIn(revision, 'spec', 'image');
     return digest === undefined ? one : digested(one, digest);
   });
@@ -31,7 +32,7 @@ export async function digestedByRegistries(registry: Registry, packages: readonl
   if (typeof read === 'string') return packages;
   const open = read.filter(({ digest }) => digest === undefined);
   const hosts = Map.groupBy(open, ({ source }) => readSource(source)?.registry);
-  const found = await eachOf([...hosts.values()], (entries) => digestedByOne(registry, entries));
+  const found = await inTurn([...hosts.values()], (entries) => digestedByOne(registry, entries));
   const known = new Map(found.flat().map((one) => [one.source, one.entry]));
   return read.map(({ source, entry }) => known.get(source) ?? entry);
 }

@@ -1,94 +1,77 @@
 // Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
-import type { Write } from '../../objects/cluster.ts';
+import type { Location } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { instancesOf, isStorageMoved, storageOf } from '../../transactions/model/crds.ts';
-import type { CoordinatorFault } from '../decide/validating.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
 import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
-import { type Member, memberObject } from '../plan/changes.ts';
-import { mostObjectBytes } from '../plan/contents.ts';
-import type { Maker } from '../plan/owners.ts';
-import { fieldManager, preconditionOf } from '../plan/resources.ts';
-import { resourceOf } from './members.ts';
-import { lookAtAll, type Progress } from './progress.ts';
-import { find, identityOf, type Looker, list, Unread } from './reading.ts';
+import { installedObject, type PackageObject } from '../writes/changes.ts';
+import { mostObjectBytes } from '../writes/contents.ts';
+import type { Maker } from '../writes/owners.ts';
+import { writeOf } from '../writes/resources.ts';
+import { resourceOf } from './objects.ts';
+import type { DryRunFault } from './observation.ts';
+import { checkAll, type Progress } from './progress.ts';
+import { find, hasObjects, type PackageReader, ReadFailed } from './read.ts';
 
-type Fault = PackageFault | CoordinatorFault;
+type Fault = PackageFault | DryRunFault;
 
 /** Groups of what runs package transactions: a package must not replace it. */
 const ownGroups = ['tx.janus.io', 'pkg.crossplane.io', 'meta.pkg.crossplane.io', 'metacontroller.k8s.io'];
 
-export function tryMembers(
-  looker: Looker,
-  members: readonly Member[],
+export function dryRunAll(
+  reader: PackageReader,
+  objects: readonly PackageObject[],
   ptx: PackageTransaction,
   progress: Progress,
 ): Promise<readonly Fault[] | 'unfinished'> {
-  return lookAtAll(members, nameOf, (member) => tryMember(looker, member, ptx), progress);
+  return checkAll(objects, nameOf, (one) => dryRunObject(reader, one, ptx), progress);
 }
 
-function nameOf({ revision, object }: Member): string {
+function nameOf({ revision, object }: PackageObject): string {
   return `${revision} ${textAt(object, 'apiVersion')} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
 }
 
-async function tryMember(looker: Looker, member: Member, ptx: PackageTransaction): Promise<readonly Fault[]> {
-  const { object } = member;
+async function dryRunObject(reader: PackageReader, one: PackageObject, ptx: PackageTransaction): Promise<readonly Fault[]> {
+  const { object } = one;
   const what = `${textAt(object, 'kind')} ${quoted(textAt(object, 'metadata', 'name'))}`;
   if (ownGroups.includes(textAt(object, 'spec', 'group') ?? ''))
     return [packageFault('CRDConflict', `${what} belongs to a group of what installs packages`)];
   const size = Buffer.byteLength(JSON.stringify(object));
   if (size > mostObjectBytes)
     return [packageFault('InvalidPackage', `${what} has ${size} bytes, at most ${mostObjectBytes} are possible`)];
-  const resource = await resourceOf(looker, object);
+  const resource = await resourceOf(reader, object);
   if (resource === undefined)
     return [packageFault('InvalidPackage', `${what}: the cluster does not serve ${quoted(textAt(object, 'apiVersion'))}`)];
-  const tried = await dryRun(looker, {
-    member,
-    maker: ptx,
-    location: { resource, name: textAt(object, 'metadata', 'name') ?? '' },
-  });
-  return tried.faults.length > 0 || mayBreak(ptx) ? tried.faults : storageFaults(looker, tried.live, object);
+  const { faults, live } = await dryRun(reader, one, ptx, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  return faults.length > 0 || mayBreak(ptx) ? faults : storageFaults(reader, live, object);
 }
 
 const mostAttempts = 3;
 
-interface Tried {
+interface DryRun {
   readonly faults: readonly Fault[];
   readonly live: JsonObject | undefined;
 }
 
-async function dryRun(looker: Looker, trial: Omit<Trial, 'live'>): Promise<Tried> {
-  const { location } = trial;
+/** What refuses the object, and the live object that was read before. */
+async function dryRun(reader: PackageReader, one: PackageObject, maker: Maker, location: Location): Promise<DryRun> {
   for (let attempt = 1; ; attempt += 1) {
-    const live = await find(looker, location);
-    const answer = await looker.reader.dryRun(writeOf(looker, { ...trial, live }));
+    const live = await find(reader, location);
+    const object = installedObject(one, live, maker, undefined);
+    const answer = await reader.cluster.dryRun(writeOf(location, object, reader.namespace, live));
     if (answer.kind === 'ok') return { faults: [], live };
     const { kind, message } = answer.failure;
     if (kind === 'refused') return { faults: [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }], live };
     // Somebody writes it at the same time, such as the API server the status of a CRD.
-    if (kind === 'transient' || attempt === mostAttempts) throw new Unread(answer.failure);
+    if (kind === 'transient' || attempt === mostAttempts) throw new ReadFailed(answer.failure);
   }
 }
 
 /** A CRD whose storage version moves while there are objects cannot be undone: they may be stored in the new version. */
-async function storageFaults(looker: Looker, live: JsonObject | undefined, next: JsonObject): Promise<readonly Fault[]> {
+async function storageFaults(reader: PackageReader, live: JsonObject | undefined, next: JsonObject): Promise<readonly Fault[]> {
   if (live === undefined || !isStorageMoved(live, next)) return [];
-  const found = await list(looker, instancesOf(live), undefined, { limit: 1 });
-  if (found.length === 0) return [];
+  if (!(await hasObjects(reader, instancesOf(live)))) return [];
   const what = `CRD ${textAt(next, 'metadata', 'name')}: its objects would be stored as ${quoted(storageOf(next))} and no longer as ${quoted(storageOf(live))}`;
   return [packageFault('SchemaIncompatible', `${what}, which cannot be undone while there are objects; ${howToAllow}`)];
-}
-
-interface Trial {
-  readonly member: Member;
-  readonly maker: Maker;
-  readonly location: Write['location'];
-  readonly live: JsonObject | undefined;
-}
-
-function writeOf(looker: Looker, { member, maker, location, live }: Trial): Write {
-  const object = memberObject(member, live, maker, undefined);
-  const base = { identity: identityOf(looker), location, object, fieldManager };
-  return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
 }

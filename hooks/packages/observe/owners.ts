@@ -3,15 +3,16 @@
 // that refuses it; here such references are found, so that nothing depends on that policy for long.
 
 import type { Resource } from '../../objects/cluster.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { installedKinds } from '../checks/contents.ts';
-import { isUnderDeletion } from '../decide/ending.ts';
-import type { Orphan } from '../decide/owners.ts';
 import { packageKinds } from '../model/package.ts';
-import { type LiveOwners, livingOwners, ownerKey } from '../plan/living.ts';
-import { nameLabel, packagesOfKind, packageTransactions, revisionsOfKind } from '../plan/resources.ts';
-import { resourceOf } from './members.ts';
-import { eachOf, find, type Looker, list } from './reading.ts';
+import { type LiveOwners, livingOwners, ownerKey } from '../writes/owners.ts';
+import { nameLabel, packagesOfKind, packageTransactions, revisionsOfKind } from '../writes/resources.ts';
+import { resourceOf } from './objects.ts';
+import type { Orphan } from './observation.ts';
+import { find, list, type PackageReader } from './read.ts';
 
 /** An installed object with its metadata only. */
 export interface InstalledObject {
@@ -20,17 +21,17 @@ export interface InstalledObject {
 }
 
 /** What packages have installed but revisions. */
-export async function installedObjects(looker: Looker): Promise<readonly InstalledObject[]> {
-  const resources = await eachOf(installedKinds, async ({ apiVersion, kind }) => resourceOf(looker, { apiVersion, kind }));
+export async function installedObjects(reader: PackageReader): Promise<readonly InstalledObject[]> {
+  const resources = await inTurn(installedKinds, async ({ apiVersion, kind }) => resourceOf(reader, { apiVersion, kind }));
   return labelled(
-    looker,
+    reader,
     resources.filter((one) => one !== undefined),
   );
 }
 
-async function labelled(looker: Looker, resources: readonly Resource[]): Promise<readonly InstalledObject[]> {
-  const found = await eachOf(resources, async (resource) => {
-    const objects = await list(looker, resource, undefined, { labelSelector: nameLabel });
+async function labelled(reader: PackageReader, resources: readonly Resource[]): Promise<readonly InstalledObject[]> {
+  const found = await inTurn(resources, async (resource) => {
+    const objects = await list(reader, resource, undefined, { labelSelector: nameLabel });
     return objects.map((object) => ({ resource, object }));
   });
   return found.flat();
@@ -40,13 +41,13 @@ async function labelled(looker: Looker, resources: readonly Resource[]): Promise
 const mostOrphans = 50;
 
 /** The first ones. `leaving`: the uid of a package transaction that goes with this call. */
-export async function readOrphans(looker: Looker, leaving?: string): Promise<readonly Orphan[]> {
+export async function readOrphans(reader: PackageReader, leaving?: string): Promise<readonly Orphan[]> {
   // Owners come before what they own: who lists them last sees every one that is there.
-  const objects = [...(await installedObjects(looker)), ...(await labelled(looker, packageKinds.map(revisionsOfKind)))];
-  const owners = await liveOwners(looker, leaving);
+  const objects = [...(await installedObjects(reader)), ...(await labelled(reader, packageKinds.map(revisionsOfKind)))];
+  const owners = await liveOwners(reader, leaving);
   const orphans = objects.filter(({ object }) => livingOwners(object, owners) !== undefined).slice(0, mostOrphans);
-  const whole = await eachOf(orphans, async ({ resource, object }) => {
-    const live = await find(looker, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  const whole = await inTurn(orphans, async ({ resource, object }) => {
+    const live = await find(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
     const living = live === undefined ? undefined : livingOwners(live, owners);
     return live === undefined || living === undefined ? [] : [{ resource, live, owners: living }];
   });
@@ -54,11 +55,11 @@ export async function readOrphans(looker: Looker, leaving?: string): Promise<rea
 }
 
 /** Packages, revisions and package transactions that are there, and stay. */
-async function liveOwners(looker: Looker, leaving: string | undefined): Promise<LiveOwners> {
+async function liveOwners(reader: PackageReader, leaving: string | undefined): Promise<LiveOwners> {
   const kinds = [...packageKinds.flatMap((kind) => [revisionsOfKind(kind), packagesOfKind(kind)]), packageTransactions];
-  const found = await eachOf(kinds, async (resource) => {
-    const objects = await list(looker, resource, undefined, {});
-    const staying = objects.filter((one) => !isUnderDeletion(one) && textAt(one, 'metadata', 'uid') !== leaving);
+  const found = await inTurn(kinds, async (resource) => {
+    const objects = await list(reader, resource, undefined, {});
+    const staying = objects.filter((one) => !isTerminating(one) && textAt(one, 'metadata', 'uid') !== leaving);
     return staying.map((object) => {
       const [name = '', uid = ''] = [textAt(object, 'metadata', 'name'), textAt(object, 'metadata', 'uid')];
       return [ownerKey(resource.kind, name), uid] as const;

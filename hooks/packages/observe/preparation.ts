@@ -1,19 +1,23 @@
 // The contents of all stages, from registries, by the digests that were resolved.
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import type { Preparation } from '../decide/preparing.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
+import { controllerOf } from '../checks/conflicts.ts';
 import { packagesOf } from '../model/holder.ts';
+import { isRevisionOf } from '../model/names.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
-import { changedPackages } from '../plan/changed.ts';
-import type { ChangedPackage, Member, Released } from '../plan/changes.ts';
-import { configMaps, familyLabel, uidLabel } from '../plan/resources.ts';
-import { type Part, stagesOf } from '../plan/stages.ts';
-import type { Registry, RegistryFailed } from '../registry.ts';
-import { leftOut } from './left-out.ts';
-import { membersOf, mostValues } from './members.ts';
-import { type Looker, list } from './reading.ts';
+import type { Registry } from '../registry.ts';
+import { changedPackages } from '../writes/changed.ts';
+import type { ChangedPackage, PackageObject, Released } from '../writes/changes.ts';
+import { configMaps, familyLabel, revisionsOfKind, uidLabel } from '../writes/resources.ts';
+import { type Part, stagesOf } from '../writes/stages.ts';
+import { mostValues, objectsOf } from './objects.ts';
+import type { Preparation } from './observation.ts';
+import { type InstalledObject, installedObjects } from './owners.ts';
+import { unlessOver } from './progress.ts';
+import { list, type PackageReader } from './read.ts';
 
-interface PreparationScene {
-  readonly looker: Looker;
+interface PreparationContext {
+  readonly reader: PackageReader;
   readonly registry: Registry;
   readonly ptx: PackageTransaction;
   readonly wanted: Wanted;
@@ -21,45 +25,73 @@ interface PreparationScene {
   readonly isOver: () => boolean;
 }
 
-export async function readPreparation(scene: PreparationScene): Promise<Preparation> {
-  const { looker, ptx, wanted, lock } = scene;
+export async function readPreparation(context: PreparationContext): Promise<Preparation> {
+  const { reader, ptx, wanted, lock } = context;
   const entries = packagesOf(lock).filter((one): one is JsonObject => typeof one === 'object');
   const changed = changedPackages(wanted, entries, ptx.status.proposed ?? []);
   const packages: ChangedPackage[] = [];
-  const members: Member[] = [];
+  const objects: PackageObject[] = [];
   const room = { left: mostValues };
   for (const one of changed) {
-    const read = await membersOf(one.source, one.digest, scene.registry, room);
-    if ('kind' in read) return unread(scene, read);
+    const read = await objectsOf(one.source, one.digest, context.registry, room);
+    if ('kind' in read) return unlessOver(context.isOver, read);
     const family = textAt(read.meta, 'metadata', 'labels', familyLabel);
     packages.push({ ...one, ...(family === undefined ? {} : { family }) });
     // What a Function holds is never installed.
-    const own = one.kind === 'Function' ? [] : read.members;
-    members.push(...own.map((object) => ({ kind: one.kind, revision: one.revision, object })));
+    const own = one.kind === 'Function' ? [] : read.objects;
+    objects.push(...own.map((object) => ({ kind: one.kind, revision: one.revision, object })));
   }
-  const found = await list(looker, configMaps, looker.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
+  const found = await list(reader, configMaps, reader.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
   const existing = new Set(found.map((object) => textAt(object, 'metadata', 'name') ?? ''));
-  const released = await leftOut(looker, packages, members);
-  const prepared = stagesOf(ptx, partsOf(packages, members, released), looker.gzip);
+  const released = await leftOut(reader, packages, objects);
+  const prepared = stagesOf(ptx, partsOf(packages, objects, released), reader.gzip);
   return { kind: 'ready', prepared, existing };
-}
-
-function unread({ isOver }: PreparationScene, failed: RegistryFailed): Preparation {
-  return isOver() ? { kind: 'unfinished' } : failed;
 }
 
 function partsOf(
   packages: readonly ChangedPackage[],
-  members: readonly Member[],
+  objects: readonly PackageObject[],
   released: readonly Released[],
 ): readonly Part[] {
-  const items = packages.map((one) => ({ ...one }) as unknown as JsonObject);
-  const objects = members.map((one) => ({ ...one }) as unknown as JsonObject);
+  const stored = (items: readonly object[]) => items as unknown as readonly JsonObject[];
+  const items = stored(packages);
   return [
     { purpose: 'Packages', items, changesPerItem: 1 },
     { purpose: 'Revisions', items, changesPerItem: 1 },
-    { purpose: 'Objects', items: objects, changesPerItem: 1 },
-    { purpose: 'Releases', items: released.map((one) => ({ ...one }) as unknown as JsonObject), changesPerItem: 1 },
+    { purpose: 'Objects', items: stored(objects), changesPerItem: 1 },
+    { purpose: 'Releases', items: stored(released), changesPerItem: 1 },
     { purpose: 'Activation', items, changesPerItem: 2 },
   ];
+}
+
+/**
+ * Objects that a new version leaves out, and that a revision of its package still controls. `objects`: what these packages hold now. What a
+ * revision controls that is gone needs no release.
+ */
+async function leftOut(
+  reader: PackageReader,
+  packages: readonly ChangedPackage[],
+  objects: readonly PackageObject[],
+): Promise<readonly Released[]> {
+  const held = new Set(objects.map(({ object }) => keyOf(textAt(object, 'kind'), object)));
+  const others = (await installedObjects(reader)).filter(({ resource, object }) => !held.has(keyOf(resource.kind, object)));
+  const kinds = [...new Set(packages.map(({ kind }) => kind))];
+  const own = await inTurn(kinds, async (kind) => {
+    const revisions = others.length === 0 ? [] : await list(reader, revisionsOfKind(kind), undefined, { whole: true });
+    const ofKind = packages.filter((one) => one.kind === kind);
+    return revisions.filter((one) => ofKind.some((changed) => isRevisionOf(changed, textAt(one, 'metadata', 'name') ?? '', one)));
+  });
+  const uids = new Set(own.flat().map((one) => textAt(one, 'metadata', 'uid')));
+  return others.flatMap((one) => releasedFrom(one, uids));
+}
+
+function keyOf(kind: string | undefined, object: JsonObject): string {
+  return `${kind} ${textAt(object, 'metadata', 'name')}`;
+}
+
+function releasedFrom({ resource, object }: InstalledObject, uids: ReadonlySet<string | undefined>): readonly Released[] {
+  const owner = controllerOf(object);
+  if (owner === undefined || !uids.has(textAt(owner, 'uid'))) return [];
+  const { group, version, kind } = resource;
+  return [{ target: { apiVersion: `${group}/${version}`, kind, name: textAt(object, 'metadata', 'name') ?? '' }, owner }];
 }

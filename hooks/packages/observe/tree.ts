@@ -1,6 +1,6 @@
 // Reads from registries what the resolution of a tree needs, until the tree is resolved or refused.
 import type { JsonObject } from '../../objects/json.ts';
-import { sharedMembers } from '../checks/conflicts.ts';
+import { sharedObjects } from '../checks/conflicts.ts';
 import { type Contents, inspect } from '../checks/contents.ts';
 import { crossplaneFaults } from '../checks/crossplane.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
@@ -8,11 +8,11 @@ import type { Installed } from '../model/lock.ts';
 import { type PackageReference, writeReference } from '../model/reference.ts';
 import type { Version } from '../model/version.ts';
 import type { Registry, RegistryFailed, RegistryFailure } from '../registry.ts';
-import { type Fetched, type Known, keyOf, type Needs, type Release } from '../resolve/knowledge.ts';
+import { type Fetched, keyOf, type Needs, type RegistryData, type Release } from '../resolve/package-index.ts';
 import { type Question, type Resolution, type Resolved, resolve } from '../resolve/resolution.ts';
-import { type Ahead, listingAhead, mostCharacters, mostLists, mostMembers, mostTags } from './ahead.ts';
+import { type Ahead, listingAhead, mostCharacters, mostLists, mostObjects, mostTags } from './ahead.ts';
 
-export interface Asked {
+export interface TreeQuery {
   /** The name of the package object. */
   readonly name: string;
   readonly kind: string;
@@ -26,12 +26,12 @@ export interface Asked {
 }
 
 export type Tree =
-  | { readonly kind: 'resolved'; readonly packages: readonly Held[]; readonly lock: readonly JsonObject[] }
+  | { readonly kind: 'resolved'; readonly packages: readonly TreePackage[]; readonly lock: readonly JsonObject[] }
   | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] }
   | { readonly kind: 'failed'; readonly failure: RegistryFailure };
 
 /** A package of the tree with its contents. Contents of a package that stays unchanged are not read. */
-export interface Held extends Resolved {
+export interface TreePackage extends Resolved {
   readonly contents: Contents | undefined;
 }
 
@@ -39,46 +39,46 @@ interface Read extends Fetched {
   readonly contents: Contents;
 }
 
-interface Knowing extends Known {
+interface Collected extends RegistryData {
   readonly tags: Map<string, readonly string[]>;
   readonly packages: Map<string, Read>;
   /** Why they cannot be read. */
-  readonly broken: Map<string, Unread>;
+  readonly broken: Map<string, Unreadable>;
 }
 
-export async function readTree(asked: Asked, registry: Registry): Promise<Tree> {
-  return treeFrom(asked, listingAhead(registry, asked));
+export async function readTree(query: TreeQuery, registry: Registry): Promise<Tree> {
+  return treeFrom(query, listingAhead(registry, query));
 }
 
-async function treeFrom(asked: Asked, registry: Ahead): Promise<Tree> {
-  const root = await readRelease(asked.reference, registry);
-  if (registry.isFull()) return tooLarge(asked.reference);
+async function treeFrom(query: TreeQuery, registry: Ahead): Promise<Tree> {
+  const root = await readRelease(query.reference, registry);
+  if (registry.isFull()) return tooLarge(query.reference);
   if ('kind' in root) return root;
-  if (root.meta.kind !== asked.kind)
+  if (root.meta.kind !== query.kind)
     return refused(
-      finalFault('InvalidPackage', `${writeReference(asked.reference)} is a ${root.meta.kind}, expected a ${asked.kind}`),
+      finalFault('InvalidPackage', `${writeReference(query.reference)} is a ${root.meta.kind}, expected a ${query.kind}`),
     );
-  return resolved(asked, root, registry);
+  return resolved(query, root, registry);
 }
 
-async function resolved(asked: Asked, root: Read, registry: Ahead): Promise<Tree> {
-  const { name, skipsDependencies, installed, reference } = asked;
+async function resolved(query: TreeQuery, root: Read, registry: Ahead): Promise<Tree> {
+  const { name, skipsDependencies, installed, reference } = query;
   const question: Question = { installed, root: { ...reference, name, skipsDependencies, digest: root.digest, meta: root.meta } };
-  const known: Knowing = { tags: new Map(), packages: new Map(), broken: new Map() };
+  const known: Collected = { tags: new Map(), packages: new Map(), broken: new Map() };
   let resolution = resolve(question, known);
   while (resolution.kind === 'needs') {
     if (known.packages.size + known.broken.size + resolution.packages.length > mostPackages) return tooLarge(reference);
-    const failed = await learn(resolution, known, registry);
+    const failed = await fetchAll(resolution, known, registry);
     if (registry.isFull()) return tooLarge(reference);
     if (failed !== undefined) return failed;
     resolution = resolve(question, known, resolution.checks);
   }
-  return endOf(resolution, known, root, asked);
+  return endOf(resolution, known, root, query);
 }
 
-function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Knowing, root: Read, asked: Asked): Tree {
+function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Collected, root: Read, query: TreeQuery): Tree {
   if (resolution.kind === 'refused') return refused(resolution.fault);
-  if (resolution.kind === 'resolved') return treeOf(resolution, known, root, asked);
+  if (resolution.kind === 'resolved') return treeOf(resolution, known, root, query);
   const why = known.broken.get(keyOf(resolution.release));
   if (why === undefined) throw new Error(`${keyOf(resolution.release)} is broken and was not read`);
   return why;
@@ -88,7 +88,7 @@ function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Knowin
 export const mostPackages = 2_000;
 
 function tooLarge({ source }: PackageReference): Tree {
-  const packages = `at most ${mostPackages} packages with ${mostMembers} objects, and ${mostCharacters} characters in names and package metadata`;
+  const packages = `at most ${mostPackages} packages with ${mostObjects} objects, and ${mostCharacters} characters in names and package metadata`;
   const most = `${packages}, of ${mostLists} sources with at most ${mostTags} tags`;
   return refused(packageFault('InvalidPackage', `${source}: expected ${most}, in its tree, found more`));
 }
@@ -97,9 +97,9 @@ function refused(...faults: readonly PackageFault[]): Tree {
   return { kind: 'refused', faults };
 }
 
-type Unread = RegistryFailed | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] };
+type Unreadable = RegistryFailed | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] };
 
-async function learn({ tags, packages }: Needs, known: Knowing, registry: Ahead): Promise<Unread | undefined> {
+async function fetchAll({ tags, packages }: Needs, known: Collected, registry: Ahead): Promise<Unreadable | undefined> {
   const listing = tags.map(async (source) => {
     const answer = await registry.tags(source);
     // A missing repository has no versions: the resolution says who requires it.
@@ -120,11 +120,11 @@ async function learn({ tags, packages }: Needs, known: Knowing, registry: Ahead)
 }
 
 /** The tree may do without a package that cannot be read. Where a registry does not answer, what it has is not known. */
-function isLasting(unread: Unread): boolean {
+function isLasting(unread: Unreadable): boolean {
   return unread.kind === 'refused' || unread.failure.kind !== 'unavailable';
 }
 
-async function readRelease(release: Release, registry: Ahead): Promise<Read | Unread> {
+async function readRelease(release: Release, registry: Ahead): Promise<Read | Unreadable> {
   const answer = await registry.digest(release);
   if (answer.kind === 'failed') return answer;
   const { digest } = answer;
@@ -137,22 +137,22 @@ async function readRelease(release: Release, registry: Ahead): Promise<Read | Un
   return { digest, meta: contents.meta, contents };
 }
 
-function invalid(message: string): Unread {
+function invalid(message: string): Unreadable {
   return { kind: 'refused', faults: [packageFault('InvalidPackage', message)] };
 }
 
-function treeOf({ packages, lock }: Resolution & { kind: 'resolved' }, known: Knowing, root: Read, asked: Asked): Tree {
-  const held = packages.map((one): Held => ({ ...one, contents: contentsOf(one, known, root) }));
-  const { crossplane, ignoresCrossplane } = asked;
-  const checked = held.filter(({ change }) => !(change === 'root' && ignoresCrossplane));
+function treeOf({ packages, lock }: Resolution & { kind: 'resolved' }, known: Collected, root: Read, query: TreeQuery): Tree {
+  const all = packages.map((one): TreePackage => ({ ...one, contents: contentsOf(one, known, root) }));
+  const { crossplane, ignoresCrossplane } = query;
+  const checked = all.filter(({ change }) => !(change === 'root' && ignoresCrossplane));
   const faults = [
-    ...sharedMembers(held.map(({ source, contents }) => ({ source, members: contents?.members ?? [] }))),
+    ...sharedObjects(all.map(({ source, contents }) => ({ source, objects: contents?.objects ?? [] }))),
     ...(crossplane === undefined ? [] : crossplaneFaults(checked, crossplane)),
   ];
-  return faults.length > 0 ? refused(...faults) : { kind: 'resolved', packages: held, lock };
+  return faults.length > 0 ? refused(...faults) : { kind: 'resolved', packages: all, lock };
 }
 
-function contentsOf({ change, source, tag, digest }: Resolved, known: Knowing, root: Read): Contents | undefined {
+function contentsOf({ change, source, tag, digest }: Resolved, known: Collected, root: Read): Contents | undefined {
   if (change === 'root') return root.contents;
   return change === 'kept' ? undefined : known.packages.get(keyOf({ source, version: tag ?? digest ?? '' }))?.contents;
 }

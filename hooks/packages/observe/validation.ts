@@ -1,46 +1,45 @@
 // Reads the tree from registries, compares it with the cluster, and tries every write by a dry run.
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
-import type { Validation } from '../decide/validating.ts';
-import type { NotRead } from '../decide/waiting.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, readLock } from '../model/lock.ts';
 import { kindOf } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
-import { changedPackages } from '../plan/changed.ts';
-import { packagesOfKind } from '../plan/resources.ts';
-import type { Registry, RegistryFailed } from '../registry.ts';
+import type { Registry } from '../registry.ts';
+import { changedPackages } from '../writes/changed.ts';
+import { packagesOfKind } from '../writes/resources.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { digestedByRegistries, digestedByRevisions } from './digests.ts';
-import { tryMembers } from './dry-run.ts';
-import { activeRevisions, membersOf, resourceOf } from './members.ts';
-import type { Progress } from './progress.ts';
-import { eachOf, find, type Looker } from './reading.ts';
-import { type Held, readTree, type Tree } from './tree.ts';
+import { dryRunAll } from './dry-run.ts';
+import { activeRevisions, objectsOf, resourceOf } from './objects.ts';
+import type { NotRead, Validation } from './observation.ts';
+import { type Progress, unlessOver } from './progress.ts';
+import { find, type PackageReader } from './read.ts';
+import { readTree, type Tree, type TreePackage } from './tree.ts';
 
-interface TreeScene {
-  readonly looker: Looker;
+interface TreeContext {
+  readonly reader: PackageReader;
   readonly registry: Registry;
   readonly wanted: Wanted;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
 }
 
-interface ValidationScene extends TreeScene {
+interface ValidationContext extends TreeContext {
   readonly ptx: PackageTransaction;
   readonly progress: Progress;
 }
 
-/** Before the Lock is taken: layers stay in the cache. What is refused now may be valid once the Lock is held. */
-export async function readAhead(scene: TreeScene, isOver: () => boolean): Promise<NotRead | undefined> {
-  const entries = readLock(scene.lock);
-  const tree = typeof entries === 'string' ? undefined : await treeOf(scene, entries);
-  if (tree?.kind !== 'failed') return undefined;
-  return isOver() ? { kind: 'unfinished' } : tree;
+/** Before the Lock is taken: layers stay in the cache. What is refused now may be valid once the Lock is pkg. */
+export async function readAhead(context: TreeContext, isOver: () => boolean): Promise<NotRead | undefined> {
+  const entries = readLock(context.lock);
+  const tree = typeof entries === 'string' ? undefined : await treeOf(context, entries);
+  return tree?.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
 }
 
-function treeOf({ wanted, registry, crossplane }: TreeScene, installed: readonly Installed[]): Promise<Tree> {
+function treeOf({ wanted, registry, crossplane }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
   const isSet = (field: string): boolean => wanted.spec[field] === true;
   return readTree(
     {
@@ -56,57 +55,57 @@ function treeOf({ wanted, registry, crossplane }: TreeScene, installed: readonly
   );
 }
 
-export async function readValidation(scene: ValidationScene): Promise<Validation> {
-  const entries = readLock(scene.lock);
+export async function readValidation(context: ValidationContext): Promise<Validation> {
+  const entries = readLock(context.lock);
   if (typeof entries === 'string')
     return refused(packageFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
-  const other = await otherPackage(scene);
+  const other = await otherPackage(context);
   if (other !== undefined) return refused(other);
-  const installed = await digestedByRevisions(scene.looker, entries);
-  const tree = await treeOf(scene, installed);
-  if (tree.kind === 'failed') return scene.progress.isOver() ? { kind: 'unread' } : tree;
+  const installed = await digestedByRevisions(context.reader, entries);
+  const tree = await treeOf(context, installed);
+  if (tree.kind === 'failed') return context.progress.isOver() ? { kind: 'unread' } : tree;
   if (tree.kind === 'refused') return tree;
-  const names = await namesTaken(scene, tree.lock, installed);
+  const names = await namesTaken(context, tree.lock, installed);
   if (names.length > 0) return { kind: 'refused', faults: names };
-  return (await compared(scene, tree.packages)) ?? tried(scene, tree.packages, tree.lock);
+  return (await compared(context, tree.packages)) ?? tried(context, tree.packages, tree.lock);
 }
 
 /** Package objects that are, or would be, of another source. */
 async function namesTaken(
-  { looker, wanted, lock }: ValidationScene,
+  { reader, wanted, lock }: ValidationContext,
   proposed: readonly JsonObject[],
   installed: readonly Installed[],
 ): Promise<readonly PackageFault[]> {
   const changed = changedPackages(wanted, packagesIn(lock), proposed);
-  const taken = await eachOf(changed, async (one) => {
-    const live = await find(looker, { resource: packagesOfKind(one.kind), name: one.name });
+  const taken = await inTurn(changed, async (one) => {
+    const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
     const found = textAt(live, 'spec', 'package');
     const others = takenName(one, found);
     if (installed.some(({ source }) => source === one.source)) return others;
-    const active = await activeRevisions(looker, one.kind, one);
+    const active = await activeRevisions(reader, one.kind, one);
     const lost = { packages: active.map(({ packageName }) => packageName), live: found };
     return [...others, ...lostEntry(one, lost)];
   });
   const root = changed.find(({ isRoot }) => isRoot);
-  const former = installed.find(({ source }) => source === wanted.reference.source);
+  const previous = installed.find(({ source }) => source === wanted.reference.source);
   const kinds = new Map(installed.map(({ source, entry }) => [source, kindOf(textAt(entry, 'kind') ?? textAt(entry, 'type'))]));
   const changing = changed.flatMap((one) => otherKind(one, kinds.get(one.source)));
-  return [...sharedNames(changed), ...taken.flat(), ...changing, ...(root === undefined ? [] : otherName(root, former?.name))];
+  return [...sharedNames(changed), ...taken.flat(), ...changing, ...(root === undefined ? [] : otherName(root, previous?.name))];
 }
 
 /** Undefined if no object of the packages breaks what is there. */
-async function compared(scene: ValidationScene, packages: readonly Held[]): Promise<Validation | undefined> {
-  const { looker, registry, progress } = scene;
-  const locked = new Set(packagesIn(scene.lock).map((entry) => textAt(entry, 'name') ?? ''));
+async function compared(context: ValidationContext, packages: readonly TreePackage[]): Promise<Validation | undefined> {
+  const { reader, registry, progress } = context;
+  const locked = new Set(packagesIn(context.lock).map((entry) => textAt(entry, 'name') ?? ''));
   const faults = await compareWithLive(packages, {
     registry,
-    live: liveOf(looker),
+    live: liveOf(reader),
     locked,
     leaving: leavingIn(packages),
     progress,
   });
   if (faults === 'unfinished') return { kind: 'unfinished' };
-  if ('kind' in faults) return unread(scene, faults);
+  if ('kind' in faults) return unlessOver(progress.isOver, faults);
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }
 
@@ -114,45 +113,44 @@ function refused(fault: PackageFault): Validation {
   return { kind: 'refused', faults: [fault] };
 }
 
-/** A registry that does not answer before the time of the call is over is asked again in the next call. */
-function unread({ progress }: ValidationScene, failed: RegistryFailed): Validation {
-  return progress.isOver() ? { kind: 'unfinished' } : failed;
-}
-
-async function otherPackage({ looker, wanted }: ValidationScene): Promise<PackageFault | undefined> {
+async function otherPackage({ reader, wanted }: ValidationContext): Promise<PackageFault | undefined> {
   const { kind, name, uid } = wanted;
-  const live = uid === undefined ? undefined : await find(looker, { resource: packagesOfKind(kind), name });
+  const live = uid === undefined ? undefined : await find(reader, { resource: packagesOfKind(kind), name });
   const found = textAt(live, 'metadata', 'uid');
   if (uid === undefined || found === uid) return undefined;
   return finalFault('InvalidPackage', `${kind} ${name}: expected uid ${uid}, found ${found ?? 'no such object'}`);
 }
 
-function liveOf(looker: Looker): Live {
-  return async (member) => {
-    const { kind, name } = member;
-    const resource = await resourceOf(looker, { apiVersion: liveVersionOf(member), kind });
-    return resource === undefined ? undefined : find(looker, { resource, name });
+function liveOf(reader: PackageReader): Live {
+  return async (object) => {
+    const { kind, name } = object;
+    const resource = await resourceOf(reader, { apiVersion: liveVersionOf(object), kind });
+    return resource === undefined ? undefined : find(reader, { resource, name });
   };
 }
 
-async function tried(scene: ValidationScene, packages: readonly Held[], lock: readonly JsonObject[]): Promise<Validation> {
-  const sources = new Set(changedPackages(scene.wanted, packagesIn(scene.lock), lock).map(({ source }) => source));
-  for (const held of packages.filter(({ source }) => sources.has(source))) {
-    const found = await triedPackage(scene, held);
+async function tried(
+  context: ValidationContext,
+  packages: readonly TreePackage[],
+  lock: readonly JsonObject[],
+): Promise<Validation> {
+  const sources = new Set(changedPackages(context.wanted, packagesIn(context.lock), lock).map(({ source }) => source));
+  for (const pkg of packages.filter(({ source }) => sources.has(source))) {
+    const found = await triedPackage(context, pkg);
     if (found !== undefined) return found;
   }
-  return { kind: 'valid', lock: await digestedByRegistries(scene.registry, lock) };
+  return { kind: 'valid', lock: await digestedByRegistries(context.registry, lock) };
 }
 
 /** Undefined if each of its objects can be made. */
-async function triedPackage(scene: ValidationScene, held: Held): Promise<Validation | undefined> {
-  const { looker, registry, ptx, progress } = scene;
-  const { source, digest, revision, contents } = held;
-  if (contents === undefined || contents.members.length === 0 || digest === undefined) return undefined;
-  const read = await membersOf(source, digest, registry);
-  if ('kind' in read) return unread(scene, read);
-  const members = read.members.map((object) => ({ kind: contents.meta.kind, revision, object }));
-  const faults = await tryMembers(looker, members, ptx, progress);
+async function triedPackage(context: ValidationContext, pkg: TreePackage): Promise<Validation | undefined> {
+  const { reader, registry, ptx, progress } = context;
+  const { source, digest, revision, contents } = pkg;
+  if (contents === undefined || contents.objects.length === 0 || digest === undefined) return undefined;
+  const read = await objectsOf(source, digest, registry);
+  if ('kind' in read) return unlessOver(progress.isOver, read);
+  const objects = read.objects.map((object) => ({ kind: contents.meta.kind, revision, object }));
+  const faults = await dryRunAll(reader, objects, ptx, progress);
   if (faults === 'unfinished') return { kind: 'unfinished' };
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }

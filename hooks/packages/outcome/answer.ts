@@ -1,9 +1,10 @@
-// The answer after the writes: the status that was decided, or the one before where a write failed.
+// What follows from the writes of a step: the status that was decided, or the one before if a write failed.
 import type { Failure } from '../../objects/failure.ts';
+import type { Outcome } from '../../objects/mutation.ts';
 import type { PackageCall, PackageReply } from '../call.ts';
-import type { Move, Note } from '../decide/move.ts';
-import type { PackageTransaction } from '../model/package-transaction.ts';
-import { type Status, timeOf, writeStatus } from '../model/status.ts';
+import type { Decided, Step } from '../decide/step.ts';
+import { timeOf, writeStatus } from '../model/status.ts';
+import type { Context } from '../observe/observation.ts';
 import { conditionsOf } from './conditions.ts';
 
 const afterTrouble = 2;
@@ -11,43 +12,44 @@ const afterRefusal = 30;
 /** In seconds: a webhook may wish for an hour, for which nobody else would come to the Lock. */
 const longestWish = 60;
 
-/** `failure`: of the write that did not take effect; those after it were not sent. */
-export function answerOf(ptx: PackageTransaction, move: Move, failure: Failure | undefined, now: number): PackageReply {
-  if (failure === undefined) return reply(ptx, { ...move, ...(move.note ? { note: move.note } : {}) }, now);
-  if (failure.kind === 'refused' && move.refused !== undefined)
-    return reply(ptx, { status: move.refused(failure), wait: 1 }, now);
-  // Somebody was faster: look again.
-  if (failure.kind === 'stale' || failure.kind === 'exists')
-    return reply(ptx, { status: ptx.status, wait: 0.3, ...noteOf(move) }, now);
-  return troubled(ptx, failure, now);
+interface Result {
+  readonly reply: PackageReply;
+  /** How many writes took effect. */
+  readonly writes: number;
+  /** Of the write that did not take effect; those after it were not sent. */
+  readonly failure?: Failure;
 }
 
-function noteOf({ note }: Move): { readonly note?: Note } {
-  return note === undefined ? {} : { note };
+export function resultOf(step: Step, context: Context, outcome: Outcome): Result {
+  const last = outcome.at(-1);
+  if (last === undefined || last.answer.kind === 'ok' || last.isSettled === true)
+    return { reply: reply(context, step, step.kind === 'cleanUp' && step.finalized), writes: outcome.length };
+  const { failure } = last.answer;
+  return { reply: afterFailure(step, context, failure), writes: outcome.length - 1, failure };
+}
+
+function afterFailure({ refused, note }: Step, context: Context, failure: Failure): PackageReply {
+  if (failure.kind === 'refused' && refused !== undefined) return reply(context, { status: refused(failure), wait: 1 });
+  // Somebody was faster: it is read again.
+  if (failure.kind === 'stale' || failure.kind === 'exists')
+    return reply(context, { status: context.ptx.status, wait: 0.3, ...(note === undefined ? {} : { note }) });
+  return troubled(context, failure);
 }
 
 /** A read or a write failed: nothing is decided, and it is tried again. */
-export function troubled(ptx: PackageTransaction, { kind, message, retryAfterSeconds }: Failure, now: number): PackageReply {
+export function troubled(context: Answered, { kind, message, retryAfterSeconds }: Failure): PackageReply {
   const wait = kind === 'refused' ? afterRefusal : Math.min(retryAfterSeconds ?? afterTrouble, longestWish);
-  return reply(ptx, { status: ptx.status, wait, note: { reason: 'ReconcileError', message } }, now);
+  return reply(context, { status: context.ptx.status, wait, note: { reason: 'ReconcileError', message } });
 }
 
-interface Answering {
-  readonly status: Status;
-  readonly wait: number;
-  readonly finalized?: boolean;
-  readonly note?: Note;
-}
+type Answered = Pick<Context, 'ptx' | 'now'>;
 
-function reply(
-  { generation, status: before }: PackageTransaction,
-  { status, wait, finalized, note }: Answering,
-  now: number,
-): PackageReply {
+function reply({ ptx, now }: Answered, { status, wait, note }: Omit<Decided, 'because'>, finalized = false): PackageReply {
   // Before the first status everything is new, its version too: otherwise none could be stored.
   const stored = status.version === 0 ? { ...status, version: 1 } : status;
-  const conditions = conditionsOf({ ...stored, conditions: before.conditions }, note, generation, timeOf(now));
-  return { status: writeStatus(stored, conditions), resyncAfterSeconds: wait, finalized: finalized === true };
+  const { conditions: before } = ptx.status;
+  const conditions = conditionsOf({ ...stored, conditions: before }, note, ptx.generation, timeOf(now));
+  return { status: writeStatus(stored, conditions), resyncAfterSeconds: wait, finalized };
 }
 
 /** The status stays as it is in the call. */

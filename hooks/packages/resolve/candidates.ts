@@ -13,7 +13,7 @@ const ofDigest = ({ constraints }: Demands[number]): boolean => isDigest(constra
 
 /** Undefined if the demands admit no candidate, or if the tags are not known yet. */
 export function choose(source: string, demands: Demands, problem: Problem): Chosen | undefined {
-  return problem.knowledge.once(JSON.stringify([source, ...demands.map(({ constraints }) => constraints)]), () => {
+  return problem.index.once(JSON.stringify([source, ...demands.map(({ constraints }) => constraints)]), () => {
     for (const version of candidatesFor(source, demands, !demands.some(ofDigest), problem))
       if (isAdmitted({ source, version }, demands, problem)) return { source, version };
     return undefined;
@@ -41,12 +41,12 @@ interface Possible extends Chosen {
 
 /** The best first. Tags are listed only if no candidate before them will do. */
 function* candidatesFor(source: string, demands: Demands, hasTags: boolean, problem: Problem): Iterable<Candidate> {
-  const { root, installed, knowledge } = problem;
+  const { root, installed, index } = problem;
   const entry = installed.get(source);
   if (source === root.source || entry !== undefined) yield undefined;
   if (source === root.source) return;
   yield* new Set(demands.filter(ofDigest).map(({ constraints }) => constraints));
-  if (hasTags) for (const { text } of inOrder(entry, knowledge.versions(source))) yield text;
+  if (hasTags) for (const { text } of inOrder(entry, index.versions(source))) yield text;
 }
 
 function inOrder(entry: Pick<Installed, 'tag'> | undefined, falling: readonly Version[]): readonly Version[] {
@@ -59,7 +59,7 @@ export function isAdmitted(chosen: Chosen, demands: Demands, problem: Problem): 
   const { tag, digest } = tagAndDigest(chosen, problem);
   const version = tag === undefined ? undefined : readVersion(tag);
   return demands.every(({ constraints }) => {
-    const constraint = problem.knowledge.constraint(constraints);
+    const constraint = problem.index.constraint(constraints);
     if (constraint.kind === 'digest') return constraint.digest === digest;
     return version !== undefined && admits(constraint, version);
   });

@@ -23,7 +23,7 @@ export function conflictIn({ state, flips }: Settled, problem: Problem): readonl
   if (isReached && opposed?.every((one) => mayHold(one, problem))) return opposed;
   if (flips !== undefined) return flips;
   if (opposed !== undefined || !isStable(state, problem)) return changeable(state, problem).map(chosen);
-  const broken = [...reached].map(chosen).find(problem.knowledge.isBroken);
+  const broken = [...reached].map(chosen).find(problem.index.isBroken);
   return broken === undefined ? undefined : [broken];
 }
 
@@ -101,10 +101,10 @@ export function foreignKind({ choice, reached, demands }: State, problem: Proble
   return undefined;
 }
 
-function chosenKind(source: string, choice: State['choice'], { root, installed, knowledge }: Problem): PackageKind | undefined {
+function chosenKind(source: string, choice: State['choice'], { root, installed, index }: Problem): PackageKind | undefined {
   if (source === root.source) return root.meta.kind;
   const version = choice.get(source);
-  if (version !== undefined) return knowledge.fetched({ source, version })?.meta.kind;
+  if (version !== undefined) return index.fetched({ source, version })?.meta.kind;
   const entry = installed.get(source)?.entry;
   return kindOf(textAt(entry, 'kind') ?? textAt(entry, 'type'));
 }

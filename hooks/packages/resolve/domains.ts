@@ -37,7 +37,7 @@ export function within(domains: Domains, problem: Problem): Problem {
 function collect(collecting: Collecting, mostLooked: number): boolean {
   const { problem, domains, grown } = collecting;
   let level: readonly Chosen[] = [{ source: problem.root.source, version: undefined }];
-  while (level.length > 0 && problem.knowledge.needs() === undefined) {
+  while (level.length > 0 && problem.index.needs() === undefined) {
     if (!level.every((chosen) => take(chosen, collecting, mostLooked))) return false;
     const sources = [...grown].filter((source) => domains.has(source)).sort();
     grown.clear();
@@ -49,7 +49,7 @@ function collect(collecting: Collecting, mostLooked: number): boolean {
 /** False if no more may be looked up. */
 function take(chosen: Chosen, collecting: Collecting, mostLooked: number): boolean {
   const { problem, domains, grown } = collecting;
-  if (chosen.version !== undefined && problem.knowledge.looked() >= mostLooked) return false;
+  if (chosen.version !== undefined && problem.index.looked() >= mostLooked) return false;
   domains.get(chosen.source)?.add(chosen.version);
   for (const source of note(chosen, collecting).filter((one) => !domains.has(one))) {
     domains.set(source, new Set());
@@ -70,11 +70,11 @@ function note(chosen: Chosen, { problem, constraints, grown }: Collecting): read
 }
 
 function newCandidates(source: string, { problem, constraints, domains }: Collecting): readonly Chosen[] {
-  const { root, knowledge } = problem;
+  const { root, index } = problem;
   const ofRoot = dependenciesOf({ source: root.source, version: undefined }, problem).filter((one) => one.package === source);
   const demands = [...(constraints.get(source) ?? [])].sort().map((text) => ({ constraints: text }));
   return possibleCandidates(source, demands, problem).filter(({ version, admitting }) => {
     const isRefused = ofRoot.some((one) => !admitting.some(({ constraints: text }) => text === one.constraints));
-    return !isRefused && !knowledge.isBroken({ source, version }) && domains.get(source)?.has(version) !== true;
+    return !isRefused && !index.isBroken({ source, version }) && domains.get(source)?.has(version) !== true;
   });
 }

@@ -1,7 +1,7 @@
 // What is to be resolved, and what packages demand of each other if certain versions are chosen.
 import type { Installed } from '../model/lock.ts';
 import type { Dependency, Meta, PackageKind } from '../model/package.ts';
-import type { Knowledge } from './knowledge.ts';
+import type { PackageIndex } from './package-index.ts';
 
 /** The package to resolve. */
 export interface Root {
@@ -22,7 +22,7 @@ export interface Problem {
   readonly root: Root;
   /** The installed packages by source, without those that the root replaces. */
   readonly installed: ReadonlyMap<string, Installed>;
-  readonly knowledge: Knowledge;
+  readonly index: PackageIndex;
   /** Undefined as long as any version may be chosen. */
   readonly domains?: Domains;
 }
@@ -74,15 +74,15 @@ export function stateOf(choice: Choice, problem: Problem): State {
   const reached = new Set([...dependencies.keys()].sort());
   const needed = new Map([...choice].filter(([source]) => reached.has(source)));
   for (const [source, entry] of problem.installed) if (!dependencies.has(source)) dependencies.set(source, entry.dependencies);
-  problem.knowledge.spend([...dependencies.values()].reduce((sum, all) => sum + all.length, 0));
+  problem.index.charge([...dependencies.values()].reduce((sum, all) => sum + all.length, 0));
   const demands = demandsOf(dependencies);
   return { choice: needed, reached, demands: (source) => demands.get(source) ?? [], dependencies };
 }
 
-export function dependenciesOf({ source, version }: Chosen, { root, installed, knowledge }: Problem): readonly Dependency[] {
+export function dependenciesOf({ source, version }: Chosen, { root, installed, index }: Problem): readonly Dependency[] {
   if (source === root.source) return root.skipsDependencies ? [] : root.meta.dependencies;
   if (version === undefined) return installed.get(source)?.dependencies ?? [];
-  return knowledge.fetched({ source, version })?.meta.dependencies ?? [];
+  return index.fetched({ source, version })?.meta.dependencies ?? [];
 }
 
 function demandsOf(dependencies: State['dependencies']): ReadonlyMap<string, readonly Demand[]> {

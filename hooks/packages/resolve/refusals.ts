@@ -48,8 +48,8 @@ function presentVersion(source: string, { root, installed }: Problem): string | 
   return entry === undefined ? undefined : `installed is ${entry.tag ?? entry.digest}; a package is never downgraded`;
 }
 
-function offered(source: string, { knowledge }: Problem): string {
-  const versions = knowledge.versions(source) ?? [];
+function offered(source: string, { index }: Problem): string {
+  const versions = index.versions(source) ?? [];
   const named = versions.slice(0, mostNamed).map(({ text }) => text);
   return versions.length === 0
     ? `${source} has no version`

@@ -6,7 +6,7 @@ import { type Installed, lockEntry } from '../model/lock.ts';
 import { nameInRevision, packageName, revisionName } from '../model/names.ts';
 import type { Meta } from '../model/package.ts';
 import { dependenciesFirst } from './cycles.ts';
-import { consult, type Known, type Needs, type Release, TooMuch } from './knowledge.ts';
+import { createIndex, type Fetched, type Needs, OverBudget, type RegistryData, type Release } from './package-index.ts';
 import type { Problem, Root, State } from './problem.ts';
 import { describeDemands, refusalOf } from './refusals.ts';
 import { solve } from './solver.ts';
@@ -35,7 +35,7 @@ export interface Resolved {
   /** Undefined if the package stays and the Lock has no digest for it. */
   readonly digest: string | undefined;
   readonly change: 'root' | 'added' | 'upgraded' | 'kept';
-  /** The former version of a package that the root replaces or that is upgraded. */
+  /** The previous version of a package that the root replaces or that is upgraded. */
   readonly from: string | undefined;
   /** The revision that is replaced, if there is one. */
   readonly leaves: string | undefined;
@@ -46,82 +46,54 @@ export interface Resolved {
 }
 
 /** `spent`: `checks` of the round before. */
-export function resolve(question: Question, known: Known, spent = 0): Resolution {
+export function resolve(question: Question, known: RegistryData, spent = 0): Resolution {
   try {
     return resolution(question, known, spent);
   } catch (thrown) {
-    if (!(thrown instanceof TooMuch)) throw thrown;
+    if (!(thrown instanceof OverBudget)) throw thrown;
     const message = `${question.root.source}: ${thrown.message}; require fewer packages, or fewer constraints`;
     return { kind: 'refused', fault: packageFault('InvalidPackage', message) };
   }
 }
 
-function resolution(question: Question, known: Known, spent: number): Resolution {
-  const knowledge = consult(known, spent);
+function resolution(question: Question, known: RegistryData, spent: number): Resolution {
+  const index = createIndex(known, spent);
   const others = question.installed.filter(({ source }) => source !== question.root.source);
   const sorted = others.toSorted((left, right) => (left.source < right.source ? -1 : 1));
-  const problem: Problem = { root: question.root, installed: new Map(sorted.map((entry) => [entry.source, entry])), knowledge };
+  const problem: Problem = { root: question.root, installed: new Map(sorted.map((entry) => [entry.source, entry])), index };
   const found = solve(problem);
   if (found.kind === 'found') return resolved(found.state, problem, question.installed);
   if (found.kind === 'broken') return found;
   if (found.kind === 'conflict') return { kind: 'refused', fault: refusalOf(found.settled, found.isCertain, problem) };
-  return { kind: 'needs', checks: knowledge.checks(), ...(knowledge.needs() ?? { tags: [], packages: [] }) };
+  return { kind: 'needs', checks: index.checks(), ...(index.needs() ?? { tags: [], packages: [] }) };
 }
 
 function resolved(state: State, problem: Problem, installed: readonly Installed[]): Resolution {
-  const former = new Map(installed.map((entry) => [entry.source, entry]));
-  const packages = dependenciesFirst(problem.root.source, state.dependencies).order.map(
-    (source): Resolved => ({
-      ...releaseOf(source, state, problem),
-      source,
-      ...formerOf(former.get(source)),
-      demands: describeDemands(state.demands(source), problem),
-    }),
-  );
+  const previous = new Map(installed.map((entry) => [entry.source, entry]));
+  const { order } = dependenciesFirst(problem.root.source, state.dependencies);
+  const packages = order.map((source): Resolved => {
+    const [entry, demands] = [previous.get(source), describeDemands(state.demands(source), problem)];
+    return { ...releaseOf(source, state, problem), source, from: entry?.tag ?? entry?.digest, leaves: entry?.name, demands };
+  });
   return { kind: 'resolved', packages, lock: proposed(packages, installed) };
-}
-
-function formerOf(entry: Installed | undefined): Pick<Resolved, 'from' | 'leaves'> {
-  return { from: entry?.tag ?? entry?.digest, leaves: entry?.name };
 }
 
 type Chosen = Omit<Resolved, 'source' | 'from' | 'leaves' | 'demands'>;
 
-function releaseOf(source: string, { choice }: State, { root, installed, knowledge }: Problem): Chosen {
-  const entry = installed.get(source);
-  const version = choice.get(source);
-  if (source === root.source) return chosen({ source, name: root.name, version: root.tag ?? root.version }, root, 'root');
-  if (version === undefined)
-    return {
-      name: nameIn(entry),
-      revision: entry?.name ?? '',
-      tag: entry?.tag,
-      digest: entry?.digest,
-      change: 'kept',
-      meta: undefined,
-    };
-  const fetched = knowledge.fetched({ source, version });
+function releaseOf(source: string, { choice }: State, { root, installed, index }: Problem): Chosen {
+  const [entry, version] = [installed.get(source), choice.get(source)];
+  if (source === root.source) return chosen(root.name, root.tag ?? root.version, root, 'root');
+  const revision = entry?.name ?? '';
+  const name = nameInRevision(revision);
+  if (version === undefined) return { name, revision, tag: entry?.tag, digest: entry?.digest, change: 'kept', meta: undefined };
+  const fetched = index.fetched({ source, version });
   if (fetched === undefined) throw new Error(`${source} ${version} was chosen and is not known`);
-  if (entry === undefined) return chosen({ source, name: packageName(source), version }, fetched, 'added');
-  return chosen({ source, name: nameIn(entry), version }, fetched, 'upgraded');
+  return entry === undefined
+    ? chosen(packageName(source), version, fetched, 'added')
+    : chosen(name, version, fetched, 'upgraded');
 }
 
-/** The Lock names revisions: the name of the package, and twelve letters of a digest. */
-function nameIn(entry: Installed | undefined): string {
-  return nameInRevision(entry?.name ?? '');
-}
-
-interface Named {
-  readonly source: string;
-  readonly name: string;
-  readonly version: string;
-}
-
-function chosen(
-  { name, version }: Named,
-  { digest, meta }: { readonly digest: string; readonly meta: Meta },
-  change: Resolved['change'],
-): Chosen {
+function chosen(name: string, version: string, { digest, meta }: Fetched, change: Resolved['change']): Chosen {
   return { name, revision: revisionName(name, digest), tag: version === digest ? undefined : version, digest, change, meta };
 }
 

@@ -4,7 +4,7 @@
 import { choose, isAdmitted } from './candidates.ts';
 import { conflictIn, mayHold, type Settled } from './conflicts.ts';
 import { domainsOf, within } from './domains.ts';
-import type { Release } from './knowledge.ts';
+import type { Release } from './package-index.ts';
 import { type Candidate, type Choice, type Chosen, type Domains, type Problem, type State, stateOf } from './problem.ts';
 
 type Found =
@@ -13,7 +13,7 @@ type Found =
   | { readonly kind: 'conflict'; readonly settled: Settled; readonly isCertain: boolean }
   /** The only choice that was found needs this release, which cannot be read. */
   | { readonly kind: 'broken'; readonly release: Release }
-  /** The knowledge has recorded what is missing. */
+  /** The index has recorded what is missing. */
   | { readonly kind: 'incomplete' };
 
 const mostSteps = 10_000;
@@ -22,17 +22,17 @@ const mostTries = 2_000;
 const mostLooks = 64;
 
 export function solve(problem: Problem): Found {
-  const { knowledge } = problem;
+  const { index } = problem;
   const settled = settle(new Map(), problem);
-  if (knowledge.needs() !== undefined) return { kind: 'incomplete' };
+  if (index.needs() !== undefined) return { kind: 'incomplete' };
   const conflict = conflictIn(settled, problem);
   if (conflict === undefined) return { kind: 'found', state: settled.state };
-  const { domains, isWhole } = domainsOf(problem, knowledge.looked() + mostLooks);
+  const { domains, isWhole } = domainsOf(problem, index.looked() + mostLooks);
   const search: Search = { problem, tries: 0 };
-  const state = knowledge.needs() === undefined ? backtrack(settled.state, domains, search) : undefined;
-  if (knowledge.needs() !== undefined) return { kind: 'incomplete' };
+  const state = index.needs() === undefined ? backtrack(settled.state, domains, search) : undefined;
+  if (index.needs() !== undefined) return { kind: 'incomplete' };
   if (state !== undefined) return { kind: 'found', state };
-  const broken = conflict.find(knowledge.isBroken);
+  const broken = conflict.find(index.isBroken);
   if (broken !== undefined) return { kind: 'broken', release: broken };
   return { kind: 'conflict', settled, isCertain: isWhole && search.tries <= mostTries };
 }
@@ -44,7 +44,7 @@ interface Search {
 
 function isOver(search: Search): boolean {
   search.tries += 1;
-  return search.tries > mostTries || search.problem.knowledge.needs() !== undefined;
+  return search.tries > mostTries || search.problem.index.needs() !== undefined;
 }
 
 /** A solution within the domains. */
@@ -73,7 +73,7 @@ function settle(start: Choice, problem: Problem): Settled {
   for (let refused: Settled | undefined; ; ) {
     const state = stateOf(choice, problem);
     const made = step(state, problem);
-    if (made === undefined || problem.knowledge.needs() !== undefined) return { state };
+    if (made === undefined || problem.index.needs() !== undefined) return { state };
     refused = flipsIn(state, made.replacing, problem) ?? refused;
     if (!isNew(made.choice, seen)) return refused ?? { state };
     choice = made.choice;
@@ -113,7 +113,7 @@ function step(state: State, problem: Problem): Step | undefined {
   const hasVersion = ({ source }: Chosen): boolean =>
     choice.has(source) || (problem.installed.has(source) && mayHold({ source, version: undefined }, problem));
   const [replacing, ...later] = changes.filter(hasVersion);
-  for (const { source, version } of later) if (version !== undefined) problem.knowledge.fetched({ source, version });
+  for (const { source, version } of later) if (version !== undefined) problem.index.fetched({ source, version });
   const made = changes.filter((change) => change === replacing || !hasVersion(change));
   return { choice: changed(choice, made), replacing };
 }

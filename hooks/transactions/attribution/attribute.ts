@@ -15,7 +15,7 @@ import { describePath, describeSealedPath, type Path, pathSet, pathText } from '
 import { equalJson, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { kindOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
-import { shownOf } from '../checks/one-way.ts';
+import { shownOf } from '../hazards/messages.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isCreatingHalf } from '../model/halves.ts';
 import { bearsOurWrite } from '../model/marks.ts';

@@ -7,15 +7,11 @@ import { listKindsOf } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
 import { at, type JsonObject, withKey } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
+import type { Hazards } from '../hazards/hazards.ts';
+import { joined, noted, ownersNote } from '../hazards/messages.ts';
 import { type Evidence, type ForeignPath, foreignPath } from './attribute.ts';
 import { goingSentence } from './former.ts';
-import { type LostOwners, ownersNote } from './gone-owners.ts';
 import { countedOf, isNobodys } from './nobodys.ts';
-
-export interface TokenEvidence {
-  /** For the token of a ServiceAccount, once it is gone: whether the ServiceAccount of that name is the same, another one, or missing. */
-  readonly tokenOf?: 'same' | 'other' | 'nobody' | undefined;
-}
 
 export type Recreation =
   /** `withoutToken`: the ServiceAccount may be another one now, so the object gets a new token. */
@@ -30,10 +26,10 @@ export interface Completion {
 
 const newToken = 'it gets a new token: its ServiceAccount was recreated or cannot be read';
 
-export function recreation(evidence: Evidence & LostOwners & TokenEvidence): Recreation {
-  const owners = ownersNote(evidence, evidence);
-  const name = describe(evidence.entry.target);
-  switch (evidence.tokenOf) {
+export function recreation({ entry, isSealed, hazards }: Evidence & { readonly hazards: Hazards }): Recreation {
+  const owners = ownersNote(hazards, isSealed);
+  const name = describe(entry.target);
+  switch (hazards.tokenOf) {
     case 'nobody':
       return {
         kind: 'wait',
@@ -43,10 +39,10 @@ export function recreation(evidence: Evidence & LostOwners & TokenEvidence): Rec
       return {
         kind: 'recreate',
         withoutToken: true,
-        note: [newToken, ...(owners.note === undefined ? [] : [owners.note])].join('; '),
+        note: joined(newToken, owners) ?? newToken,
       };
     default:
-      return { kind: 'recreate', ...owners };
+      return { kind: 'recreate', ...noted(owners) };
   }
 }
 

@@ -6,7 +6,7 @@ import { differences } from '../../objects/content/merge.ts';
 import { describePath, describeSealedPath, type Path } from '../../objects/content/path.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
-import { shownOf } from '../checks/one-way.ts';
+import { shownOf } from '../hazards/messages.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isCounter } from './attribute.ts';
 

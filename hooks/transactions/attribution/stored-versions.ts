@@ -14,9 +14,10 @@ import { contentOf } from '../../objects/content/content.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { formatTime } from '../../objects/time.ts';
+import { shownOf } from '../hazards/messages.ts';
 import { isDefinition, newStoredVersions, type StoredObjects, settledAt, storedVersionsOf } from '../model/crds.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import type { Reason } from '../model/reason.ts';
-import type { Evidence } from './attribute.ts';
 
 /** The first of the three writes. */
 export interface Bridging {
@@ -38,7 +39,8 @@ const mostShown = 5;
 
 /** What comes before the content of a CRD can be restored; undefined where nothing does. */
 export function evaluateStorage(
-  { entry, stored }: Evidence & { readonly stored?: StoredObjects | undefined },
+  entry: SnapshotEntry,
+  stored: StoredObjects | undefined,
   live: JsonObject,
   restored: JsonObject,
 ): StorageVerdict | undefined {
@@ -55,21 +57,17 @@ export function evaluateStorage(
       kind: 'wait',
       message: `waiting until ${formatTime(until)}: all API servers must store objects as before, ${whatFor}`,
     };
-  if (stored.awaited.length > 0) return { kind: 'wait', message: `waiting for the undo of ${shown(stored.awaited)}, ${whatFor}` };
+  if (stored.awaited.length > 0)
+    return { kind: 'wait', message: `waiting for the undo of ${shownOf(stored.awaited, mostShown)}, ${whatFor}` };
   if (stored.others.length > 0) return conflict(name, added, stored.others);
   return { kind: 'trim', storedVersions: storedVersionsOf(live).filter((version) => !added.includes(version)) };
 }
 
 function conflict(name: string, added: readonly string[], others: readonly string[]): StorageVerdict {
-  const [versions, which] = [added.join(', '), shown(others)];
+  const [versions, which] = [added.join(', '), shownOf(others, mostShown)];
   const found = `objects of ${name} were written since its storage version moved and may be stored as ${versions}: ${which}`;
   const next = `they are stored as before again once each is written (kubectl get -o json, kubectl replace); then remove ${versions} from status.storedVersions of the CRD, and retry the rollback`;
   return { kind: 'conflict', reason: 'StoredVersions', message: `${found}; ${next}` };
-}
-
-function shown(names: readonly string[]): string {
-  const rest = names.length - mostShown;
-  return names.slice(0, mostShown).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 /** The content of before, with the versions of `live` that it lacks and that may be stored. */

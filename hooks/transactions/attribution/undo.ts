@@ -7,10 +7,12 @@ import { withoutLaterOwners } from '../../objects/content/overwritten.ts';
 import { hasManager, hasRestored, isTerminating } from '../../objects/content/ownership.ts';
 import type { FailureKind } from '../../objects/failure.ts';
 import { isObject, type JsonObject } from '../../objects/json.ts';
-import { describe } from '../../objects/reference.ts';
+import { describe, kindOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
+import type { Hazards } from '../hazards/hazards.ts';
+import { joined, missingIn, noted, ownersNote, unlistedKindsNote } from '../hazards/messages.ts';
+import { evaluateHazards } from '../hazards/table.ts';
 import { mayMake } from '../model/change.ts';
-import type { StoredObjects } from '../model/crds.ts';
 import type { Filled } from '../model/filled.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { bearsOurWrite } from '../model/marks.ts';
@@ -22,8 +24,6 @@ import { isOurCreation } from './apply.ts';
 import { type Attributed, attribute, describeForeign, type Evidence, type ForeignPath, takenOver, uidOf } from './attribute.ts';
 import { foreignContent, isAsRecorded } from './foreign-content.ts';
 import { goingSentence } from './former.ts';
-import { type LostOwners, lostBy, ownersNote } from './gone-owners.ts';
-import { type Hanging, keptFor, overwriting, unlistedPart } from './kept.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
 import {
   deletedByOthers,
@@ -36,15 +36,7 @@ import {
   type OthersEvidence,
   sharedFields,
 } from './others.ts';
-import {
-  awaitGone,
-  type Completion,
-  completion,
-  type Recreation,
-  recreatedContent,
-  recreation,
-  type TokenEvidence,
-} from './recreation.ts';
+import { awaitGone, type Completion, completion, type Recreation, recreatedContent, recreation } from './recreation.ts';
 import { type Bridging, evaluateStorage } from './stored-versions.ts';
 
 export type UndoVerdict =
@@ -80,12 +72,15 @@ export type UndoVerdict =
 /** The undo of one change ends without a write. */
 export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
 
-export interface UndoEvidence extends OthersEvidence, Hanging, LostOwners, TokenEvidence {
+export interface UndoEvidence extends OthersEvidence {
   readonly uid: string;
+  /** What others would lose by the undo. */
+  readonly hazards: Hazards;
+  /** Whether the Transaction was Committed: from then on others rely on its objects. */
+  readonly wasCommitted: boolean;
   /** Whether the user wants the undo to overwrite what others wrote (contentConflicts). */
   readonly overwrites?: boolean | undefined;
   readonly filled?: Filled;
-  readonly stored?: StoredObjects | undefined;
 }
 
 export function evaluateUndo(evidence: UndoEvidence): UndoVerdict {
@@ -130,7 +125,7 @@ function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: b
   const changed = `${describe(evidence.entry.target)} was created by this Transaction and changed by others since`;
   if (foreign.length > 0 && evidence.overwrites !== true)
     return conflict('ForeignContent', `${changed}: ${describeForeign(foreign, evidence)}`, foreign);
-  return keptFor(evidence, live) ?? { kind: 'delete', live, ...unlistedPart(evidence, note) };
+  return blockerOf(evidence, undefined) ?? { kind: 'delete', live, ...noted(joined(note, unlistedKindsNote(evidence.hazards))) };
 }
 
 const wholeObject = [[]];
@@ -183,6 +178,12 @@ function evaluateMerge(evidence: UndoEvidence, live: JsonObject, attributed: Att
     : overLater(evidence, live, { ...attributed, foreign: found });
 }
 
+/** Why the undo does not make `after` of the object, or not yet: others would lose something. */
+function blockerOf({ entry, live, hazards, wasCommitted }: UndoEvidence, after: JsonObject | undefined): UndoVerdict | undefined {
+  const { resource, target, expected } = entry;
+  return evaluateHazards({ kind: kindOf(resource), target, before: live, after, undo: { expected, wasCommitted } }, hazards);
+}
+
 /** The conflicts that a user may have overwritten: others lose values, and nothing that Kubernetes would delete. */
 const contentConflicts: readonly Reason[] = ['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced'];
 
@@ -209,10 +210,10 @@ function overLater(evidence: UndoEvidence, live: JsonObject, attributed: Attribu
 function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
   const restored = withKeptFinalizers(attributed.merge.restored, live);
   if (!isObject(restored)) return { kind: 'restored' };
-  const upon = overwriting(evidence, restored) ?? evaluateStorage(evidence, live, restored);
+  const upon = blockerOf(evidence, restored) ?? evaluateStorage(evidence.entry, evidence.hazards.stored, live, restored);
   if (upon !== undefined && upon.kind !== 'trim') return upon;
-  const note = ownersNote(lostBy(restored, evidence), evidence);
-  return { kind: 'content', live, restored, attributed, ...note, ...(upon && { storedVersions: upon.storedVersions }) };
+  const note = ownersNote(missingIn(restored, evidence.hazards), evidence.isSealed);
+  return { kind: 'content', live, restored, attributed, ...noted(note), ...(upon && { storedVersions: upon.storedVersions }) };
 }
 
 // The change was announced, and nothing of it is in the object: other values there are the work of others. A Patch always leaves our entry.
@@ -223,7 +224,7 @@ function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attri
 
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   const { live, entry } = evidence;
-  if (live === undefined) return deletedAgain(evidence) ?? overwriting(evidence, entry.prior) ?? recreation(evidence);
+  if (live === undefined) return deletedAgain(evidence) ?? blockerOf(evidence, entry.prior) ?? recreation(evidence);
   if (isTerminating(live)) return awaitGone(evidence, live);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);
@@ -233,7 +234,8 @@ function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
 
 function createdByOthers(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const foreign = recreatedContent(evidence, live);
-  if (foreign.length === 0) return lookAtAll(evidence) ?? { kind: 'restored', ...ownersNote(evidence, evidence) };
+  if (foreign.length === 0)
+    return lookAtAll(evidence) ?? { kind: 'restored', ...noted(ownersNote(evidence.hazards, evidence.isSealed)) };
   if (evidence.overwrites === true) return replacing(evidence, live);
   const message = `${describe(evidence.entry.target)} was recreated by someone else with different content: ${describeForeign(foreign, evidence)}`;
   return conflict('Recreated', message, foreign);
@@ -243,7 +245,7 @@ function createdByOthers(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
 function replacing(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const { entry } = evidence;
   if (entry.prior === undefined) return { kind: 'restored' };
-  const upon = overwriting(evidence, entry.prior);
+  const upon = blockerOf(evidence, entry.prior);
   const attributed = attribute({ ...evidence, entry: { ...entry, expected: live } });
   return upon ?? { kind: 'content', live, restored: contentOf(entry.prior, entry.resource), attributed };
 }

@@ -4,6 +4,7 @@
 import { at, isDeeperThan, isObject, type JsonObject, mostLevels, textAt } from '../../objects/json.ts';
 import { groupOf, isSecret } from '../../objects/reference.ts';
 import { wrongEntryOf } from '../../objects/secret-data.ts';
+import { howToAllow } from '../hazards/messages.ts';
 import { type Change, type ChangeType, changeTypes } from '../model/change.ts';
 import { isFromSecret } from '../model/source.ts';
 import { annotations, mayBreak, type Transaction } from '../model/transaction.ts';
@@ -11,7 +12,6 @@ import { article, changeFieldMessages, fieldManagerFaults, notOneObject } from '
 import { durationFaults } from './durations.ts';
 import { type Fault, fault } from './fault.ts';
 import { gateFaults } from './gates.ts';
-import { howToAllow } from './one-way.ts';
 import { dnsName, type Message, printable, targetMessages } from './target-names.ts';
 import { undoFaults } from './undo-options.ts';
 

@@ -2,12 +2,14 @@
 
 import type { Precondition } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
-import { describe } from '../../objects/reference.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { describe, kindOf } from '../../objects/reference.ts';
 import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../attribution/apply.ts';
 import { withDrift } from '../attribution/drift.ts';
 import { effectOf } from '../attribution/effect.ts';
-import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
 import { driftRoom } from '../checks/room.ts';
+import { howToAllow, unlistedKindsNote } from '../hazards/messages.ts';
+import { evaluateHazards } from '../hazards/table.ts';
 import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
 import { madeOf } from '../model/change.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
@@ -19,7 +21,7 @@ import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { applied } from './transitions.ts';
 import { undoing } from './undo-transitions.ts';
-import { unseenAtDelete } from './unseen.ts';
+import { unlistableAtDelete } from './unlistable-kinds.ts';
 import { patience, setStatus, waitOut } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
@@ -86,22 +88,19 @@ function send(
 ): Step {
   const { status, now } = observation;
   const name = describe(entry.target);
-  if (view.contentsTrouble !== undefined)
+  if (view.hazards.trouble !== undefined)
     return unlessFinal(
       observation,
-      { status, what: `listing what would be deleted with ${name}`, failure: view.contentsTrouble },
+      { status, what: `listing what would be deleted with ${name}`, failure: view.hazards.trouble },
       (cause) => setStatus(undoing(status, cause, now, entry.index), cause.message),
     );
-  const why = takesAlong(view.contents);
-  if (why !== undefined) {
-    const message = `${entry.type} of ${name} cannot be undone: ${why}; ${howToAllow}`;
-    return setStatus(undoing(status, { reason: 'Irreversible', message }, now, entry.index), message);
-  }
-  const unseen = unseenAtDelete(observation, view, entry);
-  if (unseen !== undefined) return unseen;
+  const irreversible = entry.type === 'Delete' ? irreversibleStep(observation, view, entry, undefined) : undefined;
+  if (irreversible !== undefined) return irreversible;
+  const unlistable = unlistableAtDelete(observation, view, entry);
+  if (unlistable !== undefined) return unlistable;
   const untimely = byTrial(observation, view, entry);
   if (untimely !== undefined) return untimely;
-  const note = unlistedNote(view.unlisted, [], view.away);
+  const note = unlistedKindsNote({ ...view.hazards, failingKinds: [] });
   const apply = {
     kind: 'apply',
     index: entry.index,
@@ -116,17 +115,33 @@ function send(
 }
 
 // A deferred dry run counts only now, whatever pre-flight took for likely; what it says could not be known before.
-function byTrial({ status, transaction, now }: Observation, { tried }: ItemView, entry: SnapshotEntry): Step | undefined {
+function byTrial(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
   const { index, type, target } = entry;
+  const { tried } = view;
   if (tried === undefined) {
     const because = `the dry run of ${describe(target)} is due`;
     return entry.deferred === true ? { kind: 'readMore', entry, because } : undefined;
   }
   if (tried.kind === 'failed')
     return { kind: 'refused', index, entry, failure: tried.failure, because: `${type} ${describe(target)}: its dry run failed` };
-  const why = mayBreak(transaction) ? undefined : (tried.othersLose ?? whyIrreversible(entry.prior, tried.object));
-  if (why === undefined) return undefined;
-  const message = `${type} of ${describe(target)} cannot be undone: ${why}; ${howToAllow}`;
+  return type === 'Delete' ? undefined : irreversibleStep(observation, view, entry, tried.object);
+}
+
+/** The end of a change by which others would lose something: it makes `after` of the object. */
+function irreversibleStep(
+  { status, transaction, now }: Observation,
+  { live, hazards }: ItemView,
+  { index, type, target, resource, prior }: SnapshotEntry,
+  after: JsonObject | undefined,
+): Step | undefined {
+  const evaluate = (before: JsonObject | undefined) =>
+    evaluateHazards({ kind: kindOf(resource), target, before, after }, hazards);
+  // An earlier change may have made a part of it, such as a default of a CRD: it counts from the state before the Transaction, too.
+  const found = mayBreak(transaction)
+    ? undefined
+    : (evaluate(live.kind === 'present' ? live.object : undefined) ?? evaluate(prior));
+  if (found === undefined) return undefined;
+  const message = `${type} of ${describe(target)} cannot be undone: ${found.message}; ${howToAllow}`;
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }
 

@@ -95,9 +95,9 @@ export interface ReadTrouble {
 }
 
 /** The first read that failed of what the undo of a change needs, and what it was to find; `name`: of the target. */
-export function troubleOf({ live, contentsTrouble, othersTrouble }: ItemView, name: string): ReadTrouble | undefined {
+export function troubleOf({ live, hazards, othersTrouble }: ItemView, name: string): ReadTrouble | undefined {
   if (live.kind === 'trouble') return { what: `reading ${name}`, failure: live.failure };
-  if (contentsTrouble !== undefined) return { what: `listing what would be deleted with ${name}`, failure: contentsTrouble };
+  if (hazards.trouble !== undefined) return { what: `listing what would be deleted with ${name}`, failure: hazards.trouble };
   return othersTrouble === undefined ? undefined : { what: `reading other Transactions over ${name}`, failure: othersTrouble };
 }
 

@@ -5,7 +5,7 @@ import type { Observation, PrepareView } from '../observe/observation.ts';
 import { refuse, troubled } from './pending.ts';
 import type { Step } from './step.ts';
 import { prepared } from './transitions.ts';
-import { unseenAtChecks } from './unseen.ts';
+import { unlistableAtChecks } from './unlistable-kinds.ts';
 import { setStatus } from './waiting.ts';
 import { windowEnd } from './window.ts';
 
@@ -14,9 +14,9 @@ export function decidePrepare(observation: Observation, view: PrepareView): Step
   if (view.trouble !== undefined)
     return troubled(observation, status, 'reading the targets and dry-running the changes', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults);
-  const unseen = unseenAtChecks(observation, view.targets);
-  if ('kind' in unseen) return unseen;
-  if (unseen.length > 0) return refuse(observation, unseen);
+  const unlistable = unlistableAtChecks(observation, view.targets);
+  if ('kind' in unlistable) return unlistable;
+  if (unlistable.length > 0) return refuse(observation, unlistable);
   if (view.incompleteParts.length > 0)
     return { kind: 'discard', configMaps: view.incompleteParts, because: 'an incomplete snapshot exists under this name' };
   if (view.adopted !== undefined)

@@ -7,9 +7,9 @@ import { describe } from '../../objects/reference.ts';
 import { formatTime, parseTime } from '../../objects/time.ts';
 import { uidOf } from '../attribution/attribute.ts';
 import { withDrift } from '../attribution/drift.ts';
-import { allLost } from '../attribution/gone-owners.ts';
 import { goneManagers } from '../attribution/others.ts';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../attribution/undo.ts';
+import { missingOwners } from '../hazards/messages.ts';
 import { fencedUntil, mayLandUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
@@ -24,7 +24,7 @@ import { acquirerOf, planAcquisition } from './locks.ts';
 import { unlessNeeded } from './needed.ts';
 import type { Step } from './step.ts';
 import { concluded, notRestored, observed, restored } from './undo-transitions.ts';
-import { unseenAtUndo, unseenOwner, unservedAtUndo } from './unseen.ts';
+import { unlistableAtUndo, unreadableOwner, unservedAtUndo } from './unlistable-kinds.ts';
 import { lockPatience, setStatus, undoLater, undoOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView): Step {
@@ -97,10 +97,10 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const { evidence } = judged;
   const known = evidence.entry;
   const verdict = unlessNeeded(judged.verdict, observation, view, known);
-  const unseen = unseenFor(verdict, observation, view, evidence);
-  if (unseen !== undefined) return unseen;
+  const unlistable = unseenFor(verdict, observation, view, evidence);
+  if (unlistable !== undefined) return unlistable;
   const safe = isFenced(evidence, due) ? verdict : fenced(verdict, view, known, givesUpOn(observation, due));
-  const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
+  const lost = { goneOwners: missingOwners(view.hazards), goneManagers: goneManagers(evidence) };
   return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
 }
 
@@ -129,16 +129,16 @@ function givesUpOn({ now, lateWindow }: Observation, { fencedUntil }: Due): read
 
 // What must be seen before it is deleted, or given its owners back.
 function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemView, evidence: UndoEvidence): Step | undefined {
-  if (kind === 'delete') return unseenAtUndo(observation, view, evidence);
+  if (kind === 'delete') return unlistableAtUndo(observation, view, evidence);
   const givesOwners = kind === 'recreate' || kind === 'complete' || kind === 'content';
-  return givesOwners ? unseenOwner(observation, view, evidence.entry) : undefined;
+  return givesOwners ? unreadableOwner(observation, view, evidence.entry) : undefined;
 }
 
-function evidenceOf({ status, transaction, now }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
-  const { item, contents, ownContents, behind, unlisted, goneOwners, tokenOf, others } = view;
-  const around = { contents, ownContents, behind, unlisted, goneOwners, tokenOf, others };
+function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
+  const { item, hazards, others } = view;
   return {
-    ...around,
+    hazards,
+    others,
     entry: withDrift(entry, drift),
     live: view.live.kind === 'present' ? view.live.object : undefined,
     managers: managersOfChange(transaction, view.change),
@@ -148,11 +148,7 @@ function evidenceOf({ status, transaction, now }: Observation, view: ItemView, {
     uid: transaction.uid,
     filled: filledOf(transaction, view.change),
     createdUid: entry.type === 'Create' ? item.uid : undefined,
-    failing: view.failing.map(({ kind }) => kind),
-    away: view.away,
     wasCommitted: wasCommitted(transaction, status),
-    ...(view.hiddenOwners === undefined ? {} : { hiddenOwners: view.hiddenOwners }),
-    ...(view.stored === undefined ? {} : { stored: { ...view.stored, now } }),
     version: item.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,
     overwrites: item.overwrite === true,

@@ -105,7 +105,7 @@ export function isStorageMoved(prior: JsonObject | undefined, expected: JsonObje
   return isCrdObject(expected) && storageOf(prior) !== storageOf(expected);
 }
 
-export function storageOf(definition: JsonObject): string | undefined {
+export function storageOf(definition: Json | undefined): string | undefined {
   const versions = at(definition, 'spec', 'versions');
   return isList(versions)
     ? textAt(

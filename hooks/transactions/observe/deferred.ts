@@ -6,14 +6,14 @@ import type { Failure } from '../../objects/failure.ts';
 import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
 import { deferredNote, type Earlier, removerOf, unservedNote } from '../checks/deferred.ts';
 import type { Resolved } from '../checks/targets.ts';
+import { readHazards } from '../hazards/read.ts';
+import type { HazardContext } from '../hazards/read-context.ts';
 import { madeOf, mayMake, wayOf } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
-import type { Standing } from './contents.ts';
-import { whatOthersLose } from './losses.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
 
 /** The change with an expected state that no dry run confirmed: what the engine will send. */
@@ -82,25 +82,20 @@ export function dependent(
 }
 
 interface Turn {
-  readonly source: Standing['source'];
-  readonly transaction: Transaction;
+  readonly hazards: HazardContext;
   readonly entry: SnapshotEntry;
   readonly live: Presence;
 }
 
-type InTurn = Partial<Pick<ItemView, 'tried' | 'contentsTrouble'>>;
-
 /** The dry run of a deferred change, and what others would lose by it, just before the change is sent. */
-export async function tryInTurn({ source, transaction, entry, live }: Turn): Promise<InTurn> {
+export async function tryInTurn({ hazards, entry, live }: Turn): Promise<Partial<Pick<ItemView, 'tried' | 'hazards'>>> {
+  const { looker, transaction } = hazards;
   const change = transaction.changes[entry.index];
   if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};
   const object = live.kind === 'present' ? live.object : undefined;
   const { write, expected } = trialOf(changeContextOf(entry, change, transaction, object), preconditionOf(object));
-  const answer = await source.reader.dryRun(write);
+  const answer = await looker.reader.dryRun(write);
   const tried = answer.kind === 'failed' ? answer : { ...answer, object: expected(answer.object) };
-  if (tried.kind === 'failed' || mayBreak(transaction)) return { tried };
-  // What earlier changes delete is gone by now.
-  const lost = await whatOthersLose({ ...source, transaction, all: [] }, entry, { prior: object, expected: tried.object });
-  if (lost.kind === 'failed') return { contentsTrouble: lost.failure };
-  return { tried: lost.why === undefined ? tried : { ...tried, othersLose: lost.why } };
+  if (tried.kind === 'failed' || entry.type === 'Delete' || mayBreak(transaction)) return { tried };
+  return { tried, hazards: await readHazards(hazards, { before: object, after: tried.object }) };
 }

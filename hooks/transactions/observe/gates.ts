@@ -10,6 +10,7 @@ import type { Gate } from '../model/gate.ts';
 import type { OpenGates } from '../model/gated.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
+import { isUnserved, untilServed } from '../reading/served.ts';
 import { locationOf } from '../writes/change.ts';
 import { serviceAccountOf, storageClasses } from '../writes/resources.ts';
 import type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
@@ -20,7 +21,6 @@ import { gatedHalf } from './halves.ts';
 import type { Presence } from './observation.ts';
 import { type Listed, presenceOf } from './read.ts';
 import { droppingEach } from './room.ts';
-import { isUnserved, untilServed } from './served.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 /** Objects that are in memory at once. */

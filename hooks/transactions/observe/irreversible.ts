@@ -1,47 +1,61 @@
-// Refuses Deletes that would take other objects with them, before anything is changed.
-
-import { textAt } from '../../objects/json.ts';
-import { describe } from '../../objects/reference.ts';
+// Why a change cannot be undone, before anything is changed: what others would lose by it (hazards/table.ts).
+import type { Failure } from '../../objects/failure.ts';
+import { describe, kindOf } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
-import { howToAllow, takesAlong, unlistedNote, whyIrreversible } from '../checks/one-way.ts';
-import type { Resolved } from '../checks/targets.ts';
+import { deletedBefore, type Resolved } from '../checks/targets.ts';
 import { isLostForGood } from '../checks/validity.ts';
+import { noHazards } from '../hazards/hazards.ts';
+import { howToAllow, joined, unlistedKindsNote } from '../hazards/messages.ts';
+import { readHazards } from '../hazards/read.ts';
+import { evaluateHazards } from '../hazards/table.ts';
 import { mayBreak } from '../model/transaction.ts';
-import { type Around, type LookedAround, lookAround, nothingAround } from './along.ts';
+import { serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
-import { alongIn, lookerOf } from './contents.ts';
 import type { Prepared } from './observation.ts';
 
-/** Around those of them that are deleted, be it to create them again. */
-export async function lookAroundDeleted(
-  { reader, looks, transaction }: LockContext,
-  resolved: readonly Resolved[],
-  isDeleted: (one: Resolved) => boolean = ({ change }) => change.type === 'Delete',
-): Promise<ReadonlyMap<number, LookedAround>> {
-  const deleted = mayBreak(transaction) ? [] : resolved.filter(isDeleted);
-  const looker = lookerOf({ reader, looks }, transaction);
-  const looked = await Promise.all(deleted.map((one) => lookAround(looker, one)));
-  return new Map(deleted.map(({ index }, at) => [index, looked[at] ?? nothingAround]));
+interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+  readonly all: readonly Resolved[];
 }
 
-export function withNote(prepared: Prepared, around: Around | undefined): Prepared {
-  const note = unlistedNote(around?.unlisted ?? [], [], around?.away);
-  const seen = note === undefined ? prepared : { ...prepared, note };
-  return around === undefined || around.failing.length === 0 ? seen : { ...seen, failing: around.failing };
+type States = Pick<Prepared, 'prior' | 'expected'>;
+
+/** The change with what others would lose by it, or a read that failed. */
+export async function withHazards(context: Context, prepared: Prepared): Promise<Prepared | { readonly trouble: Failure }> {
+  if (mayBreak(context.transaction)) return prepared;
+  const [deletion, following] = await Promise.all(statesOf(prepared).map(async (states) => evaluated(context, prepared, states)));
+  const found = deletion?.found ?? noHazards;
+  const trouble = found.trouble ?? following?.found.trouble;
+  if (trouble !== undefined) return { trouble };
+  const irreversible = neverRecreated(prepared) ?? deletion?.why ?? following?.why;
+  const note = joined(prepared.note, unlistedKindsNote({ ...found, failingKinds: [] }));
+  return {
+    ...prepared,
+    ...(irreversible === undefined ? {} : { irreversible }),
+    ...(note === undefined ? {} : { note }),
+    ...(found.failingKinds.length === 0 ? {} : { failingKinds: found.failingKinds }),
+  };
 }
 
-type AroundOf = (prepared: Prepared) => Around | undefined;
+// What recreates its object deletes it first.
+function statesOf({ prior, expected, resolved, recreates }: Prepared): readonly States[] {
+  if (recreates === true)
+    return [
+      { prior, expected: undefined },
+      { prior: undefined, expected },
+    ];
+  return [{ prior, expected: resolved.change.type === 'Delete' ? undefined : expected }];
+}
 
-export function irreversibleFaults(targets: readonly Prepared[], aroundOf: AroundOf): readonly Fault[] {
-  return targets.flatMap((target) => {
-    const { index, change, target: reference } = target.resolved;
-    const isDeleted = change.type === 'Delete' || target.recreates === true;
-    const why = isDeleted
-      ? (neverRecreated(target) ?? takesAlong(companions(target, targets, aroundOf)) ?? target.othersLose)
-      : (target.othersLose ?? whyIrreversible(target.prior, target.expected, target.movesBack));
-    const what = `spec.changes[${index}]: ${change.type} of ${describe(reference)} cannot be undone: ${why}`;
-    return why === undefined ? [] : [fault('Irreversible', `${what}; ${howToAllow}`, index)];
-  });
+// If no dry run has shown what is expected, nothing is read for it: that follows with the dry run.
+async function evaluated(context: Context, { resolved, approximate, recreates }: Prepared, { prior, expected }: States) {
+  const { reader, looks, transaction, all } = context;
+  const { resource, target, index } = resolved;
+  const looker = { reader, looks, identity: serviceAccountOf(transaction) };
+  const states = { before: prior, after: expected };
+  const isShown = !approximate || recreates === true || expected === undefined;
+  const gone = deletedBefore(all, index);
+  const found = isShown ? await readHazards({ looker, transaction, entry: resolved, gone }, states) : noHazards;
+  return { found, why: evaluateHazards({ kind: kindOf(resource), target, ...states }, found)?.message };
 }
 
 // A Delete of these was refused before.
@@ -49,11 +63,10 @@ function neverRecreated({ resolved: { target }, recreates }: Prepared): string |
   return recreates === true && isLostForGood(target) ? 'it would be deleted and created again' : undefined;
 }
 
-// Objects that an earlier change of the Transaction deletes do not count: their own undo recreates them.
-function companions(prepared: Prepared, targets: readonly Prepared[], aroundOf: AroundOf): readonly string[] {
-  const { resolved, prior } = prepared;
-  const around = aroundOf(prepared);
-  if (around === undefined || prior === undefined) return [];
-  const before = targets.filter((one) => one.resolved.change.type === 'Delete' && one.resolved.index < resolved.index);
-  return alongIn(around, { ...resolved, object: prior }, new Set(before.map((one) => textAt(one.prior, 'metadata', 'uid'))));
+export function irreversibleFaults(targets: readonly Prepared[]): readonly Fault[] {
+  return targets.flatMap(({ irreversible, resolved: { index, change, target } }) => {
+    if (irreversible === undefined) return [];
+    const what = `spec.changes[${index}]: ${change.type} of ${describe(target)} cannot be undone: ${irreversible}`;
+    return [fault('Irreversible', `${what}; ${howToAllow}`, index)];
+  });
 }

@@ -1,25 +1,24 @@
 // What must be known to evaluate one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { textAt } from '../../objects/json.ts';
+import { type Hazards, noHazards } from '../hazards/hazards.ts';
+import { readHazards, readUndoHazards } from '../hazards/read.ts';
+import type { HazardContext, Staying } from '../hazards/read-context.ts';
 import { leaseLocation, lockOf } from '../locks/lease.ts';
-import type { ChangeType } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Status } from '../model/status.ts';
 import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
-import { engine } from '../writes/resources.ts';
+import { engine, serviceAccountOf } from '../writes/resources.ts';
 import { type Ahead, readInTurn } from './ahead.ts';
 import type { StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
-import { readComingBack } from './coming-back.ts';
-import { lookAlong, lookInto, type Standing, type Staying } from './contents.ts';
 import { tryInTurn } from './deferred.ts';
 import { dueHalf } from './halves.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Listed, lookForAccount, read, readLive } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
-import { readStored } from './stored.ts';
 
 export interface ItemContext {
   readonly source: SnapshotSource;
@@ -135,48 +134,49 @@ function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undef
   return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
 }
 
-type More = Partial<
-  Pick<
-    ItemView,
-    | 'contents'
-    | 'ownContents'
-    | 'behind'
-    | 'unlisted'
-    | 'failing'
-    | 'away'
-    | 'unseenInside'
-    | 'goneOwners'
-    | 'hiddenOwners'
-    | 'unseenOwner'
-    | 'tokenOf'
-    | 'stored'
-    | 'contentsTrouble'
-    | 'tried'
-    | 'others'
-    | 'othersTrouble'
-  >
->;
+type More = Partial<Pick<ItemView, 'hazards' | 'tried' | 'others' | 'othersTrouble'>>;
 
 type Held = Pick<ItemView, 'snapshot' | 'lease' | 'live' | 'liveFrom'>;
 
-const nothing = { drift: [], contents: [], ownContents: [], unlisted: [], failing: [], goneOwners: [] } as const;
+const nothing = { drift: [], hazards: noHazards } as const;
 
 async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom }: Held): Promise<More> {
   const entry = entryOf(snapshot, context.index);
   if (snapshot.kind !== 'stored' || entry === undefined) return {};
-  const standing = { ...context, entries: snapshot.entries, entry };
+  const hazards = hazardContextOf(context, entry, snapshot.entries);
   if (context.direction === 'forward') {
     if (!context.mayAssume) return {};
     // Another look follows where what is there was read now (W5).
     const isDue = liveFrom !== 'now' || live.kind === 'absent';
-    const [contents, tried] = await Promise.all([
-      readContents(standing, live, lookAlong, 'Delete'),
-      isDue ? tryInTurn({ ...context, entry, live }) : {},
+    const [found, tried] = await Promise.all([
+      readDelete(hazards, entry, live),
+      isDue ? tryInTurn({ hazards, entry, live }) : {},
     ]);
-    return { ...contents, ...tried };
+    return { ...found, ...tried };
   }
-  const [own, others] = await Promise.all([readBackward(standing, live), readOthers(context, entry, lease)]);
-  return { ...own, ...others };
+  const [found, others] = await Promise.all([readUndo(hazards, entry, live, context.now), readOthers(context, entry, lease)]);
+  return { hazards: found, ...others };
+}
+
+function hazardContextOf(
+  { source: { reader, looks }, transaction, status, direction, assumedGone = new Set(), staying }: ItemContext,
+  entry: SnapshotEntry,
+  entries: readonly SnapshotEntry[],
+): HazardContext {
+  const looker = { reader, looks, identity: serviceAccountOf(transaction) };
+  const undo = direction === 'backward' ? { status, entries, staying } : undefined;
+  return { looker, transaction, entry, gone: assumedGone, isAgain: direction === 'forward', undo };
+}
+
+/** What others would lose by a Delete. */
+async function readDelete(hazards: HazardContext, { type }: SnapshotEntry, live: Presence): Promise<More> {
+  if (type !== 'Delete' || live.kind !== 'present' || isTerminating(live.object) || mayBreak(hazards.transaction)) return {};
+  return { hazards: await readHazards(hazards, { before: live.object, after: undefined }) };
+}
+
+async function readUndo(hazards: HazardContext, entry: SnapshotEntry, live: Presence, now: number): Promise<Hazards> {
+  if (live.kind === 'trouble') return noHazards;
+  return readUndoHazards(hazards, entry, live.kind === 'present' ? live.object : undefined, now);
 }
 
 async function readOthers(
@@ -188,24 +188,4 @@ async function readOthers(
   const held = lease.kind === 'present' ? lease.object : undefined;
   const others = await findOthers({ source, transaction, namespaces, lease: held }, target, carry.others);
   return others.kind === 'trouble' ? { othersTrouble: others.failure } : { others: others.found };
-}
-
-async function readBackward({ now, ...standing }: Standing & Pick<ItemContext, 'now'>, live: Presence): Promise<More> {
-  if (standing.entry.type === 'Create') return readContents(standing, live, lookInto, 'Create');
-  const [own, stored] = await Promise.all([readComingBack(standing, live), readStored(standing, live, now)]);
-  return { ...own, ...stored };
-}
-
-/** What others would lose, where the change, or its undo, deletes what is there. */
-async function readContents(
-  standing: Standing,
-  live: Presence,
-  look: typeof lookAlong,
-  type: ChangeType,
-): Promise<Partial<More>> {
-  const { transaction, entry } = standing;
-  if (entry.type !== type || live.kind !== 'present' || isTerminating(live.object)) return {};
-  if (type === 'Delete' && mayBreak(transaction)) return {};
-  const found = await look(standing, live.object);
-  return 'trouble' in found ? { contentsTrouble: found.trouble } : found;
 }

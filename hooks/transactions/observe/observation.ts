@@ -1,20 +1,19 @@
 // All that a decision may know: a frozen value, the API server's time included.
 
 import type { Answer } from '../../objects/cluster.ts';
-import type { Failure, Passing, Refusal, Unseen } from '../../objects/failure.ts';
+import type { Failure, Passing, Refusal } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
 import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { Due } from '../due.ts';
+import type { Hazards } from '../hazards/hazards.ts';
 import type { OwnWrites } from '../in-flight/in-flight.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change, Way } from '../model/change.ts';
-import type { StoredObjects } from '../model/crds.ts';
 import type { Item } from '../model/item.ts';
 import type { Others } from '../model/others.ts';
 import type { Pace, Status } from '../model/status.ts';
-import type { Stored } from '../model/stored.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { KnownDrift } from '../snapshots/drift.ts';
@@ -48,12 +47,10 @@ export interface Prepared {
   readonly approximate: boolean;
   /** What should be known of it although it is no fault. */
   readonly note?: string;
-  /** Kinds that cannot be listed for now: what would go with it is not known. */
-  readonly failing?: readonly Unseen<Passing>[];
-  /** A CRD whose storage version moves, and can be moved back. */
-  readonly movesBack?: boolean;
-  /** What others lose by it, as the reason why it cannot be undone. */
-  readonly othersLose?: string | undefined;
+  /** Of a deletion: kinds that cannot be listed for now, so that what would be deleted with it is not known. */
+  readonly failingKinds?: Hazards['failingKinds'];
+  /** Why it cannot be undone. */
+  readonly irreversible?: string;
   /** Its dry run waits for its turn. */
   readonly deferred?: true;
   /** The earlier change that it cannot be tried before. */
@@ -111,35 +108,13 @@ export interface ItemView {
    * `earlier`: it was read before this look at the Transaction began, `now`: after that (W5, in-flight/in-flight.ts).
    */
   readonly liveFrom: 'assumed' | 'earlier' | 'now';
-  /** What others would lose with the object that is about to be deleted, in words. */
-  readonly contents: readonly string[];
-  /** What goes with it and is itself to be taken back before. */
-  readonly ownContents: readonly string[];
-  readonly behind?: Stored;
-  /** Kinds that the ServiceAccount may not list: of these it is not known what would go with it. */
-  readonly unlisted: readonly string[];
-  /** Kinds that cannot be listed for now. */
-  readonly failing: readonly Unseen<Passing>[];
-  /** APIServices that are not Available: of their kinds nothing is known. */
-  readonly away?: readonly string[];
-  /** A kind that could not be listed although what it holds is inside. */
-  readonly unseenInside?: Unseen;
-  readonly contentsTrouble?: Failure;
-  /** uids of owners of what comes back that are no more. */
-  readonly goneOwners: readonly string[];
-  /** uids of those that may not be read. */
-  readonly hiddenOwners?: readonly string[];
-  /** An owner of what comes back that cannot be read for now. */
-  readonly unseenOwner?: Unseen<Passing>;
-  /** Of a ServiceAccount's token that comes back: whose it will be, the same one's as before or another's of its name. */
-  readonly tokenOf?: 'same' | 'other' | 'nobody';
-  /** Of a CRD whose storage version moved: its objects that were written since. */
-  readonly stored?: Omit<StoredObjects, 'now'>;
+  /** What others would lose by the change, or by its undo. */
+  readonly hazards: Hazards;
   /** Other Transactions over the same object, once they were looked for. */
   readonly others?: Others;
   readonly othersTrouble?: Failure;
   /** What the deferred dry run of the change has come to, in its turn. */
-  readonly tried?: Answer & { readonly othersLose?: string };
+  readonly tried?: Answer;
 }
 
 export interface ReleaseView {

@@ -6,8 +6,8 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import { changesTo, type OtherChange, type Others, type Wanted } from '../model/others.ts';
 import { decodeTransaction, namesBehind, type Transaction } from '../model/transaction.ts';
+import { listAll } from '../reading/listing.ts';
 import { engine, transactions } from '../writes/resources.ts';
-import { listAll } from './listing.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
 interface OthersContext {

@@ -2,18 +2,19 @@
 
 import { generatedNote } from '../../objects/content/manifest.ts';
 import { stayingKeysNote } from '../../objects/content/ownership.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { fault } from '../checks/fault.ts';
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
-import { managersOfChange, mayBreak, type Transaction } from '../model/transaction.ts';
+import { joined } from '../hazards/messages.ts';
+import { deletedOwnerFaults } from '../hazards/read-owners.ts';
+import { managersOfChange, type Transaction } from '../model/transaction.ts';
+
 import { snapshotNames } from '../snapshots/names.ts';
 import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { reviewAccess } from './access.ts';
-import type { Around } from './along.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
-import { irreversibleFaults, lookAroundDeleted, withNote } from './irreversible.ts';
-import { inTurn } from './listing.ts';
-import { deletedOwnerFaults } from './new-owners.ts';
+import { irreversibleFaults } from './irreversible.ts';
 import type { Prepared, PrepareView } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import type { SnapshotSource } from './snapshot.ts';
@@ -66,29 +67,19 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
   const trial = { reader, looks: context.looks, transaction, all: resolved, firstRead: readOnce(context) };
-  const [looked, arounds] = await Promise.all([prepareEach(trial, resolved), lookAroundDeleted(context, resolved)]);
+  const looked = await prepareEach(trial, resolved);
   if (looked.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', looked.why)] });
   const { verdict } = looked;
-  const troubled = [...verdict, ...arounds.values()].find((one) => one.kind === 'trouble');
-  if (troubled?.kind === 'trouble') return { ...base, faults: [], trouble: troubled.failure };
+  const troubled = verdict.find((one) => one.kind === 'trouble');
+  if (troubled !== undefined) return { ...base, faults: [], trouble: troubled.failure };
   const prepared = verdict.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
-  const recreated = prepared.flatMap(({ resolved: one, recreates }) => (recreates === true ? [one] : []));
-  const [access, more] = await Promise.all([
-    reviewAccess(context, needsOfWays(prepared)),
-    lookAroundDeleted(context, recreated, () => true),
-  ]);
-  const untold = [...more.values()].find((one) => one.kind === 'trouble');
-  if (untold?.kind === 'trouble') return { ...base, faults: [], trouble: untold.failure };
+  const access = await reviewAccess(context, needsOfWays(prepared));
   if (access.kind === 'trouble') return { ...base, faults: [], trouble: access.failure };
   const denied = gapFaults(access.gaps, `${transaction.namespace}/${transaction.serviceAccountName}`);
   const refused = verdict.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
-  const aroundOf = ({ resolved: { index } }: Prepared): Around | undefined => {
-    const looked = arounds.get(index) ?? more.get(index);
-    return looked?.kind === 'known' ? looked.around : undefined;
-  };
-  const irreversible = mayBreak(transaction) ? [] : irreversibleFaults(prepared, aroundOf);
-  const targets = prepared.map((one) => withNotesOfContent(withNote(one, aroundOf(one)), transaction));
-  return { ...base, faults: [...refused, ...denied, ...irreversible, ...deletedOwnerFaults(prepared, transaction)], targets };
+  const targets = prepared.map((one) => withNotesOfContent(one, transaction));
+  const faults = [...refused, ...denied, ...irreversibleFaults(prepared), ...deletedOwnerFaults(prepared, transaction)];
+  return { ...base, faults, targets };
 }
 
 type PreparedEach =
@@ -121,10 +112,10 @@ function withNotesOfContent(prepared: Prepared, transaction: Transaction): Prepa
   const { change, resource } = prepared.resolved;
   if (change.type !== 'Apply') return prepared;
   const { forward } = managersOfChange(transaction, change);
-  const notes = [
+  const note = joined(
     prepared.note,
     generatedNote(change.content, resource),
     stayingKeysNote(change.content, prepared.prior, forward),
-  ].filter((note) => note !== undefined);
-  return notes.length === 0 ? prepared : { ...prepared, note: notes.join('; ') };
+  );
+  return note === undefined ? prepared : { ...prepared, note };
 }

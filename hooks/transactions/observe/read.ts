@@ -5,10 +5,10 @@ import { type Failure, tooLarge } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
+import { isUnserved, isWithoutObjects, untilServed } from '../reading/served.ts';
 import { locationOf } from '../writes/change.ts';
 import { engine, leases, serviceAccountOf, serviceAccounts, uidLabel } from '../writes/resources.ts';
 import type { Presence } from './observation.ts';
-import { isUnserved, isWithoutObjects, untilServed } from './served.ts';
 
 export function presenceOf(answer: Answer): Presence {
   if (answer.kind === 'ok') return { kind: 'present', object: answer.object };

@@ -7,7 +7,7 @@
 import type { Answer, Reader } from '../../objects/cluster.ts';
 import { type Failure, tooLarge } from '../../objects/failure.ts';
 import { weightOf } from '../../objects/measure.ts';
-import { inTurn } from './listing.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 
 const mega = 1024 * 1024;
 

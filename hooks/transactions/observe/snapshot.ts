@@ -8,6 +8,7 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoOrder } from '../model/item.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
+import type { Looks } from '../reading/looks.ts';
 import { digestOf } from '../snapshots/chunks.ts';
 import { partName } from '../snapshots/names.ts';
 import { isPartCount } from '../snapshots/objects.ts';
@@ -15,7 +16,6 @@ import { mostMemory } from '../snapshots/size.ts';
 import { configMaps, engine } from '../writes/resources.ts';
 import type { StoredSnapshot } from './awaited.ts';
 import { assemble } from './entries.ts';
-import type { Looks } from './looks.ts';
 import { read } from './read.ts';
 
 /** Bytes in memory of all cached snapshots: the largest one that can be stored fits. */

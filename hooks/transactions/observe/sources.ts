@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Clock, Manifests, Reader } from '../../objects/cluster.ts';
 import { type Failure, lateTurn } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { withEncodedStrings } from '../../objects/secret-data.ts';
 import type { Fault } from '../checks/fault.ts';
 import { mismatchFault, missingKeyFault, type Sourced, tooMuchFault, unfitFault, unreadFault } from '../checks/sources.ts';
@@ -11,8 +12,8 @@ import { sourcedFaults } from '../checks/validity.ts';
 import type { Change } from '../model/change.ts';
 import { mostSourceBytes, mostSourcesBytes, mostSourcesValues, type Source, sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
+
 import { configMaps, secrets, serviceAccountOf } from '../writes/resources.ts';
-import { inTurn } from './listing.ts';
 import { createPatience, type Patience } from './patience.ts';
 
 /** A Transaction whose changes have the content of their sources. */

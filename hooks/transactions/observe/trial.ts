@@ -11,6 +11,7 @@ import { incomparable, stateFault, unservedFault } from '../checks/existence.ts'
 import type { Fault } from '../checks/fault.ts';
 import { refusalFault, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
+import { wrongOwner } from '../hazards/read-owners.ts';
 import { madeOf, type Way, wayOf } from '../model/change.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
@@ -18,13 +19,11 @@ import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
 import type { LockContext } from './begin.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
-import { whatOthersLose } from './losses.ts';
+import { withHazards } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
-import { wrongOwner } from './new-owners.ts';
 import type { Prepared, Presence } from './observation.ts';
 import { read } from './read.ts';
 import { howToRecreate, tryToRecreate } from './recreate.ts';
-import { canMoveBack } from './stored.ts';
 
 export type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
@@ -88,7 +87,10 @@ export async function prepareOne(context: TrialContext, resolved: Resolved, befo
 async function checked(context: TrialContext, prepared: Prepared): Promise<Evaluated> {
   const why = whyIncomparable(prepared.expected);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(prepared.resolved, why) };
-  return (await wrongOwner(context, prepared)) ?? { kind: 'prepared', prepared };
+  const wrong = await wrongOwner(context, prepared);
+  if (wrong !== undefined) return wrong;
+  const found = await withHazards(context, prepared);
+  return 'resolved' in found ? { kind: 'prepared', prepared: found } : { kind: 'trouble', failure: found.trouble };
 }
 
 const tried = 'was refused by a dry run';
@@ -123,21 +125,19 @@ async function tryChange(context: TrialContext, resolved: Resolved, prior: JsonO
   const { write, expected } = trialOf({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
-  return prepareTried(context, resolved, { way, prior, expected: write.verb === 'delete' ? undefined : expected(answer.object) });
+  return prepareTried(resolved, { way, prior, expected: write.verb === 'delete' ? undefined : expected(answer.object) });
 }
 
 type Tryout = Pick<Prepared, 'way' | 'prior' | 'expected'>;
 
-async function prepareTried(context: TrialContext, resolved: Resolved, tryout: Tryout): Promise<Evaluated> {
+function prepareTried(resolved: Resolved, tryout: Tryout): Evaluated {
   const { prior, expected } = tryout;
   const why = whyIncomparable(expected);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
   const { change, index, target } = resolved;
   const kept = change.type === 'Patch' ? keptDespiteNull(change.content, prior, expected) : undefined;
   if (kept !== undefined) return { kind: 'fault', fault: keptFault({ index, target }, kept) };
-  const [movesBack, lost] = await Promise.all([canMoveBack(context, prior, expected), whatOthersLose(context, resolved, tryout)]);
-  if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
-  return { kind: 'prepared', prepared: { resolved, ...tryout, approximate: false, movesBack, othersLose: lost.why } };
+  return { kind: 'prepared', prepared: { resolved, ...tryout, approximate: false } };
 }
 
 type Tried = Resolved & { readonly prior: JsonObject | undefined };
@@ -147,10 +147,7 @@ async function afterRefusal(context: TrialContext, resolved: Tried, way: Way, re
   const recreation = prior === undefined ? undefined : await tryToRecreate(context, { ...plain, prior }, refusal);
   if (recreation?.kind === 'possible') {
     const { expected, note } = recreation;
-    // The former object is gone by then.
-    const lost = await whatOthersLose(context, plain, { prior: undefined, expected });
-    if (lost.kind === 'failed') return { kind: 'trouble', failure: lost.failure };
-    const recreated = { expected, note, approximate: true, recreates: true, othersLose: lost.why } as const;
+    const recreated = { expected, note, approximate: true, recreates: true } as const;
     return { kind: 'prepared', prepared: { resolved: plain, way, prior, ...recreated } };
   }
   const later = deferred(refusal, resolved, context);

@@ -1,17 +1,19 @@
-// Looks that take longer than a call: their results so far are kept for the next call of the same Transaction.
+// What the next call of the same Transaction needs of the lists of this one: what was found so far, if a call was too short, and the kinds to
+// list once more before a Delete.
 import type { Clock } from '../../objects/cluster.ts';
 import { createLruCache } from '../../objects/lru-cache.ts';
-import type { Lists } from './looks.ts';
+import type { KnownKinds, Lists } from '../reading/looks.ts';
 
 export interface UnfinishedLooks {
   /** Keeps the lists that a call had no time to complete; none if all are complete. */
   keep(uid: string, lists: Lists): void;
   /** The kept lists, if they are recent. */
   of(uid: string): Lists;
+  kindsOf(uid: string): KnownKinds;
   delete(uid: string): void;
 }
 
-/** Items in all kept lists, of all Transactions. */
+/** Items in all kept lists, of all Transactions; the same of kinds. */
 const mostFound = 200_000;
 
 /** ms for which kept lists count: longer than any pause between calls. */
@@ -25,6 +27,10 @@ interface Kept {
 
 export function createUnfinished(clock: Pick<Clock, 'monotonic'>): UnfinishedLooks {
   const kept = createLruCache<Kept>({ most: mostFound, weigh: ({ lists }) => 1 + sizeOf(lists) });
+  const kinds = createLruCache<ReadonlyMap<string, ReadonlySet<string>>>({
+    most: mostFound,
+    weigh: (places) => [...places.values()].reduce((sum, { size }) => sum + size, 1),
+  });
   return {
     keep(uid, lists) {
       if (lists.size === 0) kept.delete(uid);
@@ -34,7 +40,14 @@ export function createUnfinished(clock: Pick<Clock, 'monotonic'>): UnfinishedLoo
       const known = kept.get(uid);
       return known === undefined || clock.monotonic() > known.keptAt + longestPause ? new Map() : known.lists;
     },
-    delete: kept.delete,
+    kindsOf: (uid) => ({
+      get: (place) => kinds.get(uid)?.get(place),
+      set: (place, found) => kinds.set(uid, new Map([...(kinds.get(uid) ?? []), [place, found]])),
+    }),
+    delete(uid) {
+      kept.delete(uid);
+      kinds.delete(uid);
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { Failed, Packer } from '../../objects/cluster.ts';
 import type { Failure, Passing } from '../../objects/failure.ts';
+import type { Attempt, Outcome } from '../../objects/mutation.ts';
 import { driftRoom } from '../checks/room.ts';
 import type { SetStatus } from '../decide/step.ts';
 import { stopped } from '../decide/transitions.ts';
@@ -12,7 +13,7 @@ import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
 import type { Carry } from '../observe/carry.ts';
 import type { Observation } from '../observe/observation.ts';
-import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { DriftContext } from '../snapshots/drift.ts';
 
 export type Result =

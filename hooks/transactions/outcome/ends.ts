@@ -1,9 +1,10 @@
 // What letting go of a Transaction comes to.
+
+import type { Outcome } from '../../objects/mutation.ts';
 import { isDeletionOverdue } from '../decide/settled.ts';
 import type { Step } from '../decide/step.ts';
 import { fieldsReleased } from '../decide/transitions.ts';
 import type { Wait } from '../model/wait.ts';
-import type { Outcome } from '../plan/mutation.ts';
 import { configMaps } from '../writes/resources.ts';
 import { again, answer, type Done, failuresOf, type Result, waitForRecovery } from './answer.ts';
 

@@ -33,7 +33,7 @@ export function snapshotRefused(
 ): { readonly reason: Reason; readonly message: string } {
   const { message, code } = failure;
   if (code !== forbidden) return { reason: reasonOfFailure(failure), message: `the snapshot cannot be stored: ${message}` };
-  const needed = plan.kind === 'sequence' ? plan.writes.length : 0;
+  const needed = plan.kind === 'sequence' ? plan.mutations.length : 0;
   const stored = outcome.length - failuresOf(outcome).length;
   const place = `${count(needed, 'ConfigMap')} in namespace ${observation.transaction.namespace}`;
   const kept = stored === 0 ? '' : `; ${stored} of them remain until this Transaction is deleted`;

@@ -2,9 +2,10 @@
 // to it (an admission webhook) has denied the write in these words. Quotas answer 409 where two writers meet, so it takes three.
 import type { Write } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
+import type { Attempt, Outcome } from '../../objects/mutation.ts';
 import type { Step } from '../decide/step.ts';
 import type { Carry, Refused } from '../observe/carry.ts';
-import type { Attempt, Outcome, Plan } from '../plan/mutation.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { Done } from './answer.ts';
 
 // Fields that others own are no matter of the moment: once the object is read again and has not moved, they are in the way for good.

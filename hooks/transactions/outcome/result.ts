@@ -105,7 +105,7 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: Done): Result 
   const { observation, outcome, plan, carry } = done;
   const [failure] = failuresOf(outcome);
   if (failure === undefined) {
-    const writes = plan.kind === 'sequence' ? plan.writes : [];
+    const writes = plan.kind === 'sequence' ? plan.mutations.map(({ write }) => write) : [];
     const { status, transaction, pace } = observation;
     return answer(noted(prepared(status, refOf(step.name, writes), windowEnd(transaction, 0, pace)), step));
   }

@@ -1,9 +1,8 @@
 // The deadline of a call, checked before each request: a request that is never sent cannot land late.
 import type { Answer, Clock, Cluster, Failed, Write, Writer } from '../../objects/cluster.ts';
-import { deadlineExceeded, type Failure, type Refusal } from '../../objects/failure.ts';
+import type { Failure, Refusal } from '../../objects/failure.ts';
+import { writerUntil as lateWriter, outOfTime } from '../../objects/requests/perform.ts';
 import { serviceAccounts } from '../writes/resources.ts';
-
-const outOfTime: Failed = { kind: 'failed', failure: deadlineExceeded('call deadline exceeded') };
 
 /** The cluster, limited to what one call may do. */
 export interface Session {
@@ -29,11 +28,10 @@ export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, 
     return answer;
   };
   const writerUntil = (moment: number): Writer => {
-    const isLate = (): boolean => clock.monotonic() >= moment || isOver();
+    const writer = lateWriter(cluster, () => clock.monotonic() >= moment || isOver());
     return {
       async send(write: Write): Promise<Answer> {
-        if (isLate()) return outOfTime;
-        const answer = heard(await cluster.send(write, isLate));
+        const answer = heard(await writer.send(write));
         uncertain ||= isTargets(write) && answer.kind === 'failed' && !answer.failure.definitive;
         return answer;
       },

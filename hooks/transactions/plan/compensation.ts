@@ -12,10 +12,10 @@ import { fenceOf, hasManager, hasRestored, isOfApply, restoredManagers, restored
 import { type Path, pathOf } from '../../objects/content/path.ts';
 import { isHalfApplied } from '../../objects/content/unions.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../objects/json.ts';
+import type { Mutation } from '../../objects/mutation.ts';
 import { kindOf } from '../../objects/reference.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';
 import { fieldManagers, managersOfChange, ownManager } from '../model/transaction.ts';
-import type { Mutation } from '../writes/mutation.ts';
 import { base, nobodysManagers, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
 
 /** The compensation that a verdict requires; undefined when it requires no write. */

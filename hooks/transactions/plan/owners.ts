@@ -4,10 +4,10 @@ import { withManagedFields } from '../../objects/content/content.ts';
 import { managersOf } from '../../objects/content/fields.ts';
 import { hasManager } from '../../objects/content/ownership.ts';
 import type { JsonObject } from '../../objects/json.ts';
+import type { Mutation } from '../../objects/mutation.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { fieldManagers, managersOfChange, ownManager, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
-import type { Mutation } from '../writes/mutation.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 
 export interface UndoContext {

@@ -7,7 +7,8 @@ import type { Packer, Write } from '../../objects/cluster.ts';
 import { withManagedFields } from '../../objects/content/content.ts';
 import { entryOf, managersOf } from '../../objects/content/fields.ts';
 import type { JsonObject } from '../../objects/json.ts';
-import { fault } from '../checks/fault.ts';
+import type { Mutation, Writes } from '../../objects/mutation.ts';
+import { type Fault, fault } from '../checks/fault.ts';
 import type { Step } from '../decide/step.ts';
 import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from '../locks/lease.ts';
 import { fieldManagers, leavesEntry, type Transaction } from '../model/transaction.ts';
@@ -15,11 +16,12 @@ import type { Observation } from '../observe/observation.ts';
 import type { Encoded } from '../snapshots/codec.ts';
 import { discard, storeWrites } from '../snapshots/store.ts';
 import { changeContextOf, locationOf } from '../writes/change.ts';
-import type { Mutation } from '../writes/mutation.ts';
 import { engine, preconditionOf, serviceAccountOf, transactions } from '../writes/resources.ts';
 import { changeMutation } from '../writes/union.ts';
 import { compensation } from './compensation.ts';
-import type { Plan } from './mutation.ts';
+
+/** The writes of a step. `refused`: the step cannot be made. */
+export type Plan = Writes | { readonly kind: 'refused'; readonly faults: readonly Fault[] };
 
 /** What the snapshot is written with: its entries as texts, if the step stores one. */
 interface Storing {
@@ -83,7 +85,7 @@ function storePlan({ name }: Extract<Step, { kind: 'store' }>, transaction: Tran
   const writes = storeWrites(transaction, encoded, name, packer);
   return typeof writes === 'string'
     ? { kind: 'refused', faults: [fault('SnapshotTooLarge', writes)] }
-    : { kind: 'sequence', writes };
+    : { kind: 'sequence', mutations: writes.map((write) => ({ write })) };
 }
 
 function discardPlan({ configMaps }: Extract<Step, { kind: 'discard' }>): Plan {

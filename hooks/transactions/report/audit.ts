@@ -1,8 +1,8 @@
 // What a call has sent, as data: audit lines for writes to targets, and operations on Leases.
 
+import type { Attempt, Outcome } from '../../objects/mutation.ts';
 import { clean } from '../../objects/words.ts';
 import type { AuditLine, LockOperation } from '../call.ts';
-import type { Attempt, Outcome } from '../plan/mutation.ts';
 
 /** One line for each write to a target; the engine's own objects are not targets. */
 export function auditOf(outcome: Outcome): readonly AuditLine[] {

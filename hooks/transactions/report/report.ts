@@ -1,13 +1,13 @@
 // One call as data, for the log line, the counters and the Events.
 
 import type { Answer } from '../../objects/cluster.ts';
+import type { Outcome } from '../../objects/mutation.ts';
 import { foreign } from '../../objects/words.ts';
 import type { StepReport } from '../call.ts';
 import type { Step } from '../decide/step.ts';
 import type { Due } from '../due.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import type { Outcome } from '../plan/mutation.ts';
 import { auditOf, locksOf } from './audit.ts';
 import { eventsOf, ignoredEvents } from './events.ts';
 import { storedOf } from './transition-metrics.ts';

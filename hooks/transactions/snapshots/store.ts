@@ -3,9 +3,9 @@
 import type { Packer, Write } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, isList, type JsonObject, textAt, withPath } from '../../objects/json.ts';
+import type { Mutation } from '../../objects/mutation.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import type { Mutation } from '../writes/mutation.ts';
 import { configMaps, engine, engineManager, preconditionOf } from '../writes/resources.ts';
 import { digestOf, distribute } from './chunks.ts';
 import type { Encoded } from './codec.ts';

@@ -5,7 +5,6 @@ import { withContent, withManagedFields } from '../../objects/content/content.ts
 import { restoredManagers } from '../../objects/content/ownership.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { describe, groupOf, identityOf } from '../../objects/reference.ts';
-import { allLost } from '../attribution/gone-owners.ts';
 import { goneManagers } from '../attribution/others.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { removerOf, undoWriteOf } from '../checks/deferred.ts';
@@ -15,14 +14,15 @@ import { acting } from '../decide/barred.ts';
 import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
 import { causeOf } from '../decide/refusals.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
-import { nextFor, whyUnseen } from '../decide/unseen.ts';
+import { nextFor, whyUnlistable } from '../decide/unlistable-kinds.ts';
+import { missingOwners } from '../hazards/messages.ts';
+import type { Staying } from '../hazards/read-context.ts';
 import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
 import type { Wanted } from '../model/others.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { UndoFinding } from '../model/undo.ts';
-import type { Staying } from '../observe/contents.ts';
 import { observeItem } from '../observe/item.ts';
 import { turnFor } from '../observe/loop-turns.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
@@ -160,13 +160,14 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
   const drift = view.drift === 'broken' ? [] : view.drift;
   // Of a change that recreates its object, the half that is to be undone next.
   const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
-  const awaitsOwn = found.ownContents.length > 0 || (found.stored?.awaited.length ?? 0) > 0;
+  const awaitsOwn = found.hazards.awaited.length > 0 || (found.hazards.stored?.awaited.length ?? 0) > 0;
   return { view, awaitsOwn, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
 }
 
 // What the same undo takes away before is not in the way.
-function withoutOwn({ stored, ...view }: ItemView): ItemView {
-  return { ...view, ownContents: [], ...(stored === undefined ? {} : { stored: { ...stored, awaited: [] } }) };
+function withoutOwn({ hazards: { stored, ...hazards }, ...view }: ItemView): ItemView {
+  const own = stored === undefined ? {} : { stored: { ...stored, awaited: [] } };
+  return { ...view, hazards: { ...hazards, awaited: [], ...own } };
 }
 
 function goneIn({ objects }: Assumed): ReadonlySet<string> {
@@ -208,18 +209,18 @@ function unreadFor(view: ItemView, { observation }: SurveyContext, subject: Subj
 }
 
 /** What must be seen before the object is deleted, or gets its owners back. */
-function unseenFor(view: ItemView, { kind }: UndoVerdict, subject: Subject): UndoFinding | undefined {
+function unseenFor({ hazards }: ItemView, { kind }: UndoVerdict, subject: Subject): UndoFinding | undefined {
   const isBack = kind === 'recreate' || kind === 'complete' || kind === 'content';
-  const ofDelete = kind === 'delete' ? (view.unseenInside ?? view.failing[0]) : undefined;
-  const unseen = isBack ? view.unseenOwner : ofDelete;
-  if (unseen === undefined) return undefined;
+  const ofDelete = kind === 'delete' ? (hazards.unlistableContents ?? hazards.failingKinds[0]) : undefined;
+  const unlistable = isBack ? hazards.unreadableOwner : ofDelete;
+  if (unlistable === undefined) return undefined;
   const why = isBack
-    ? `it has an owner, ${unseen.kind}, that cannot be read (${unseen.failure.reason})`
-    : `what would be deleted with it is unknown: ${whyUnseen(unseen)}`;
+    ? `it has an owner, ${unlistable.kind}, that cannot be read (${unlistable.failure.reason})`
+    : `what would be deleted with it is unknown: ${whyUnlistable(unlistable)}`;
   const message = `${describe(subject.evidence.entry.target)}: ${why}`;
-  if (unseen.failure.kind === 'transient' && unseen.isAway !== true)
-    return undecided(subject, message, reasonOfFailure(unseen.failure));
-  return blocked(subject, { reason: reasonOfFailure(unseen.failure), message: `${message}; ${nextFor(unseen)}` });
+  if (unlistable.failure.kind === 'transient' && unlistable.isAway !== true)
+    return undecided(subject, message, reasonOfFailure(unlistable.failure));
+  return blocked(subject, { reason: reasonOfFailure(unlistable.failure), message: `${message}; ${nextFor(unlistable)}` });
 }
 
 function notRead({ what, failure }: ReadTrouble, subject: Subject, { transaction }: Observation): UndoFinding {
@@ -235,7 +236,7 @@ async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerd
   const found = findingOf(subject, verdict);
   const { transaction } = context.observation;
   await turnFor(evidence.live, entry.prior);
-  const lost = { goneOwners: allLost(view), goneManagers: goneManagers(evidence) };
+  const lost = { goneOwners: missingOwners(view.hazards), goneManagers: goneManagers(evidence) };
   const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
   const isAssumed = context.assumed.objects.has(identityOf(entry.target));
   if (write === undefined || write.verb === 'delete' || isAssumed || lacksItsPlace(context, entry)) return found;

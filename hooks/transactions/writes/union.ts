@@ -11,10 +11,10 @@ import {
   withoutMember,
 } from '../../objects/content/unions.ts';
 import { isObject, type JsonObject } from '../../objects/json.ts';
+import type { Mutation } from '../../objects/mutation.ts';
 import { kindOf } from '../../objects/reference.ts';
 import { managersOfChange } from '../model/transaction.ts';
 import { type ChangeContext, changeWrite } from './change.ts';
-import type { Mutation } from './mutation.ts';
 import { preconditionOf } from './resources.ts';
 
 /** The writes that make the change. `precondition` is that of `live`. */

@@ -93,7 +93,7 @@ export const features: readonly Sabotage[] = [
     fault: 'packages of the Lock that somebody edits are written over',
     edits: [
       {
-        file: 'hooks/packages/decide/preparing.ts',
+        file: 'hooks/packages/model/holder.ts',
         find: '&& packagesDigest(lock) === ptx.status.lockDigest',
         replace: '&& packagesDigest(lock) !== ptx.name',
       },
@@ -105,9 +105,9 @@ export const features: readonly Sabotage[] = [
     fault: 'a package transaction goes while an installed object has no other owner',
     edits: [
       {
-        file: 'hooks/packages/decide/owners.ts',
-        find: 'if (orphans.length === 0) return move;',
-        replace: 'if (orphans.length >= 0) return move;',
+        file: 'hooks/packages/decide/ending.ts',
+        find: 'if (isDeleting && orphans.length > 0)',
+        replace: 'if (isDeleting && orphans.length < 0)',
       },
     ],
     caughtBy: ['test/packages/living.test.ts'],

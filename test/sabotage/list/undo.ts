@@ -88,22 +88,22 @@ export const undo: readonly Sabotage[] = [
     fault: 'the engine does not look for dependents of a ConfigMap',
     edits: [
       {
-        file: 'hooks/transactions/checks/company.ts',
-        find: 'take([...ownedBy(maker.uid), ...bySigns(doomed, around)], maker)',
+        file: 'hooks/transactions/hazards/dependents.ts',
+        find: 'take([...ownedBy(maker.uid), ...withoutReference(deletion, candidates)], maker)',
         replace:
-          "take([...(kindOf(doomed.resource) === '/ConfigMap' ? [] : ownedBy(maker.uid)), ...bySigns(doomed, around)], maker)",
+          "take([...(kindOf(deletion.resource) === '/ConfigMap' ? [] : ownedBy(maker.uid)), ...withoutReference(deletion, candidates)], maker)",
       },
     ],
-    caughtBy: ['test/hooks/transactions/checks/company.test.ts', 'test/scenarios/changes/deletes-with-dependents.test.ts'],
+    caughtBy: ['test/hooks/transactions/hazards/dependents.test.ts', 'test/scenarios/changes/deletes-with-dependents.test.ts'],
   },
   {
     name: 'contents-deleted',
     fault: 'the undo of a creation deletes a Namespace with what others have put there',
     edits: [
       {
-        file: 'hooks/transactions/attribution/kept.ts',
-        find: 'if (contents.length > 0) {',
-        replace: 'if (evidence.contents.length < 0) {',
+        file: 'hooks/transactions/hazards/table.ts',
+        find: 'lost: ({ lost }: Hazards) => lost,',
+        replace: 'lost: ({ lost }: Hazards) => lost.slice(lost.length),',
       },
     ],
     caughtBy: ['test/hooks/transactions/attribution/undo.test.ts'],
@@ -112,7 +112,11 @@ export const undo: readonly Sabotage[] = [
     name: 'away-inside',
     fault: 'an undo deletes a Namespace although objects in it may be in an API server that is away',
     edits: [
-      { file: 'hooks/transactions/observe/inside.ts', find: 'away !== undefined && listed', replace: "away === '' && listed" },
+      {
+        file: 'hooks/transactions/hazards/read-contained.ts',
+        find: 'away !== undefined && listed',
+        replace: "away === '' && listed",
+      },
     ],
     caughtBy: ['test/scenarios/undo/servers-away.test.ts'],
   },
@@ -122,8 +126,9 @@ export const undo: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/transactions/decide/committing.ts',
-        find: 'const unseen = unseenAtDelete(observation, view, entry);',
-        replace: 'const unseen = unseenAtDelete(observation, { ...view, failing: [] }, entry);',
+        find: 'const unlistable = unlistableAtDelete(observation, view, entry);',
+        replace:
+          'const unlistable = unlistableAtDelete(observation, { ...view, hazards: { ...view.hazards, failingKinds: [] } }, entry);',
       },
     ],
     caughtBy: ['test/scenarios/undo/unlistable-kinds.test.ts'],
@@ -132,7 +137,11 @@ export const undo: readonly Sabotage[] = [
     name: 'schemas-drop-values',
     fault: 'a change of a CRD drops values of its objects',
     edits: [
-      { file: 'hooks/transactions/checks/one-way.ts', find: 'if (pruned.length === 0)', replace: 'if (pruned.length >= 0)' },
+      {
+        file: 'hooks/transactions/hazards/read-stored.ts',
+        find: 'return sorted(context, listed.items, isStillPruned);',
+        replace: 'return sorted(context, [], isStillPruned);',
+      },
     ],
     caughtBy: ['test/scenarios/undo/pruned-values.test.ts'],
   },

@@ -1,8 +1,10 @@
 // What others would lose with a deleted object is no part of the deal: the Delete is refused and names it, at the checks and again
 // when its turn comes. What Kubernetes makes again by itself does not count.
 import t, { type Test } from 'tap';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { openEngines } from '../../support/engine.ts';
 import { causeOf, hangOn, isThere, ownerOf } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
@@ -255,3 +257,38 @@ t.test('kinds that the ServiceAccount may not list are named', async (t) => {
   t.notMatch(shown, /configmaps|pods,/);
   t.ok(shown.length < 600);
 });
+
+t.test(
+  'the list before a Delete contains fewer kinds than that before the first change, and all in another process',
+  async (t) => {
+    const stage = await startStage(t, { withoutLoop: true });
+    const { client, path } = stage;
+    const engines = await openEngines(t, stage);
+    const lists: string[] = [];
+    const wrap = (cluster: Cluster): Cluster => ({
+      ...cluster,
+      listMetadata: (resource, ...args) => {
+        if (resource.namespaced && resource.plural !== 'leases') lists.push(resource.plural);
+        return cluster.listMetadata(resource, ...args);
+      },
+    });
+    await createConfigMaps(stage, ['first', 'second', 'owner']);
+    const ownerReferences = [ownerOf(must(await client.get(path('configmaps/owner'))))];
+    must(await client.create(path(`${rbac}/roles`), { metadata: { name: 'owned', ownerReferences }, rules: [] }));
+    const engine = engines.start({ wrap });
+    for (const [name, again] of [
+      ['first', engine],
+      ['second', engines.start({ wrap })],
+    ] as const) {
+      await stage.transaction(name, [change('Delete', name)]);
+      await stepUntil(engine, name, 'Prepared');
+      const before = lists.splice(0);
+      t.match((await stepToEnd(again, name)).status, { phase: 'Committed' });
+      const later = lists.splice(0);
+      t.ok(before.includes('rolebindings'), 'all kinds');
+      for (const plural of ['roles', 'pods', 'configmaps', 'secrets', 'services', 'endpointslices', 'deployments'])
+        t.ok(later.includes(plural), plural);
+      t.equal(later.includes('rolebindings'), again !== engine, name);
+    }
+  },
+);

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { ownersOf } from '../../../hooks/transactions/observe/owners.ts';
+import { ownersOf } from '../../../hooks/transactions/hazards/read-owners.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { hangOn, isThere } from '../../support/owned.ts';
 import { failAfter, itemsOf } from '../../support/round-trip.ts';

@@ -2,7 +2,7 @@
 // for them, and what is stored behind them once all was Committed is not taken by an undo.
 import t from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { ownersOf } from '../../../hooks/transactions/observe/owners.ts';
+import { ownersOf } from '../../../hooks/transactions/hazards/read-owners.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
 import { itemsOf, partial } from '../../support/round-trip.ts';

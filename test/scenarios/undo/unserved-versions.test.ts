@@ -2,8 +2,8 @@
 // not for long; it is retried once the version is served again. Where the kind itself is gone, so are they.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { listAll } from '../../../hooks/transactions/observe/listing.ts';
-import { createLooks } from '../../../hooks/transactions/observe/looks.ts';
+import { listAll } from '../../../hooks/transactions/reading/listing.ts';
+import { createLooks } from '../../../hooks/transactions/reading/looks.ts';
 import { failureOf, openCluster } from '../../server/kubernetes/real.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { ownerOf } from '../../support/owned.ts';

@@ -94,7 +94,7 @@ function limit({ qps, burst = 10 }: MetacontrollerOptions): { bucket?: ReturnTyp
   return qps === undefined ? {} : { bucket: tokenBucket({ perSecond: qps, burst }) };
 }
 
-interface Surroundings {
+interface Candidates {
   readonly api: Api;
   readonly signal: AbortSignal;
   readonly events: ReturnType<typeof createEventRecorder>;
@@ -104,7 +104,7 @@ interface Surroundings {
 
 function clientOf(
   options: MetacontrollerOptions,
-  { signal, transport, calls }: Pick<Surroundings, 'signal' | 'transport' | 'calls'>,
+  { signal, transport, calls }: Pick<Candidates, 'signal' | 'transport' | 'calls'>,
 ) {
   return {
     hookUrl: options.hookUrl,
@@ -116,7 +116,7 @@ function clientOf(
   };
 }
 
-function assemble(options: MetacontrollerOptions, { api, signal, events, transport, calls }: Surroundings) {
+function assemble(options: MetacontrollerOptions, { api, signal, events, transport, calls }: Candidates) {
   const resource = options.parentResource ?? transactions;
   const client = clientOf(options, { signal, transport, calls });
   const name = options.name ?? 'janus';

@@ -4,6 +4,7 @@ import { at, isList, isObject, type JsonObject } from '../../../../hooks/objects
 import { effectOf } from '../../../../hooks/transactions/attribution/effect.ts';
 import { goneManagers } from '../../../../hooks/transactions/attribution/others.ts';
 import { evaluateUndo, type UndoEvidence } from '../../../../hooks/transactions/attribution/undo.ts';
+import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../../../hooks/transactions/model/change.ts';
 import { changesTo, isAfter, nobodyElse, type OtherChange, type Others } from '../../../../hooks/transactions/model/others.ts';
 import { decodeTransaction, namesBehind } from '../../../../hooks/transactions/model/transaction.ts';
@@ -37,12 +38,8 @@ function evidence(type: Way, live: JsonObject | undefined, others: Others | unde
     recorded: true,
     isSealed: false,
     uid: 't1',
-    contents: [],
-    ownContents: [],
-    unlisted: [],
-    failing: [],
+    hazards: noHazards,
     wasCommitted: false,
-    goneOwners: [],
     isRequested: true,
     version: '8',
   };

@@ -1,7 +1,9 @@
 // What a conflict says of a sealed object: where it is, never what stands there.
+
 import t from 'tap';
 import { describeForeign } from '../../../../hooks/transactions/attribution/attribute.ts';
 import { evaluateUndo } from '../../../../hooks/transactions/attribution/undo.ts';
+import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import { entryFor, liveObject, plainEvidence } from '../../../support/evaluated-objects.ts';
 
 const paths = ['one', 'two'].map((value) => ({ path: ['f:spec', 'f:tokens', `v:"${value}"`], manager: `by \u202e${value}` }));
@@ -14,7 +16,7 @@ t.test('members and keys are left out, and the same place is told once', async (
 });
 
 t.test('owners that are gone are counted, not named', async (t) => {
-  const evidence = { ...plainEvidence, goneOwners: ['canary'] };
+  const evidence = { ...plainEvidence, hazards: { ...noHazards, goneOwners: ['canary'] } };
   const judged = (isSealed: boolean) =>
     evaluateUndo({ ...evidence, entry: entryFor('Delete'), live: liveObject('gone', 'Delete'), isSealed });
   t.match(judged(false), { kind: 'recreate', note: /canary/ });

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { formatTime } from '../../../../hooks/objects/time.ts';
 import { evaluateStorage } from '../../../../hooks/transactions/attribution/stored-versions.ts';
 import type { StoredObjects } from '../../../../hooks/transactions/model/crds.ts';
+import type { SnapshotEntry } from '../../../../hooks/transactions/model/entry.ts';
 import { second, start } from '../../../support/transactions.ts';
 
 const resource = {
@@ -26,11 +27,7 @@ const restored: JsonObject = { metadata: { name: 'as.example.org' }, spec: prior
 function next(live: JsonObject, stored: Partial<StoredObjects> = {}, entry: object = {}) {
   const whole = { index: 0, type: 'Patch', target, resource: { ...resource, namespaced: false, statusSubresource: true }, prior };
   const known = { now: start, others: [], awaited: [], ...stored };
-  return evaluateStorage(
-    { entry: { ...whole, ...entry }, stored: known } as unknown as Parameters<typeof evaluateStorage>[0],
-    live,
-    restored,
-  );
+  return evaluateStorage({ ...whole, ...entry } as unknown as SnapshotEntry, known, live, restored);
 }
 
 t.test('what the API server accepts at once needs nothing before', async (t) => {

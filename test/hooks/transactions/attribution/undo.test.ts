@@ -3,6 +3,7 @@ import t from 'tap';
 import { contentOf } from '../../../../hooks/objects/content/content.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../../hooks/transactions/attribution/undo.ts';
+import { type Hazards, noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../../../hooks/transactions/model/change.ts';
 import { entryFor, liveObject, managers, plainEvidence, prior, with_ } from '../../../support/evaluated-objects.ts';
 import { entry, fieldsOf, managed } from '../../../support/managed-fields.ts';
@@ -11,6 +12,10 @@ import { table } from '../../../support/table.ts';
 function evidenceOf(type: Way, live: JsonObject | undefined, recorded: boolean): UndoEvidence {
   const createdUid = type === 'Create' && recorded ? 'u1' : undefined;
   return { ...plainEvidence, entry: entryFor(type), live, recorded, createdUid };
+}
+
+function withHazards(found: Partial<Hazards>): { readonly hazards: Hazards } {
+  return { hazards: { ...noHazards, ...found } };
 }
 
 /** The kind of the judgement; of a conflict its reason and paths; `noted` where a person is told something. */
@@ -132,22 +137,31 @@ t.test('restored is what was before plus what others have done since', async (t)
 });
 
 t.test('a Namespace that holds what others have put there is kept, and some of it named', async (t) => {
-  const contents = ['ConfigMap a', 'ConfigMap b', 'ConfigMap c', 'ConfigMap d', 'ConfigMap e', 'ConfigMap f'];
-  const judged = evaluateUndo({ ...evidenceOf('Create', liveObject('after', 'Create'), true), contents });
-  t.match(judged, { kind: 'conflict', reason: 'NotEmpty', message: /ConfigMap a, .*ConfigMap e$/ });
+  const lost = ['ConfigMap a', 'ConfigMap b', 'ConfigMap c', 'ConfigMap d', 'ConfigMap e', 'ConfigMap f'];
+  const judged = evaluateUndo({ ...evidenceOf('Create', liveObject('after', 'Create'), true), ...withHazards({ lost }) });
+  t.match(judged, { kind: 'conflict', reason: 'NotEmpty', message: /ConfigMap a, .*ConfigMap e and 1 more$/ });
 });
 
 t.test('what is itself to be taken back before it is waited for, and is no conflict', async (t) => {
   const evidence = evidenceOf('Create', liveObject('after', 'Create'), true);
-  const own = { ownContents: ['Endpoints x'] };
-  t.match(evaluateUndo({ ...evidence, ...own }), { kind: 'wait', message: /until these are removed: Endpoints x$/ });
-  t.match(evaluateUndo({ ...evidence, ...own, contents: ['ConfigMap a'] }), { kind: 'conflict', reason: 'NotEmpty' });
-  t.match(evaluateUndo({ ...evidence, unlisted: ['secrets'] }), { kind: 'delete', note: /could not list them: secrets$/ });
+  const awaited = ['Endpoints x'];
+  t.match(evaluateUndo({ ...evidence, ...withHazards({ awaited }) }), {
+    kind: 'wait',
+    message: /until these are removed: Endpoints x$/,
+  });
+  t.match(evaluateUndo({ ...evidence, ...withHazards({ awaited, lost: ['ConfigMap a'] }) }), {
+    kind: 'conflict',
+    reason: 'NotEmpty',
+  });
+  t.match(evaluateUndo({ ...evidence, ...withHazards({ forbiddenKinds: ['secrets'] }) }), {
+    kind: 'delete',
+    note: /could not list them: secrets$/,
+  });
   t.match(evaluateUndo({ ...evidence, wasCommitted: true }), { kind: 'delete', note: undefined });
 });
 
 t.test('owners that are gone are dropped, and a person is told', async (t) => {
-  const judged = evaluateUndo({ ...evidenceOf('Delete', undefined, true), goneOwners: ['o1', 'o2'] });
+  const judged = evaluateUndo({ ...evidenceOf('Delete', undefined, true), ...withHazards({ goneOwners: ['o1', 'o2'] }) });
   t.match(judged, { kind: 'recreate', note: /o1, o2/ });
 });
 

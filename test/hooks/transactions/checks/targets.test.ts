@@ -3,11 +3,10 @@ import t from 'tap';
 import type { AccessQuestion, Resource } from '../../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { resourceFromChanged, resourceFromCreated } from '../../../../hooks/transactions/checks/defined.ts';
-import { whyIrreversible } from '../../../../hooks/transactions/checks/one-way.ts';
 import { byName, gapFaults, merged, needsOf } from '../../../../hooks/transactions/checks/permissions.ts';
 import { namespaceCreator, type Resolved, targetFaults, targetOf } from '../../../../hooks/transactions/checks/targets.ts';
 import type { ChangeType } from '../../../../hooks/transactions/model/change.ts';
-import { json, listed, table } from '../../../support/table.ts';
+import { listed, table } from '../../../support/table.ts';
 import { change, transactionOf } from '../../../support/transactions.ts';
 
 const engineNamespace = 'janus-system';
@@ -238,21 +237,3 @@ t.test('by name is asked where there is a name yet', async (t) => {
     { reason: 'Forbidden', message: 'ServiceAccount shop/deployer may not update configmaps "a" in namespace shop' },
   ]);
 });
-
-const ways = table<'reason' | 'before' | 'after' | 'is'>(`
-reason                             | before                                    | after                                     | is
-nothing of the kind                | {kind:ConfigMap,data:{a:"1"}}             | {kind:ConfigMap,data:{a:"2"}}             | two-way
-it becomes immutable               | {kind:ConfigMap}                          | {kind:ConfigMap,immutable:true}           | one-way
-it was not immutable, said plainly | {kind:Secret,immutable:false}             | {kind:Secret,immutable:true}              | one-way
-it is immutable already            | {kind:Secret,immutable:true}              | {kind:Secret,immutable:true}              | two-way
-it is made                         |                                           | {kind:Secret,immutable:true}              | two-way
-it is deleted                      | {kind:Secret,immutable:true}              |                                           | two-way
-a claim grows                      | {kind:PersistentVolumeClaim,spec:{resources:{requests:{storage:"1Gi"}}}} | {kind:PersistentVolumeClaim,spec:{resources:{requests:{storage:"2Gi"}}}} | one-way
-a claim of the same size           | {kind:PersistentVolumeClaim,spec:{resources:{requests:{storage:"1Gi"}}}} | {kind:PersistentVolumeClaim,spec:{resources:{requests:{storage:"1024Mi"}}}} | two-way
-`);
-for (const { reason, before, after, is } of ways) {
-  t.test(`${is}: ${reason}`, async (t) => {
-    const found = whyIrreversible(json(before) as JsonObject | undefined, json(after) as JsonObject | undefined);
-    t.equal(found === undefined, is === 'two-way');
-  });
-}

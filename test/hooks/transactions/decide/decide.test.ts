@@ -1,4 +1,5 @@
 // Observation -> step, as tables: what is due, what was seen, what is done.
+
 import t from 'tap';
 import type { Failure, Refusal } from '../../../../hooks/objects/failure.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
@@ -6,6 +7,7 @@ import { formatMicroTime } from '../../../../hooks/objects/time.ts';
 import { decide } from '../../../../hooks/transactions/decide/decide.ts';
 import type { Step } from '../../../../hooks/transactions/decide/step.ts';
 import { type Due, holdsLocks } from '../../../../hooks/transactions/due.ts';
+import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import { lockOf } from '../../../../hooks/transactions/locks/lease.ts';
 import { nobodyElse } from '../../../../hooks/transactions/model/others.ts';
 import type { Status } from '../../../../hooks/transactions/model/status.ts';
@@ -158,11 +160,7 @@ const item: Omit<ItemView, 'index' | 'change' | 'item'> = {
   leases: [lease(ours)],
   live: present(prior),
   liveFrom: 'assumed',
-  contents: [],
-  ownContents: [],
-  unlisted: [],
-  failing: [],
-  goneOwners: [],
+  hazards: noHazards,
   others: nobodyElse,
 };
 const unreadable: Presence = { kind: 'trouble', failure: refused };
@@ -278,7 +276,11 @@ check({ kind: 'restore', index: 0 }, undone, item, [
   ['the target may not be read any more', { live: unreadable }, 'Failed: left untouched'],
   ['the kind of the target is not served', { live: unserved }, 'RollingBack: applied untouched, backing off'],
   ['not for a minute, and six looks', { live: unserved }, 'Failed: left untouched', lasting],
-  ['what is inside could not be read', { contentsTrouble: transient }, 'RollingBack: applied untouched, backing off'],
+  [
+    'what is inside could not be read',
+    { hazards: { ...noHazards, trouble: transient } },
+    'RollingBack: applied untouched, backing off',
+  ],
   ['the ServiceAccount is gone', { serviceAccount: absent }, 'Failed: left untouched'],
   ['the snapshot is gone', { snapshot: broken }, 'Failed: left untouched'],
   ['the snapshot could not be read', { snapshot: unread }, 'RollingBack: applied untouched, backing off'],

@@ -2,8 +2,8 @@
 import t from 'tap';
 import type { Identity, Reader } from '../../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
-import { listInside } from '../../../../hooks/transactions/observe/inside.ts';
-import { createLooks, type Looks } from '../../../../hooks/transactions/observe/looks.ts';
+import { listContained } from '../../../../hooks/transactions/hazards/read-contained.ts';
+import { createLooks, type Looks } from '../../../../hooks/transactions/reading/looks.ts';
 
 let now = 0;
 const looksOfACall = (): Looks => createLooks({ now: () => now, until: 1e9, lists: new Map() });
@@ -26,15 +26,15 @@ t.test('what is in a Namespace is looked for again after a moment', async (t) =>
     resources: async () => ({ kind: 'ok', resources: [{ ...configMaps, verbs: ['list', 'watch', 'delete'] }], away: [] }),
   } as unknown as Reader;
   const looker = { reader, looks: looksOfACall(), identity: { kind: 'engine' } as Identity };
-  const doomed = {
+  const deletion = {
     resource: { group: '', kind: 'Namespace' },
     target: { apiVersion: 'v1', kind: 'Namespace', name: 'team' },
     object: { metadata: { name: 'team', uid: 'n' } },
   };
-  t.match(await listInside(looker, doomed), { kind: 'known', neighbours: [] });
+  t.match(await listContained(looker, deletion), { kind: 'known', dependents: [] });
   items = [{ metadata: { name: 'theirs', namespace: 'team', uid: 't' } }];
   now += 999;
-  t.match(await listInside(looker, doomed), { neighbours: [] });
+  t.match(await listContained(looker, deletion), { dependents: [] });
   now += 1;
-  t.match(await listInside(looker, doomed), { neighbours: [{ uid: 't' }] });
+  t.match(await listContained(looker, deletion), { dependents: [{ uid: 't' }] });
 });

@@ -2,9 +2,9 @@
 import t from 'tap';
 import type { Answer, Reader, ResourcesAnswer } from '../../../../hooks/objects/cluster.ts';
 import type { Failure } from '../../../../hooks/objects/failure.ts';
-import { lookForOwners } from '../../../../hooks/transactions/observe/owners.ts';
+import { lookForOwners } from '../../../../hooks/transactions/hazards/read-owners.ts';
 import { readLive } from '../../../../hooks/transactions/observe/read.ts';
-import { isWithoutObjects } from '../../../../hooks/transactions/observe/served.ts';
+import { isWithoutObjects } from '../../../../hooks/transactions/reading/served.ts';
 import { engine } from '../../../../hooks/transactions/writes/resources.ts';
 import { transactionOf } from '../../../support/transactions.ts';
 

@@ -4,10 +4,10 @@ import t from 'tap';
 import type { Identity, Reader, Resource } from '../../../../hooks/objects/cluster.ts';
 import type { Failure } from '../../../../hooks/objects/failure.ts';
 import { identityOf } from '../../../../hooks/objects/reference.ts';
-import { lookAround } from '../../../../hooks/transactions/observe/along.ts';
-import { listInside } from '../../../../hooks/transactions/observe/inside.ts';
-import type { Looker } from '../../../../hooks/transactions/observe/listing.ts';
-import { createLooks } from '../../../../hooks/transactions/observe/looks.ts';
+import { listContained } from '../../../../hooks/transactions/hazards/read-contained.ts';
+import { listCandidates } from '../../../../hooks/transactions/hazards/read-dependents.ts';
+import type { Looker } from '../../../../hooks/transactions/reading/listing.ts';
+import { createLooks } from '../../../../hooks/transactions/reading/looks.ts';
 
 const failure: Failure = {
   kind: 'transient',
@@ -40,26 +40,29 @@ function lookerOf(...resources: readonly Resource[]): Looker {
   return { reader, looks, identity: { kind: 'engine' } as Identity };
 }
 
-function doomed(group: string, of: string, object = {}) {
+function deletion(group: string, of: string, object = {}) {
   const target = { apiVersion: group === '' ? 'v1' : `${group}/v1`, kind: of, name: 'team' };
-  return { resource: { group, kind: of }, target, object } as unknown as Parameters<typeof listInside>[1];
+  return { resource: { group, kind: of }, target, object } as unknown as Parameters<typeof listContained>[1];
 }
 
-const namespace = doomed('', 'Namespace');
+const namespace = deletion('', 'Namespace');
 
 t.test('beside an object, the APIService of the version that is away is named, and the other kind fails', async (t) => {
-  const { around } = (await lookAround(lookerOf(maps, widgets, gadgets), namespace)) as { readonly around?: unknown };
-  t.match(around, { away: ['v1.store.example'], failing: [{ kind: 'gadgets.store.example' }], unlisted: [] });
+  t.match(await listCandidates(lookerOf(maps, widgets, gadgets), namespace), {
+    unavailable: ['v1.store.example'],
+    failingKinds: [{ kind: 'gadgets.store.example' }],
+    forbiddenKinds: [],
+  });
 });
 
 t.test('in a Namespace it is named, unless it goes before', async (t) => {
-  const away = { kind: 'unseen', unseen: { kind: 'v1.store.example', isAway: true } };
-  t.match(await listInside(lookerOf(maps, widgets), namespace), away);
+  const away = { kind: 'unlistable', unlistable: { kind: 'v1.store.example', isAway: true } };
+  t.match(await listContained(lookerOf(maps, widgets), namespace), away);
   const apiService = { apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService', name: 'v1.store.example' };
   const gone = new Set([identityOf(apiService)]);
-  t.match(await listInside(lookerOf(maps, widgets), namespace, gone), { kind: 'known', neighbours: [] });
-  const other = await listInside(lookerOf(maps, gadgets), namespace, gone);
-  t.match(other, { kind: 'unseen', unseen: { kind: 'gadgets.store.example' } });
+  t.match(await listContained(lookerOf(maps, widgets), namespace, gone), { kind: 'known', dependents: [] });
+  const other = await listContained(lookerOf(maps, gadgets), namespace, gone);
+  t.match(other, { kind: 'unlistable', unlistable: { kind: 'gadgets.store.example' } });
 });
 
 t.test('of a CRD the APIService in the way of its kind is named', async (t) => {
@@ -69,8 +72,11 @@ t.test('of a CRD the APIService in the way of its kind is named', async (t) => {
       names: { plural: 'widgets', kind: 'Widget' },
       versions: [{ name: version, served: true }],
     };
-    return doomed('apiextensions.k8s.io', 'CustomResourceDefinition', { spec });
+    return deletion('apiextensions.k8s.io', 'CustomResourceDefinition', { spec });
   };
-  t.match(await listInside(lookerOf(), crd('v1')), { kind: 'unseen', unseen: { kind: 'v1.store.example', isAway: true } });
-  t.match(await listInside(lookerOf(), crd('v2')), { kind: 'unseen', unseen: { kind: 'widgets.store.example' } });
+  t.match(await listContained(lookerOf(), crd('v1')), {
+    kind: 'unlistable',
+    unlistable: { kind: 'v1.store.example', isAway: true },
+  });
+  t.match(await listContained(lookerOf(), crd('v2')), { kind: 'unlistable', unlistable: { kind: 'widgets.store.example' } });
 });

@@ -3,13 +3,14 @@ import t from 'tap';
 import type { Write } from '../../../../hooks/objects/cluster.ts';
 import { managersOf } from '../../../../hooks/objects/content/fields.ts';
 import { at, isList, isObject, type JsonObject, withPath } from '../../../../hooks/objects/json.ts';
+import type { Mutation } from '../../../../hooks/objects/mutation.ts';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../../hooks/transactions/attribution/undo.ts';
+import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../../../hooks/transactions/model/change.ts';
 import type { SnapshotEntry } from '../../../../hooks/transactions/model/entry.ts';
 import { nobodyElse } from '../../../../hooks/transactions/model/others.ts';
 import { fieldManagers } from '../../../../hooks/transactions/model/transaction.ts';
 import { compensation } from '../../../../hooks/transactions/plan/compensation.ts';
-import type { Mutation } from '../../../../hooks/transactions/writes/mutation.ts';
 import { changed, created, entryFor, liveObject, prior, with_ } from '../../../support/evaluated-objects.ts';
 import { entry, managed } from '../../../support/managed-fields.ts';
 import { transactionOf } from '../../../support/transactions.ts';
@@ -34,12 +35,8 @@ function judged(type: Way, live: JsonObject | undefined, more: Partial<UndoEvide
     isSealed: false,
     uid: transaction.uid,
     createdUid: 'u1',
-    contents: [],
-    ownContents: [],
-    unlisted: [],
-    failing: [],
+    hazards: noHazards,
     wasCommitted: false,
-    goneOwners: [],
     others: nobodyElse,
     isRequested: true,
     version: '8',

@@ -1,0 +1,146 @@
+// Before the Lock: it is free, ours already, held by another one, or by one that is gone.
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { faultOf } from '../due.ts';
+import { digestOf } from '../model/digest.ts';
+import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../model/holder.ts';
+import { advanced, millisecondsOf, type Status, timeOf } from '../model/status.ts';
+import type { Context, ObservedTo } from '../observe/observation.ts';
+import { type Note, type Step, safetyWait, setStatus } from './step.ts';
+import { ended, finished, isOverdue, readingNote, releasing, tooSlow, unread } from './transitions.ts';
+import { requestRollback, undoLast } from './undo.ts';
+
+type Acquiring = ObservedTo<'acquire'>;
+
+/** The spec is no valid one: final. It may hold the Lock, if a call took it and died; earlier tries may have left something. */
+export function refuse({ ptx, lock, now }: ObservedTo<'refuse'>): Step {
+  const why = { step: 'Validation', reason: 'InvalidPackage', message: faultOf(ptx) ?? '' } as const;
+  const status = { ...ptx.status, failures: ptx.status.failures + 1 };
+  return releasing(ptx, lock, {
+    because: 'the spec is no valid one',
+    status: finished(status, { kind: 'Failed', ...why, isFinal: true }, now),
+    wait: 1,
+  });
+}
+
+export function wait({ ptx: { status }, now }: ObservedTo<'wait'>): Step {
+  const seconds = (millisecondsOf(status.sweepTime ?? status.retryTime) - now) / 1000;
+  return setStatus(status, 'what comes next has its time', Math.max(1, seconds));
+}
+
+export function acquire(observation: Acquiring): Step {
+  const { ptx, lock, ofTries } = observation;
+  if (ptx.isDeleting) return abandon(observation);
+  // The next try has stages of other names.
+  if (ofTries.length > 0) return deleting(observation, ofTries, 'stages and contents of the try before are deleted');
+  if (lock === undefined) return { kind: 'createLock', because: 'there is no Lock yet', status: ptx.status, wait: 0.2 };
+  return acquireFrom(observation, lock);
+}
+
+function acquireFrom(observation: Acquiring, lock: JsonObject): Step {
+  const { ptx, isHolderThere } = observation;
+  const holder = holderOf(lock);
+  if (holder?.uid === ptx.uid) return setStatus(validating(observation, holder.number), 'the Lock is held already');
+  const message = numberFault(lock);
+  if (message !== undefined)
+    return setStatus(ptx.status, 'the number on the Lock cannot be read', safetyWait, { reason: 'WaitingForLock', message });
+  if (holder !== undefined) return isHolderThere ? waitFor(holder, observation) : adopt(observation, lock, holder);
+  const status = validating(observation, nextNumberOf(released(lock)));
+  return notRead(observation) ?? { kind: 'acquire', lock, because: 'the Lock is free', status, wait: 1 };
+}
+
+/** Undefined once the packages are read. */
+function notRead({ ptx, now, unread: reading }: Acquiring): Step | undefined {
+  if (reading === undefined) return undefined;
+  const started = advanced(ptx.status, { startTime: ptx.status.startTime ?? timeOf(now), specDigest: ptx.specDigest });
+  if (reading.kind === 'failed') return setStatus(ended(started, unread(reading.failure)), reading.failure.message);
+  if (isOverdue(ptx.status, now)) return setStatus(ended(started, tooSlow), tooSlow.message);
+  const status = ptx.status.tryTime === undefined ? advanced(started, { tryTime: timeOf(now) }) : ptx.status;
+  return setStatus(status, 'the time of the call is over', 0.2, readingNote);
+}
+
+function deleting({ ptx }: Context, garbage: Acquiring['garbage'], because: string, note?: Note): Step {
+  const noted = note === undefined ? {} : { note };
+  return { kind: 'cleanUp', garbage, history: [], finalized: false, because, status: ptx.status, wait: 1, ...noted };
+}
+
+/** Contents of earlier tries go first. */
+function abandon({ ptx, lock, now }: Acquiring): Step {
+  const status = finished(ptx.status, { kind: 'Abandoned', message: 'it is being deleted' }, now);
+  return releasing(ptx, lock, { because: 'it is being deleted before it has begun', status, wait: 1 });
+}
+
+function validating({ ptx: { status, specDigest }, now }: Context, number: number): Status {
+  return advanced(status, {
+    phase: 'Validating',
+    number: status.number ?? number,
+    startTime: status.startTime ?? timeOf(now),
+    tryTime: status.tryTime ?? timeOf(now),
+    specDigest,
+    retryTime: undefined,
+    outcome: undefined,
+    settledTime: undefined,
+    settledHolder: undefined,
+    lockDigest: undefined,
+    proposed: undefined,
+    stages: [],
+    made: 0,
+    committed: 0,
+  });
+}
+
+function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
+  // Settled is a holder before this one: were this one gone too, its own requests would have to be waited for. The time that others take
+  // does not count as time for reading.
+  const { settledTime, tryTime } = ptx.status;
+  const status =
+    settledTime === undefined && tryTime === undefined
+      ? ptx.status
+      : advanced(ptx.status, { settledTime: undefined, settledHolder: undefined, tryTime: undefined });
+  // A registry that fails meanwhile costs no try.
+  const seconds = reading?.kind === 'unfinished' ? 0.2 : safetyWait;
+  return setStatus(status, 'another package transaction holds the Lock', seconds, {
+    reason: 'WaitingForLock',
+    message: `Waiting for package transaction ${holder.name}, which holds the Lock`,
+  });
+}
+
+// What a holder that is gone had under way is undone first, unless it had written the Lock: then it was done. Then its stages and contents
+// are deleted: nobody else does it.
+function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
+  const { ptx, now, lateWindow, garbage } = observation;
+  const settled = millisecondsOf(ptx.status.settledTime);
+  const settledHolder = digestOf({ name: holder.name, uid: holder.uid });
+  // Another one may have come and gone since the last call.
+  if (settled === 0 || ptx.status.settledHolder !== settledHolder) {
+    const status = advanced(ptx.status, { settledTime: timeOf(now + lateWindow), settledHolder });
+    return setStatus(status, 'the holder of the Lock is gone', 1, noteOn(holder));
+  }
+  // A late one may be that which writes the Lock.
+  if (settled > now)
+    return setStatus(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, noteOn(holder));
+  const undoing = holder.hasWritten ? undefined : undoingOf(observation, holder);
+  if (undoing !== undefined) return undoing;
+  if (garbage.length > 0)
+    return deleting(observation, garbage, 'stages and contents of the former holder are deleted', noteOn(holder));
+  const because = 'the former holder of the Lock is gone, and nothing of it is left';
+  const status = advanced(ptx.status, { settledTime: undefined, settledHolder: undefined });
+  return { kind: 'release', lock, because, status, wait: 0.2 };
+}
+
+function noteOn({ name }: Holder): Note {
+  const message = `Package transaction ${name} held the Lock and is gone: what it had not finished is undone first`;
+  return { reason: 'WaitingForLock', message };
+}
+
+/** Undefined once all of its stages are undone. */
+function undoingOf({ ptx, leftStages }: Acquiring, holder: Holder): Step | undefined {
+  const undone = undoLast(ptx, leftStages);
+  if (undone.kind === 'all') return undefined;
+  if (undone.kind === 'step') return { ...undone.step, note: noteOn(holder) };
+  const name = textAt(undone.stage, 'metadata', 'name');
+  const annotation = undone.kind === 'refused' ? `${requestRollback} and a new value` : 'tx.janus.io/retry-rollback';
+  return setStatus(ptx.status, 'a stage of the former holder cannot be undone', safetyWait, {
+    reason: 'WaitingForLock',
+    message: `Transaction ${name} of package transaction ${holder.name}, which is gone, could not be undone: mend what its status names and annotate it with ${annotation}, or delete it`,
+  });
+}

@@ -1,0 +1,88 @@
+// How a try ends, and what every phase needs to know of the Lock. What fails before anything is made only releases the Lock; what fails
+// later rolls back first.
+import type { JsonObject } from '../../objects/json.ts';
+import { cut } from '../../objects/words.ts';
+import { holds } from '../model/holder.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
+import type { RegistryFailure } from '../registry.ts';
+import type { Decided, Step } from './step.ts';
+
+/** Releases the Lock if it is held. */
+export function releasing(ptx: PackageTransaction, lock: JsonObject | undefined, decided: Decided): Step {
+  return holds(ptx, lock) ? { kind: 'release', lock, ...decided } : { kind: 'setStatus', ...decided };
+}
+
+export function ended(status: Status, outcome: Outcome): Status {
+  const failures = outcome.kind === 'Failed' ? status.failures + 1 : status.failures;
+  const made = status.phase === 'Installing' || status.phase === 'Verifying';
+  return advanced(status, { phase: made ? 'RollingBack' : 'Releasing', outcome, failures });
+}
+
+export function abandoned(status: Status): Status {
+  return ended(status, { kind: 'Abandoned', message: 'it is being deleted' });
+}
+
+export function lostLock(status: Status): Status {
+  return ended(
+    status,
+    installationFailure('the Lock was taken away, or its packages were changed by somebody else, while it was held'),
+  );
+}
+
+/** The last status: from here on somebody else may take the Lock, and only what is left is deleted. */
+export function finished(status: Status, outcome: Outcome | undefined, now: number): Status {
+  const phase = outcome?.kind === 'Succeeded' ? 'Succeeded' : 'Failed';
+  return advanced(status, { phase, outcome, completionTime: timeOf(now), sweepTime: timeOf(now) });
+}
+
+export const longestMessage = 7_000;
+
+export function installationFailure(message: string, isFinal = false): Outcome {
+  const final = isFinal ? { isFinal } : {};
+  return { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message, ...final };
+}
+
+const reasons = {
+  denied: 'FetchDenied',
+  absent: 'Unavailable',
+  invalid: 'InvalidPackage',
+  unavailable: 'Unavailable',
+} as const satisfies Record<RegistryFailure['kind'], string>;
+
+/** What a registry does not give, as the end of a try. */
+export function unread({ kind, message, retryAfterSeconds }: RegistryFailure): Outcome {
+  const after = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return { kind: 'Failed', step: 'Validation', reason: reasons[kind], message: cut(message, longestMessage), ...after };
+}
+
+const longestPause = 300;
+
+/** Seconds until the next try. */
+export function pauseAfter(failures: number): number {
+  return Math.min(2 ** Math.min(failures, 20), longestPause);
+}
+
+/** ms for which a try reads before it counts as failed. */
+export const longestReading = 600_000;
+
+/** Since the try began, or since it began to read for the Lock. */
+export function isOverdue({ tryTime }: Status, now: number): boolean {
+  return tryTime !== undefined && now >= millisecondsOf(tryTime) + longestReading;
+}
+
+export const tooSlow = {
+  kind: 'Failed',
+  step: 'Validation',
+  reason: 'Unavailable',
+  message: `the packages could not be read within ${longestReading / 60_000} minutes`,
+} as const satisfies Outcome;
+
+export const readingNote = { reason: 'Resolving', message: 'Reading packages' } as const;
+
+/** The call after this one reads the rest without the Lock: other package transactions wait for a registry at most one call. The try has not failed. */
+export function givingBack({ status }: PackageTransaction, lock: JsonObject): Step {
+  const next = advanced(status, { phase: 'Waiting', proposed: undefined, lockDigest: undefined });
+  const because = 'the packages are not read before the time of the call is over';
+  return { kind: 'release', lock, because, status: next, wait: 0.2, note: readingNote };
+}

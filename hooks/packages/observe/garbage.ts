@@ -1,0 +1,92 @@
+// What may be deleted once a package transaction ends: its stages and their contents, and finished ones beyond the history.
+
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
+import { historyLimitOf, holderOf } from '../model/holder.ts';
+import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
+import { isTerminal, millisecondsOf } from '../model/status.ts';
+import { packageTransactions, uidLabel } from '../writes/resources.ts';
+import { isUndone, phaseOf } from '../writes/stages.ts';
+import { findLock, madeFor, stagesMadeBy, uidForm } from './lock-state.ts';
+import { type Garbage, isOlder, keptFor } from './observation.ts';
+import { list, type PackageReader } from './read.ts';
+
+/** Where an undo left something its stages stay, so that it can be tried again. */
+export async function garbageOf(reader: PackageReader, { uid, status }: PackageTransaction): Promise<readonly Garbage[]> {
+  if (status.outcome?.step === 'Rollback') return [];
+  return madeFor(reader, uid);
+}
+
+/**
+ * Stages and contents of its failed tries, which are undone: each call holds all stages, so those of many tries would be too much for
+ * one. What the next try makes is younger: it may be under way in another process.
+ */
+export async function garbageOfTries(
+  reader: PackageReader,
+  { uid, status }: PackageTransaction,
+  now: number,
+): Promise<readonly Garbage[]> {
+  if (status.failures === 0) return [];
+  return (await madeFor(reader, uid)).filter((one) => isOlder(one, keptFor, now) && !isTerminating(one.object));
+}
+
+/** What previous ones left: the oldest finished ones beyond the history, and what belongs to one that was removed by force. */
+export async function garbageOfPrevious(reader: PackageReader, now: number): Promise<readonly Garbage[]> {
+  // Before the list of package transactions: whatever is made belongs to one that is there.
+  const made = await madeFor(reader);
+  const lock = await findLock(reader);
+  const limit = lock === undefined ? 0 : historyLimitOf(lock);
+  const all = await list(reader, packageTransactions, undefined, limit === 0 ? {} : finishedOnes);
+  const present = new Set(all.map((object) => textAt(object, 'metadata', 'uid')));
+  const holder = lock === undefined ? undefined : holderOf(lock)?.uid;
+  const orphans = made.filter((one) => !present.has(makerOf(one)) && makerOf(one) !== holder);
+  const beyond = limit === 0 ? [] : historyBeyond(all, limit);
+  return [...beyond, ...(await atRest(reader, orphans, now))];
+}
+
+/** Each status holds a whole Lock, up to 1 MB of it: of each only what history needs is kept. */
+const finishedOnes = {
+  whole: true,
+  keep(object: JsonObject): JsonObject {
+    const members = ['phase', 'outcome', 'completionTime', 'transactionNumber'].map((key) => [key, at(object, 'status', key)]);
+    return {
+      metadata: at(object, 'metadata') ?? {},
+      status: Object.fromEntries(members.filter(([, value]) => value !== undefined)),
+    };
+  },
+} as const;
+
+/** The oldest finished ones, if there are more than the Lock says. */
+function historyBeyond(all: readonly JsonObject[], limit: number): readonly Garbage[] {
+  const over = all.filter((object) => isOver(object) && !isTerminating(object));
+  const oldestFirst = over.toSorted((left, right) => endOf(left) - endOf(right));
+  return oldestFirst.slice(0, Math.max(0, over.length - limit)).map((object) => ({ resource: packageTransactions, object }));
+}
+
+function makerOf({ object }: Garbage): string {
+  return textAt(object, 'metadata', 'labels', uidLabel) ?? '';
+}
+
+/** Those of which nothing is under way, and nothing is left to undo: its stages are the way back. */
+async function atRest(reader: PackageReader, orphans: readonly Garbage[], now: number): Promise<readonly Garbage[]> {
+  const found: Garbage[] = [];
+  for (const [uid, own] of Map.groupBy(orphans, makerOf)) {
+    const isYoung = own.some((one) => !isOlder(one, keptFor, now));
+    if (isYoung || !uidForm.test(uid)) continue;
+    const made = await stagesMadeBy(reader, uid);
+    if (made.every((stage) => phaseOf(stage) === 'Committed' || isUndone(stage))) found.push(...own);
+  }
+  return found;
+}
+
+/** One whose undo left something is kept: its status says what. */
+function isOver(object: JsonObject): boolean {
+  const { phase, outcome } = readPackageTransaction(object).status;
+  return isTerminal(phase) && outcome?.step !== 'Rollback';
+}
+
+function endOf(object: JsonObject): number {
+  const { completionTime, number = 0 } = readPackageTransaction(object).status;
+  // Times are in whole seconds; numbers order those that end in one.
+  return millisecondsOf(completionTime) + Math.min(number, 999_999) / 1_000_000;
+}

@@ -1,0 +1,77 @@
+// What a decision needs of the Lock, of its holder, and of stages.
+
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
+import { holderOf, isNumbered, numbered } from '../model/holder.ts';
+import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
+import { isTerminal, mostMade } from '../model/status.ts';
+import { configMaps, packageTransactions, stageLabel, stages, theLock, uidLabel } from '../writes/resources.ts';
+import type { Garbage, HolderState } from './observation.ts';
+import { find, list, type PackageReader } from './read.ts';
+
+export function findLock(reader: PackageReader): Promise<JsonObject | undefined> {
+  return find(reader, theLock);
+}
+
+/** With a next number above all that are known, also if the Lock was deleted, and made again. */
+export async function findNumberedLock(reader: PackageReader): Promise<JsonObject | undefined> {
+  const lock = await findLock(reader);
+  if (lock === undefined || isNumbered(lock)) return lock;
+  const keep = (object: JsonObject): JsonObject => ({ number: at(object, 'status', 'transactionNumber') ?? 0 });
+  const all = await list(reader, packageTransactions, undefined, { whole: true, keep });
+  return numbered(lock, Math.max(0, ...all.map(({ number }) => (typeof number === 'number' ? number : 0))));
+}
+
+/** Stages of a package transaction that exist, the last one first. */
+export async function stagesMadeBy(reader: PackageReader, uid: string): Promise<readonly JsonObject[]> {
+  const found = await list(reader, stages, reader.namespace, { labelSelector: `${uidLabel}=${uid}`, whole: true });
+  const indexOf = (stage: JsonObject): number => Number(textAt(stage, 'metadata', 'labels', stageLabel) ?? 0);
+  return found.toSorted((left, right) => indexOf(right) - indexOf(left));
+}
+
+/** Those of its stages that belong to the try under way, the last one first. */
+export async function stagesOfTry(reader: PackageReader, { status }: PackageTransaction): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = [];
+  for (const { name } of status.stages.slice(0, mostMade(status)).reverse()) {
+    const stage = await find(reader, { resource: stages, namespace: reader.namespace, name });
+    if (stage !== undefined) found.push(stage);
+  }
+  return found;
+}
+
+/**
+ * Stages of a package transaction, or of all, and contents of stages. A ConfigMap that is being deleted waits for a finalizer of others,
+ * and for nothing of ours.
+ */
+export async function madeFor(reader: PackageReader, uid?: string): Promise<readonly Garbage[]> {
+  const { namespace } = reader;
+  const labelSelector = uid === undefined ? uidLabel : `${uidLabel}=${uid}`;
+  const found = await Promise.all(
+    [stages, configMaps].map(async (resource) => {
+      const objects = await list(reader, resource, namespace, { labelSelector });
+      return objects.map((object) => ({ resource, namespace, object }));
+    }),
+  );
+  return found.flat().filter(({ resource, object }) => resource !== configMaps || !isTerminating(object));
+}
+
+export const uidForm = /^[-A-Za-z0-9]{1,63}$/;
+
+/** Whether another holder of the Lock exists, and what it left if not. */
+export async function readHolder(
+  reader: PackageReader,
+  ptx: PackageTransaction,
+  lock: JsonObject | undefined,
+): Promise<HolderState> {
+  const holder = lock === undefined ? undefined : holderOf(lock);
+  const none = { leftStages: [], garbage: [] };
+  if (holder === undefined || holder.uid === ptx.uid) return { isHolderThere: false, ...none };
+  const found = await find(reader, { resource: packageTransactions, name: holder.name });
+  // A holder without a uid was written by somebody else: its name decides, but for one that would wait for itself.
+  const isSame = holder.uid === '' ? holder.name !== ptx.name : textAt(found, 'metadata', 'uid') === holder.uid;
+  // One that is finished took the Lock by a late request: it has nothing under way.
+  if (found !== undefined && isSame) return { isHolderThere: !isTerminal(readPackageTransaction(found).status.phase), ...none };
+  if (!uidForm.test(holder.uid)) return { isHolderThere: false, ...none };
+  const leftStages = await stagesMadeBy(reader, holder.uid);
+  return { isHolderThere: false, leftStages, garbage: await madeFor(reader, holder.uid) };
+}

@@ -1,0 +1,138 @@
+// The changes of the next stage, against the cluster as it is now: the stages before it are Committed, so every owner has its uid.
+
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
+import { controllerOf, isLeaving } from '../checks/conflicts.ts';
+import { takenName } from '../checks/names.ts';
+import { packagesOf } from '../model/holder.ts';
+import { isRevisionOf, packageLabel, sourceOfRevision } from '../model/names.ts';
+import { type PackageKind, quoted } from '../model/package.ts';
+import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
+import type { Purpose, Stage } from '../model/status.ts';
+import {
+  activationChanges,
+  type ChangedPackage,
+  keepsState,
+  objectChange,
+  type PackageObject,
+  packageChange,
+  type Released,
+  releaseChange,
+  revisionChange,
+} from '../writes/changes.ts';
+import { sourced } from '../writes/contents.ts';
+import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
+
+import { activeRevisions, readStage, resourceOf } from './objects.ts';
+import type { NextChanges } from './observation.ts';
+import { find, findMetadata, list, type PackageReader } from './read.ts';
+
+interface NextContext {
+  readonly reader: PackageReader;
+  readonly ptx: PackageTransaction;
+  readonly wanted: Wanted;
+  readonly lock: JsonObject | undefined;
+}
+
+export async function readNextChanges(context: NextContext, stage: Stage): Promise<NextChanges> {
+  const { reader } = context;
+  const { name, purpose } = stage;
+  const items = await readStage(reader, stage);
+  if (items === undefined)
+    return {
+      kind: 'lost',
+      message: `ConfigMap ${reader.namespace}/${name}: expected the contents that were stored, found none, or others`,
+    };
+  const changes = await inTurn(items, (item) => byPurpose[purpose](context, item));
+  const lost = changes.find((one) => typeof one === 'string');
+  if (lost !== undefined) return { kind: 'lost', message: lost };
+  const all = changes.filter((one) => typeof one !== 'string').flat();
+  return { kind: 'changes', ...(purpose === 'Objects' ? sourced(name, all, reader.gzip) : { changes: all }) };
+}
+
+/** The changes of one item, or what is missing for them, in words. */
+type ChangesOf = (context: NextContext, item: JsonObject) => Promise<readonly JsonObject[] | string>;
+
+const packageChanges: ChangesOf = async ({ reader, ptx, wanted }, item) => {
+  const one = item as unknown as ChangedPackage;
+  const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
+  return otherSince(one, wanted, live) ?? [packageChange(one, wanted, live, ptx)];
+};
+
+/** What has the name of a package since it was validated, in words. */
+function otherSince(one: ChangedPackage, wanted: Wanted, live: JsonObject | undefined): string | undefined {
+  const [taken] = takenName(one, textAt(live, 'spec', 'package'));
+  if (taken !== undefined) return taken.message;
+  const uid = textAt(live, 'metadata', 'uid');
+  if (!one.isRoot || wanted.uid === undefined || uid === wanted.uid) return undefined;
+  return `${one.kind} ${one.name}: expected uid ${wanted.uid}, found ${uid ?? 'no such object'}, since it was validated`;
+}
+
+const revisionChanges: ChangesOf = async ({ reader, ptx }, item) => {
+  const one = item as unknown as ChangedPackage;
+  const resource = revisionsOfKind(one.kind);
+  const owner = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
+  if (owner === undefined) return `${one.kind} ${one.name} is gone`;
+  const [live, revisions] = await Promise.all([
+    find(reader, { resource, name: one.revision }),
+    list(reader, resource, undefined, { labelSelector: `${packageLabel}=${one.name}`, whole: true }),
+  ]);
+  if (live !== undefined && isTerminating(live)) return `${one.kind}Revision ${one.revision} is being deleted`;
+  return [revisionChange(one, { owner, live, revisions }, ptx)];
+};
+
+const objectChanges: ChangesOf = async (context, item) => {
+  const { reader, ptx } = context;
+  const one = item as unknown as PackageObject;
+  const { kind, revision, object } = one;
+  const [owner, resource] = await Promise.all([
+    find(reader, { resource: revisionsOfKind(kind), name: revision }),
+    resourceOf(reader, object),
+  ]);
+  const uid = textAt(owner, 'metadata', 'uid');
+  if (uid === undefined) return `${kind}Revision ${revision} is gone`;
+  if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
+  // Of most live objects only the metadata count, and CRDs are large.
+  const read = keepsState(object) ? find : findMetadata;
+  const live = await read(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, ptx, uid)];
+};
+
+/** Names of the revisions that others replace. */
+function leavingOf({ lock, ptx: { status } }: NextContext): readonly string[] {
+  const stays = (status.proposed ?? []).map(({ name }) => name);
+  const before = lock === undefined ? [] : packagesOf(lock).map((one) => textAt(one, 'name') ?? '');
+  return before.filter((name) => !stays.includes(name));
+}
+
+/** Who controls an object since it was validated, in words; undefined if nobody does, or a revision that may lose it. */
+async function takenBy(context: NextContext, { kind, object }: PackageObject, owner?: JsonObject, live?: JsonObject) {
+  const controller = live === undefined ? undefined : controllerOf(live);
+  if (controller === undefined || textAt(controller, 'uid') === textAt(owner, 'metadata', 'uid')) return undefined;
+  if (isLeaving(controller, leavingOf(context))) return undefined;
+  const [by = '', name = ''] = [textAt(controller, 'kind'), textAt(controller, 'name')];
+  if (by === `${kind}Revision` && (await isOfSamePackage(context.reader, kind, name, owner))) return undefined;
+  const what = `${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
+  return `${what}: expected nobody or a revision of the same package in control, found ${quoted(by)} ${quoted(name)}, since it was validated: let it go first`;
+}
+
+async function isOfSamePackage(reader: PackageReader, kind: PackageKind, name: string, owner: JsonObject = {}): Promise<boolean> {
+  const own = { source: sourceOfRevision(owner) ?? '', name: textAt(owner, 'metadata', 'labels', packageLabel) ?? '' };
+  return isRevisionOf(own, name, await find(reader, { resource: revisionsOfKind(kind), name }));
+}
+
+const activation: ChangesOf = async ({ reader }, item) => {
+  const one = item as unknown as ChangedPackage;
+  const active = await activeRevisions(reader, one.kind, one);
+  const others = active.map(({ name }) => name).filter((name) => name !== one.revision);
+  return activationChanges(one, others);
+};
+
+const byPurpose: Readonly<Record<Purpose, ChangesOf>> = {
+  Packages: packageChanges,
+  Revisions: revisionChanges,
+  Objects: objectChanges,
+  Releases: async (_, item) => [releaseChange(item as unknown as Released)],
+  Activation: activation,
+};

@@ -1,0 +1,70 @@
+// The objects of a package, as its registry holds them, and as they are in the cluster.
+
+import type { Resource } from '../../objects/cluster.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { isRevisionOf, packageLabel, type RevisionOwner } from '../model/names.ts';
+import { isMeta, type PackageKind } from '../model/package.ts';
+import type { Stage } from '../model/status.ts';
+import type { Registry, RegistryFailed } from '../registry.ts';
+import { readContents, valuesIn } from '../writes/contents.ts';
+import { configMaps, definitions, revisionsOfKind } from '../writes/resources.ts';
+import { find, list, type PackageReader, served } from './read.ts';
+
+/** How many more values may be in memory at once. */
+interface Room {
+  left: number;
+}
+
+/** A value takes some 60 bytes, besides its text, of the 320 MiB that `npm start` allows. */
+export const mostValues = 1_500_000;
+
+/**
+ * Without the meta; CustomResourceDefinitions first, since others may need them. What has no room is no package that can be installed:
+ * a few kB, packed, can hold more than the memory of the hook.
+ */
+export async function objectsOf(
+  source: string,
+  digest: string,
+  registry: Registry,
+  room: Room = { left: mostValues },
+): Promise<{ readonly meta: JsonObject | undefined; readonly objects: readonly JsonObject[] } | RegistryFailed> {
+  const objects: JsonObject[] = [];
+  const answer = await registry.read(source, digest, (object) => {
+    room.left -= valuesIn(object);
+    if (room.left >= 0) objects.push(object);
+  });
+  if (answer.kind === 'failed') return answer;
+  if (room.left < 0) return tooLarge(`${source}@${digest}`);
+  const all = objects.filter((object) => !isMeta(object));
+  const isFirst = (object: JsonObject): boolean => textAt(object, 'kind') === definitions.kind;
+  return { meta: objects.find(isMeta), objects: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
+}
+
+function tooLarge(which: string): RegistryFailed {
+  const message = `${which}: expected at most ${mostValues} values in all objects of a tree, found more`;
+  return { kind: 'failed', failure: { kind: 'invalid', message } };
+}
+
+/** How the kind of an object is served; undefined if it is not. */
+export async function resourceOf(reader: PackageReader, object: JsonObject): Promise<Resource | undefined> {
+  const [apiVersion = '', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
+  return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(reader, apiVersion, kind);
+}
+
+/** Active revisions of a package, each with the name of its package object. */
+export async function activeRevisions(reader: PackageReader, kind: PackageKind, own: RevisionOwner) {
+  const all = await list(reader, revisionsOfKind(kind), undefined, { whole: true });
+  return all.flatMap((one) => {
+    const name = textAt(one, 'metadata', 'name') ?? '';
+    const isActive = textAt(one, 'spec', 'desiredState') === 'Active' && !isTerminating(one);
+    const packageName = textAt(one, 'metadata', 'labels', packageLabel) ?? '';
+    return isActive && isRevisionOf(own, name, one) ? [{ name, packageName }] : [];
+  });
+}
+
+/** What a stage is made from; undefined if its contents are not those that were stored. */
+export async function readStage(reader: PackageReader, { name, digest }: Stage): Promise<readonly JsonObject[] | undefined> {
+  const contents = await find(reader, { resource: configMaps, namespace: reader.namespace, name });
+  return contents === undefined ? undefined : readContents(contents, digest, reader.gzip);
+}

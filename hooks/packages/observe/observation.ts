@@ -1,0 +1,135 @@
+// All that a decision may know: what is due, and what was read for it.
+import type { Resource } from '../../objects/cluster.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import type { Due } from '../due.ts';
+import type { PackageFault } from '../model/fault.ts';
+import { holderOf, numberFault } from '../model/holder.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
+import { millisecondsOf } from '../model/status.ts';
+import type { RegistryFailure } from '../registry.ts';
+import type { Sourced } from '../writes/contents.ts';
+import type { Prepared } from '../writes/stages.ts';
+
+export interface Context {
+  readonly ptx: PackageTransaction;
+  /** Of stages, their contents and pull secrets. */
+  readonly namespace: string;
+  /** The API server's time in ms since the epoch. */
+  readonly now: number;
+  /** ms after which no request of a process that died can take effect: the deadline of a call, and the lifetime of a write. */
+  readonly lateWindow: number;
+}
+
+/** An object that may be deleted. */
+export interface Garbage {
+  readonly resource: Resource;
+  readonly namespace?: string;
+  readonly object: JsonObject;
+}
+
+/** An installed object whose owners are gone, and the owners that it should have. */
+export interface Orphan {
+  readonly resource: Resource;
+  readonly live: JsonObject;
+  readonly owners: readonly JsonObject[];
+}
+
+/** Packages are read before the Lock is taken: a registry may be slow, and others wait for whoever holds the Lock. */
+export type NotRead =
+  /** The time of the call is over. */
+  { readonly kind: 'unfinished' } | { readonly kind: 'failed'; readonly failure: RegistryFailure };
+
+export type Validation =
+  | { readonly kind: 'valid'; readonly lock: readonly JsonObject[] }
+  | { readonly kind: 'refused'; readonly faults: readonly (PackageFault | DryRunFault)[] }
+  /** A registry does not give what is needed. */
+  | { readonly kind: 'failed'; readonly failure: RegistryFailure }
+  /** The time of the call is over; what was found is kept, and the next call goes on. */
+  | { readonly kind: 'unfinished' }
+  /** The time of the call is over before the tree was read. */
+  | { readonly kind: 'unread' };
+
+export interface DryRunFault {
+  readonly reason: 'DryRunFailed';
+  readonly message: string;
+}
+
+export type Preparation =
+  | { readonly kind: 'ready'; readonly prepared: readonly Prepared[]; readonly existing: ReadonlySet<string> }
+  | { readonly kind: 'failed'; readonly failure: RegistryFailure }
+  | { readonly kind: 'unfinished' };
+
+/** The changes of the stage that is made next, or why they cannot be known. */
+export type NextChanges =
+  | { readonly kind: 'changes'; readonly changes: readonly JsonObject[]; readonly source?: Sourced['source'] }
+  | { readonly kind: 'lost'; readonly message: string };
+
+/** Whether the package transaction that holds the Lock exists; of one that is gone, its stages, the last one first, and its contents too. */
+export interface HolderState {
+  readonly isHolderThere: boolean;
+  readonly leftStages: readonly JsonObject[];
+  readonly garbage: readonly Garbage[];
+}
+
+interface WithLock {
+  /** Undefined: there is none. */
+  readonly lock: JsonObject | undefined;
+}
+
+interface Read {
+  readonly rest: object;
+  readonly refuse: WithLock;
+  readonly wait: object;
+  readonly acquire: WithLock &
+    HolderState & {
+      /** Stages and contents of its own tries before that are old enough to go. */
+      readonly ofTries: readonly Garbage[];
+      /** Why its packages are not read ahead; absent if they are. */
+      readonly unread?: NotRead | undefined;
+    };
+  /** `orphans`: installed objects of any package, if the tree is valid. Undefined: nothing was read. */
+  readonly validate: WithLock & { readonly validation: Validation | undefined; readonly orphans?: readonly Orphan[] };
+  readonly prepare: WithLock & { readonly preparation: Preparation | undefined };
+  readonly install: WithLock & {
+    /** The stage that is made last, as it is; undefined if it does not exist. */
+    readonly stage: JsonObject | undefined;
+    /** What the stage is made of, if it does not exist. */
+    readonly next: NextChanges | undefined;
+  };
+  /** `faults`: what is not as it was made, in words. */
+  readonly verify: WithLock & { readonly faults: readonly string[] | 'unfinished' };
+  /** The stages of this try that exist, the last one first. */
+  readonly rollBack: { readonly found: readonly JsonObject[] };
+  readonly release: WithLock;
+  readonly cleanUp: {
+    /** Stages and contents of all its tries; none if they must stay. */
+    readonly garbage: readonly Garbage[];
+    /** Finished package transactions beyond the limit of the history, and what one that was removed by force left. */
+    readonly history: readonly Garbage[];
+    /** Installed objects that would have no owner without it, if it is about to go. */
+    readonly orphans: readonly Orphan[];
+  };
+}
+
+export type ObservedTo<Kind extends Due> = Context & Read[Kind];
+
+export type Observation = { [Kind in Due]: { readonly due: Kind } & ObservedTo<Kind> }[Due];
+
+/** Whether nothing is to be done before the packages are read. */
+export function isToRead({ ptx, lock, isHolderThere, ofTries }: ObservedTo<'acquire'>): boolean {
+  if (lock === undefined || ptx.isDeleting || ofTries.length > 0 || numberFault(lock) !== undefined) return false;
+  const holder = holderOf(lock);
+  return holder === undefined || (holder.uid !== ptx.uid && isHolderThere);
+}
+
+/** ms for which stages and their contents stay: longer than any process is believed to stop, so also those of one that is gone. */
+export const keptFor = 600_000;
+
+/** Whether it was created so many ms ago. */
+export function isOlder(one: Garbage, age: number, now: number): boolean {
+  return now - createdAt(one) >= age;
+}
+
+export function createdAt({ object }: Garbage): number {
+  return millisecondsOf(textAt(object, 'metadata', 'creationTimestamp'));
+}

@@ -1,0 +1,157 @@
+// The reads that what is due needs.
+import { listAt, textAt } from '../../objects/json.ts';
+import type { PackageParts } from '../call.ts';
+import { type Due, dueOf, faultOf } from '../due.ts';
+import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
+import { holds, isAsResolved } from '../model/holder.ts';
+import { quoted } from '../model/package.ts';
+import type { Wanted } from '../model/package-transaction.ts';
+import { secrets, stages } from '../writes/resources.ts';
+import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
+import { findLock, findNumberedLock, readHolder, stagesOfTry } from './lock-state.ts';
+import { readNextChanges } from './next-changes.ts';
+import { type Context, isToRead, type NotRead, type Observation, type ObservedTo } from './observation.ts';
+import { readOrphans } from './owners.ts';
+import { readPreparation } from './preparation.ts';
+import type { Memory, Progress } from './progress.ts';
+import { find, type PackageReader } from './read.ts';
+import { readAhead, readValidation } from './validation.ts';
+import { readVerification } from './verification.ts';
+
+/** A process that serves calls, and what it remembers. */
+export interface Serving extends PackageParts {
+  readonly memory: Memory;
+  readonly ahead: Memory;
+}
+
+interface Looking extends Context {
+  readonly serving: Serving;
+  readonly reader: PackageReader;
+}
+
+export async function observe(serving: Serving, context: Context): Promise<Observation> {
+  const due = dueOf(context.ptx, context.now);
+  const { cluster, namespace, gzip } = serving;
+  const observed = await reads[due]({ ...context, serving, reader: { cluster, namespace, gzip } });
+  return { due, ...context, ...observed } as Observation;
+}
+
+type Reads = { readonly [Kind in Due]: (looking: Looking) => Promise<Omit<ObservedTo<Kind>, keyof Context>> };
+
+const reads: Reads = {
+  rest: async () => ({}),
+  refuse: async ({ reader }) => ({ lock: await findLock(reader) }),
+  wait: async () => ({}),
+  async acquire(looking) {
+    const { reader, ptx, now } = looking;
+    const lock = await findNumberedLock(reader);
+    const ofTries = await garbageOfTries(reader, ptx, now);
+    const found = { lock, ofTries, ...(await readHolder(reader, ptx, lock)) };
+    return { ...found, unread: isToRead({ ...looking, ...found }) ? await readPackages(looking) : undefined };
+  },
+  async validate(looking) {
+    const { ptx, reader, serving } = looking;
+    const { wanted } = ptx;
+    const lock = await findLock(reader);
+    const fault = faultOf(ptx);
+    if (fault !== undefined) return { lock, validation: { kind: 'refused', faults: [finalFault('InvalidPackage', fault)] } };
+    if (typeof wanted === 'string' || ptx.isDeleting || !holds(ptx, lock)) return { lock, validation: undefined };
+    const opened = await openRegistry(looking, wanted);
+    if ('reason' in opened) return { lock, validation: { kind: 'refused', faults: [opened] } };
+    const { registry, isOver } = opened;
+    const progress = progressOf(looking, isOver);
+    const validation = await readValidation({ ...looking, wanted, lock, crossplane: serving.crossplane, registry, progress });
+    if (validation.kind === 'unread') serving.ahead.forget(ptx.uid);
+    return { lock, validation, orphans: validation.kind === 'valid' ? await readOrphans(reader) : [] };
+  },
+  async prepare(looking) {
+    const { ptx, reader, serving } = looking;
+    const { wanted } = ptx;
+    const lock = await findLock(reader);
+    if (typeof wanted === 'string' || !isAsResolved(ptx, lock) || ptx.isDeleting) return { lock, preparation: undefined };
+    const opened = await openRegistry(looking, wanted);
+    // The Secret was there when everything was resolved.
+    if ('reason' in opened)
+      return { lock, preparation: { kind: 'failed', failure: { kind: 'denied', message: opened.message } } };
+    const preparation = await readPreparation({ ...looking, wanted, lock, ...opened });
+    if (preparation.kind === 'unfinished') serving.ahead.forget(ptx.uid);
+    return { lock, preparation };
+  },
+  async install({ reader, ptx, namespace }) {
+    const { wanted, status } = ptx;
+    const planned = status.stages[status.committed];
+    const [lock, stage] = await Promise.all([
+      findLock(reader),
+      planned === undefined ? undefined : find(reader, { resource: stages, namespace, name: planned.name }),
+    ]);
+    // What ends it needs no further read, which may fail for ever.
+    const goesOn = !ptx.isDeleting && faultOf(ptx) === undefined && isAsResolved(ptx, lock);
+    const isNext = goesOn && planned !== undefined && stage === undefined && typeof wanted !== 'string';
+    return { lock, stage, next: isNext ? await readNextChanges({ reader, ptx, wanted, lock }, planned) : undefined };
+  },
+  async verify(looking) {
+    const { reader, ptx, serving } = looking;
+    const lock = await findLock(reader);
+    const isToCheck = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
+    const progress = progressOf(looking, deadlineOf(serving));
+    return { lock, faults: isToCheck ? await readVerification(reader, ptx, progress) : 'unfinished' };
+  },
+  rollBack: async ({ reader, ptx }) => ({ found: await stagesOfTry(reader, ptx) }),
+  release: async ({ reader }) => ({ lock: await findLock(reader) }),
+  async cleanUp({ reader, ptx, now }) {
+    const [garbage, history] = await Promise.all([garbageOf(reader, ptx), garbageOfPrevious(reader, now)]);
+    // Once it is gone, what has no other owner is garbage.
+    const orphans = ptx.isDeleting && garbage.length === 0 ? await readOrphans(reader, ptx.uid) : [];
+    return { garbage, history, orphans };
+  },
+};
+
+/** Reads the tree ahead, once in each try by each process. */
+async function readPackages(looking: Looking): Promise<NotRead | undefined> {
+  const { ptx, serving, reader } = looking;
+  const known = serving.ahead.recall(ptx.uid, String(ptx.status.failures));
+  const lock = await findLock(reader);
+  if (known.has('tree') || typeof ptx.wanted === 'string' || lock === undefined) return undefined;
+  const opened = await openRegistry(looking, ptx.wanted);
+  if ('reason' in opened) return undefined;
+  const { registry, isOver } = opened;
+  const unread = await readAhead({ reader, wanted: ptx.wanted, lock, crossplane: serving.crossplane, registry }, isOver);
+  if (unread === undefined) known.add('tree');
+  return unread;
+}
+
+async function openRegistry({ serving, reader }: Looking, wanted: Wanted) {
+  const isOver = deadlineOf(serving);
+  const pullSecrets = await pullSecretsOf(reader, wanted);
+  if ('reason' in pullSecrets) return pullSecrets;
+  const { openRegistry, deadline } = serving;
+  return { registry: openRegistry({ pullSecrets, root: wanted.reference.source, deadline }), isOver };
+}
+
+function deadlineOf({ clock, deadline }: PackageParts): () => boolean {
+  const until = clock.monotonic() + deadline;
+  return () => clock.monotonic() >= until;
+}
+
+function progressOf({ serving, ptx }: Looking, isOver: () => boolean): Progress {
+  // The version grows when the Lock was given back, and others had it.
+  const { phase, version } = ptx.status;
+  return { ...serving.memory.recall(ptx.uid, `${phase} ${version}`), isOver };
+}
+
+/** The pull secrets that the wanted package names, from the namespace of packages. */
+async function pullSecretsOf(reader: PackageReader, { spec }: Wanted): Promise<readonly string[] | PackageFault> {
+  const found: string[] = [];
+  for (const one of listAt(spec, 'packagePullSecrets')) {
+    const name = textAt(one, 'name') ?? '';
+    const secret = await find(reader, { resource: secrets, namespace: reader.namespace, name });
+    const encoded = textAt(secret, 'data', '.dockerconfigjson');
+    if (encoded === undefined)
+      return packageFault(
+        'InvalidPackage',
+        `packagePullSecrets: expected a Secret ${quoted(name)} of type kubernetes.io/dockerconfigjson in namespace ${reader.namespace}, found ${secret === undefined ? 'none' : 'one of another type'}`,
+      );
+    found.push(Buffer.from(encoded, 'base64').toString());
+  }
+  return found;
+}

@@ -1,0 +1,98 @@
+// Reads as the ServiceAccount of packages. A failure that is no absence is thrown as ReadFailed: nothing is decided on a part of the reads.
+import type { Answer, Failed, Identity, Location, Reader, Resource } from '../../objects/cluster.ts';
+import type { Failure } from '../../objects/failure.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { endless, firstPlace, isEndless, type Page, type Place, readPage } from '../../objects/requests/pager.ts';
+import type { Gzip } from '../model/gzip.ts';
+import { accountIn } from '../writes/resources.ts';
+
+export class ReadFailed extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** Whatever was met: what throws ends nothing by itself, and deadlines and deletions hold. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ReadFailed) return error.failure;
+  const message = 'internal error of the hook; its log has the stack';
+  return { kind: 'transient', code: 0, reason: 'InternalError', message, fields: [], definitive: true };
+}
+
+/** Reads as the ServiceAccount of packages. */
+export interface PackageReader {
+  readonly cluster: Reader;
+  readonly namespace: string;
+  /** For contents. */
+  readonly gzip: Gzip;
+}
+
+function identityOf({ namespace }: PackageReader): Identity {
+  return accountIn(namespace);
+}
+
+// Packages, Locks and people name objects: a name that no object can have is that of none, and a read of it fails for ever.
+function present(answer: Answer): JsonObject | undefined {
+  if (answer.kind === 'ok') return answer.object;
+  if (answer.failure.kind === 'absent' || answer.failure.reason === 'InvalidName') return undefined;
+  throw new ReadFailed(answer.failure);
+}
+
+/** Undefined if it does not exist, its kind is not served, or no object can have that name. */
+export async function find(reader: PackageReader, location: Location): Promise<JsonObject | undefined> {
+  return present(await reader.cluster.get(location, identityOf(reader)));
+}
+
+export async function findMetadata(reader: PackageReader, location: Location): Promise<JsonObject | undefined> {
+  return present(await reader.cluster.getMetadata(location, identityOf(reader)));
+}
+
+interface Listing {
+  readonly labelSelector?: string;
+  /** Whole objects. */
+  readonly whole?: boolean;
+  /** What stays in memory of each object while the next ones are read. */
+  readonly keep?: (object: JsonObject) => JsonObject;
+}
+
+/** All objects of a kind; none if it is not served. */
+export async function list(
+  reader: PackageReader,
+  resource: Resource,
+  namespace: string | undefined,
+  { keep = (object) => object, ...selector }: Listing,
+): Promise<readonly JsonObject[]> {
+  const items: JsonObject[] = [];
+  const query = { resource, namespace, ...selector };
+  let place: Place | undefined = firstPlace;
+  for (let pages = 0; place !== undefined; pages += 1) {
+    const page: Page = pageOf(await readPage(reader.cluster, identityOf(reader), query, place));
+    if (isEndless(page, place, pages)) throw new ReadFailed(endless.failure);
+    items.push(...page.items.map(keep));
+    place = page.next;
+  }
+  return items;
+}
+
+/** Whether there is an object of that kind. */
+export async function hasObjects(reader: PackageReader, resource: Resource): Promise<boolean> {
+  const query = { resource, namespace: undefined };
+  return pageOf(await readPage(reader.cluster, identityOf(reader), query, { limit: 1 })).items.length > 0;
+}
+
+function pageOf(page: Page | Failed): Page {
+  if (page.kind === 'page') return page;
+  if (page.failure.kind === 'absent') return { kind: 'page', items: [], next: undefined };
+  throw new ReadFailed(page.failure);
+}
+
+/** The kind as it is served; undefined if it is not. */
+export async function served(reader: PackageReader, apiVersion: string, kind: string): Promise<Resource | undefined> {
+  const answer = await reader.cluster.resource(apiVersion, kind);
+  if (answer.kind === 'ok') return answer.resource;
+  if (answer.failure.kind === 'absent') return undefined;
+  throw new ReadFailed(answer.failure);
+}

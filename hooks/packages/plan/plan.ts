@@ -1,0 +1,86 @@
+// From a step to its writes. Pure and exhaustive: performing them needs no further decision.
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { textAt } from '../../objects/json.ts';
+import type { Mutation, Writes } from '../../objects/mutation.ts';
+import type { Step } from '../decide/step.ts';
+import { timeOf } from '../model/status.ts';
+import type { Context, Garbage } from '../observe/observation.ts';
+import { createLock, fenceLock, releaseLock, takeLock, writePackages } from '../writes/lock.ts';
+import { ownersWrite } from '../writes/owners.ts';
+import { accountIn, preconditionOf } from '../writes/resources.ts';
+import { blockingWrite, contentsWrite, requestWrite, stageWrite } from '../writes/stages.ts';
+
+export function plan(step: Step, context: Context): Writes {
+  const mutations = mutationsOf(step, context);
+  return mutations.length === 0 ? { kind: 'nothing' } : { kind: 'sequence', mutations };
+}
+
+function mutationsOf(step: Step, context: Context): readonly Mutation[] {
+  const { ptx, namespace, now } = context;
+  switch (step.kind) {
+    case 'setStatus':
+      return [];
+    case 'createLock':
+      return [{ write: createLock(namespace), settledBy: ['exists'] }];
+    case 'acquire':
+      return [{ write: takeLock(step.lock, ptx, namespace) }];
+    case 'release':
+      return [{ write: releaseLock(step.lock, namespace) }];
+    case 'fence':
+      return [{ write: fenceLock(step.lock, timeOf(now), namespace) }];
+    case 'writePackages':
+      return [{ write: writePackages(step.lock, step.packages, namespace) }];
+    case 'adopt':
+      return step.orphans.map(({ resource, live, owners }) => ({
+        write: ownersWrite(resource, live, owners, namespace),
+        settledBy: step.isOptional ? ['absent', 'refused'] : ['absent'],
+      }));
+    case 'store':
+      return step.contents.map(({ stage, index, contents }) => ({
+        write: contentsWrite(ptx, contents, { name: stage.name, index, namespace }),
+        settledBy: ['exists'],
+      }));
+    case 'create':
+      return creation(step, context);
+    case 'compensate':
+      return compensation(step, context);
+    case 'cleanUp':
+      return [
+        ...deletions(step.garbage, namespace),
+        // Whether previous ones can be deleted is no matter of this one.
+        ...deletions(step.history, namespace).map((one): Mutation => ({ ...one, settledBy: ['absent', 'refused'] })),
+      ];
+  }
+}
+
+/** Somebody else's contents under that name do no harm: the stage names their digests. */
+function creation({ index, next }: Extract<Step, { kind: 'create' }>, { ptx, namespace }: Context): readonly Mutation[] {
+  const { changes, source } = next;
+  const stage: Mutation = { write: stageWrite(ptx, index, changes, namespace) };
+  if (source === undefined) return [stage];
+  return [{ write: contentsWrite(ptx, source, { name: source.name, index, namespace }), settledBy: ['exists'] }, stage];
+}
+
+/** Who refuses to create the stages that take the names refuses a late request too. */
+function compensation(
+  { blocked, request }: Extract<Step, { kind: 'compensate' }>,
+  { ptx, namespace }: Context,
+): readonly Mutation[] {
+  return [
+    ...blocked.map((index): Mutation => ({ write: blockingWrite(ptx, index, namespace), settledBy: ['refused'] })),
+    ...(request === undefined ? [] : [{ write: requestWrite(request.stage, request.value, namespace) }]),
+  ];
+}
+
+const mostDeletes = 100;
+
+/** Of those that nobody deletes already, the first ones. */
+function deletions(garbage: readonly Garbage[], namespace: string): readonly Mutation[] {
+  const going = garbage.filter(({ object }) => !isTerminating(object)).slice(0, mostDeletes);
+  return going.map(({ resource, namespace: place, object }) => {
+    const name = textAt(object, 'metadata', 'name') ?? '';
+    const location = { resource, name, ...(place === undefined ? {} : { namespace: place }) };
+    const precondition = preconditionOf(object);
+    return { write: { verb: 'delete', identity: accountIn(namespace), location, precondition }, settledBy: ['absent'] };
+  });
+}

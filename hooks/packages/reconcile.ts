@@ -1,0 +1,87 @@
+// The program of package transactions: look, decide, plan, perform, report. A call takes one step; the stored status announces the next
+// one. Everything is read live, so any process may die anywhere, and any number of them may serve calls.
+import { textAt } from '../objects/json.ts';
+import { perform, writerUntil } from '../objects/requests/perform.ts';
+import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageReport } from './call.ts';
+import { decide } from './decide/decide.ts';
+import { withoutCluster } from './decide/preparing.ts';
+import type { Step } from './decide/step.ts';
+import { type PackageTransaction, readPackageTransaction } from './model/package-transaction.ts';
+import { isTerminal } from './model/status.ts';
+import type { Context } from './observe/observation.ts';
+import { observe, type Serving } from './observe/observe.ts';
+import { createMemory } from './observe/progress.ts';
+import { failureOf, ReadFailed } from './observe/read.ts';
+import { echo, gone, resultOf, troubled } from './outcome/answer.ts';
+import { changedBy, leftToNewer } from './outcome/changed.ts';
+import { plan } from './plan/plan.ts';
+import { engine, packageTransactions } from './writes/resources.ts';
+
+export function createPackageSync(parts: PackageParts): PackageHook {
+  const serving = { ...parts, memory: createMemory(), ahead: createMemory(mostWaiting) };
+  return async (call) => (isAtRest(call) ? echo(call, 0) : answerCall(serving, call));
+}
+
+/** Nothing is left of it, and nobody deletes it: a change of the Lock wakes it, and must cost nothing. */
+function isAtRest({ status, finalizing }: PackageCall): boolean {
+  return !finalizing && isTerminal(textAt(status, 'phase')) && textAt(status, 'sweepTime') === undefined;
+}
+
+/** Package transactions of which it is remembered that their trees are read. */
+const mostWaiting = 1_000;
+
+const secondsUntilRead = 5;
+
+async function answerCall(serving: Serving, call: PackageCall): Promise<PackageReply> {
+  const { cluster, clock, namespace, lateWindow } = serving;
+  const until = clock.monotonic() + serving.sendingTime;
+  const answer = await cluster.get({ resource: packageTransactions, name: call.name }, engine);
+  if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? gone(call) : echo(call, secondsUntilRead);
+  const ptx = readPackageTransaction(answer.object);
+  if (ptx.uid !== call.uid) return gone(call);
+  if (ptx.isKnown) return takeStep(serving, { ptx, namespace, lateWindow, now: answer.serverTime }, until);
+  serving.record(leftToNewer(ptx));
+  return echo(call, secondsUntilRead);
+}
+
+/** `until`: monotonic ms after which no write is sent, since another process may believe by then that this one is gone. */
+async function takeStep(serving: Serving, context: Context, until: number): Promise<PackageReply> {
+  const { ptx } = context;
+  try {
+    const step = await stepOf(serving, context);
+    const writer = writerUntil(serving.cluster, () => serving.clock.monotonic() >= until);
+    const outcome = await perform(plan(step, context), writer);
+    const { reply, writes, failure } = resultOf(step, context, outcome);
+    report(serving, ptx, reply, {
+      because: step.because,
+      writes,
+      ...(failure === undefined ? {} : { trouble: failure.message }),
+    });
+    return reply;
+  } catch (error) {
+    const failure = failureOf(error);
+    const reply = troubled(context, failure);
+    const thrown = error instanceof ReadFailed ? {} : { thrown: error };
+    report(serving, ptx, reply, { because: 'a read failed', writes: 0, trouble: failure.message, ...thrown });
+    return reply;
+  }
+}
+
+async function stepOf(serving: Serving, context: Context): Promise<Step> {
+  try {
+    return decide(await observe(serving, context));
+  } catch (error) {
+    const step = withoutCluster(context, failureOf(error));
+    if (step === undefined) throw error;
+    return step;
+  }
+}
+
+function report(
+  { record }: PackageParts,
+  { name, uid, status }: PackageTransaction,
+  reply: PackageReply,
+  taken: Pick<PackageReport, 'because' | 'writes' | 'trouble' | 'thrown'>,
+): void {
+  record({ name, uid, ...changedBy(status, reply.status), ...taken });
+}

@@ -1,0 +1,150 @@
+// The changes of a stage, as the engine takes them.
+import { at, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
+import { installable } from '../checks/contents.ts';
+import { packageLabel } from '../model/names.ts';
+import { type PackageKind, packageApiVersion } from '../model/package.ts';
+import type { Wanted } from '../model/package-transaction.ts';
+import type { Changed } from './changed.ts';
+import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
+import { familyLabel } from './resources.ts';
+
+/** A package with what its meta says of its revision. */
+export interface ChangedPackage extends Changed {
+  readonly family?: string;
+}
+
+/** An object of a package. */
+export interface PackageObject {
+  readonly kind: PackageKind;
+  readonly revision: string;
+  readonly object: JsonObject;
+}
+
+function change(object: JsonObject, live: JsonObject | undefined): JsonObject {
+  const target = {
+    apiVersion: textAt(object, 'apiVersion') ?? '',
+    kind: textAt(object, 'kind') ?? '',
+    name: textAt(object, 'metadata', 'name') ?? '',
+  };
+  return { target, type: live === undefined ? 'Create' : 'Update', content: object };
+}
+
+/** The package object. One that is required keeps the spec that it has, but for its version. */
+export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | undefined, maker: Maker): JsonObject {
+  const spec = one.isRoot ? wanted.spec : { ...objectAt(live, 'spec'), package: one.package };
+  const labels = labelsOf(live, one.isRoot ? wanted.labels : {}, maker);
+  const metadata = { name: one.name, labels, ...annotations(live, {}) };
+  return change({ apiVersion: packageApiVersion, kind: one.kind, metadata, spec }, live);
+}
+
+function annotations(live: JsonObject | undefined, wanted: Json | undefined): JsonObject {
+  const all = annotationsOf(live, wanted);
+  return Object.keys(all).length > 0 ? { annotations: all } : {};
+}
+
+const copied = [
+  'packagePullPolicy',
+  'packagePullSecrets',
+  'ignoreCrossplaneConstraints',
+  'skipDependencyResolution',
+  'commonLabels',
+  'commonAnnotations',
+];
+
+/** What a revision is made from. */
+interface RevisionGround {
+  /** The package object. */
+  readonly owner: JsonObject;
+  /** The live revision of that name. */
+  readonly live: JsonObject | undefined;
+  /** All revisions of the package. */
+  readonly revisions: readonly JsonObject[];
+}
+
+/** The revision, Inactive; one that is Active already stays so. */
+export function revisionChange(one: ChangedPackage, ground: RevisionGround, maker: Maker): JsonObject {
+  const { owner, live, revisions } = ground;
+  const numbers = revisions.map((revision) => at(revision, 'spec', 'revision'));
+  const highest = Math.max(0, ...numbers.filter((number) => typeof number === 'number'));
+  const own = at(live, 'spec', 'revision');
+  const isActive = textAt(live, 'spec', 'desiredState') === 'Active';
+  const settings = [...copied, ...(one.kind === 'Configuration' ? [] : ['runtimeConfigRef'])].flatMap((key) => {
+    const value = at(owner, 'spec', key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const family = one.family === undefined ? {} : { [familyLabel]: one.family };
+  const uid = textAt(owner, 'metadata', 'uid') ?? '';
+  const reference = { apiVersion: packageApiVersion, kind: one.kind, name: one.name, uid };
+  const metadata = {
+    name: one.revision,
+    labels: labelsOf(live, { [packageLabel]: one.name, ...family }, maker),
+    ...annotations(live, {}),
+    ownerReferences: ownersOf(live, maker, { reference, controls: false }),
+  };
+  const spec = {
+    ...objectAt(live, 'spec'),
+    ...Object.fromEntries(settings),
+    desiredState: isActive ? 'Active' : 'Inactive',
+    image: `${one.source}@${one.digest}`,
+    revision: isActive && typeof own === 'number' ? own : highest + 1,
+  };
+  return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
+}
+
+/** The object as it is made: without an owner before the revision is there, for the dry run. */
+export function installedObject(
+  { kind, revision, object }: PackageObject,
+  live: JsonObject | undefined,
+  maker: Maker,
+  revisionUid: string | undefined,
+): JsonObject {
+  const given = objectAt(object, 'metadata');
+  const reference = { apiVersion: packageApiVersion, kind: `${kind}Revision`, name: revision, uid: revisionUid ?? '' };
+  const owners = revisionUid === undefined ? {} : { ownerReferences: ownersOf(live, maker, { reference, controls: true }) };
+  const metadata = {
+    name: textAt(given, 'name') ?? '',
+    labels: labelsOf(live, at(given, 'labels'), maker),
+    ...annotations(live, at(given, 'annotations')),
+    ...owners,
+  };
+  return { ...keptActive(installable(object), live), metadata };
+}
+
+/** Whether what is made depends on `spec.state` of the live object. */
+export function keepsState(object: JsonObject): boolean {
+  return textAt(object, 'kind') === 'ManagedResourceDefinition';
+}
+
+/** A ManagedResourceDefinition that is Active cannot become Inactive again, which is the default: others have activated it. */
+function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObject {
+  const isActive = keepsState(object) && textAt(live, 'spec', 'state') === 'Active';
+  return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
+}
+
+export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
+  const made = change(installedObject(one, live, maker, revisionUid), live);
+  // Instances of a kind can be made once it is established; all are waited for at once.
+  return textAt(one.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
+}
+
+/** An object that a revision controls, and that the new version of its package leaves out. */
+export interface Released {
+  readonly target: JsonObject;
+  /** The reference to that revision. */
+  readonly owner: JsonObject;
+}
+
+/** The revision stays an owner, and controls no more: another package may take the object. */
+export function releaseChange({ target, owner }: Released): JsonObject {
+  return { target, type: 'Patch', content: { metadata: { ownerReferences: [{ ...owner, controller: false }] } } };
+}
+
+/** `leaving`: Active ones of the package. The new revision is activated before they are deactivated, since the new one controls the objects already. */
+export function activationChanges({ kind, revision }: Changed, leaving: readonly string[]): readonly JsonObject[] {
+  const patch = (name: string, desiredState: string): JsonObject => ({
+    target: { apiVersion: packageApiVersion, kind: `${kind}Revision`, name },
+    type: 'Patch',
+    content: { spec: { desiredState } },
+  });
+  return [patch(revision, 'Active'), ...leaving.map((name) => patch(name, 'Inactive'))];
+}

@@ -1,0 +1,86 @@
+// The kinds that packages are made of, and as whom they are written.
+import type { Identity, Location, Precondition, Resource, Write } from '../../objects/cluster.ts';
+import { type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import type { PackageKind } from '../model/package.ts';
+
+const verbs = ['get', 'list', 'create', 'update', 'delete'];
+const cluster = { verbs, namespaced: false, statusSubresource: true };
+const group = 'pkg.crossplane.io';
+
+export const packageTransactions: Resource = {
+  ...cluster,
+  group,
+  version: 'v1alpha1',
+  plural: 'transactions',
+  kind: 'Transaction',
+};
+
+export const locks: Resource = { ...cluster, group, version: 'v1beta1', plural: 'locks', kind: 'Lock' };
+
+export const definitions: Resource = {
+  ...cluster,
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+};
+
+export const stages: Resource = {
+  verbs,
+  namespaced: true,
+  statusSubresource: true,
+  group: 'tx.janus.io',
+  version: 'v1alpha1',
+  plural: 'transactions',
+  kind: 'Transaction',
+};
+
+export const configMaps: Resource = { ...stages, group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
+
+export const secrets: Resource = { ...configMaps, plural: 'secrets', kind: 'Secret' };
+
+export function packagesOfKind(kind: PackageKind): Resource {
+  return { ...cluster, group, version: 'v1', plural: `${kind.toLowerCase()}s`, kind };
+}
+
+export function revisionsOfKind(kind: PackageKind): Resource {
+  return { ...cluster, group, version: 'v1', plural: `${kind.toLowerCase()}revisions`, kind: `${kind}Revision` };
+}
+
+/** The object of which there is one. */
+export const theLock: Location = { resource: locks, name: 'lock' };
+
+export const engine: Identity = { kind: 'engine' };
+
+/** The name of the ServiceAccount that installs packages. */
+export const accountName = 'janus-packages';
+
+export function accountIn(namespace: string): Identity {
+  return { kind: 'serviceAccount', namespace, name: accountName };
+}
+
+/** The field manager of what is written outside of stages. */
+const fieldManager = 'janus-packages';
+
+/** On all that a package transaction makes. */
+export const nameLabel = 'pkg.crossplane.io/transaction';
+
+/** On its stages and their contents. */
+export const uidLabel = 'packages.janus.io/transaction-uid';
+
+/** The position of a stage in its try, from 0. */
+export const stageLabel = 'packages.janus.io/stage';
+
+/** Copied from the meta of a package to its revision. */
+export const familyLabel = 'pkg.crossplane.io/provider-family';
+
+/** What a write replaces. */
+export function preconditionOf(object: Json | undefined): Precondition {
+  return { uid: textAt(object, 'metadata', 'uid') ?? '', resourceVersion: textAt(object, 'metadata', 'resourceVersion') ?? '' };
+}
+
+/** As the ServiceAccount of packages: the write that creates the object, or that replaces `live`. */
+export function writeOf(location: Location, object: JsonObject, namespace: string, live?: JsonObject): Write {
+  const base = { identity: accountIn(namespace), location, object, fieldManager };
+  return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
+}

@@ -1,0 +1,126 @@
+// A kind that cannot be listed although Kubernetes may delete its objects with another one: its conversion webhook is gone, its API server is
+// away. The engine waits for it, but not so long that everything else waits, too.
+
+import type { UnlistableKind } from '../../objects/failure.ts';
+import { describe } from '../../objects/reference.ts';
+import { type Fault, fault } from '../checks/fault.ts';
+import { howToAllow } from '../hazards/messages.ts';
+import { isSealed, type SnapshotEntry } from '../model/entry.ts';
+import { reasonOfFailure } from '../model/reason.ts';
+import type { Status } from '../model/status.ts';
+import type { ItemView, Observation, Prepared } from '../observe/observation.ts';
+import type { Step } from './step.ts';
+import { notRestored, undoing } from './undo-transitions.ts';
+import { setAside, setStatus, waitOut } from './waiting.ts';
+
+/** ms since the beginning, of the Transaction or of its undo, for which a kind is waited for; at most half of spec.timeout. */
+const listPatience = 60_000;
+
+/**
+ * Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. After half of spec.timeout two
+ * suffice: a server that never answers makes each look take as long as a request may.
+ */
+const attempts = { most: 6, least: 2 } as const;
+
+function isLasting({ transaction, now, waits }: Observation, since: number): boolean {
+  const half = since + transaction.timeout / 2;
+  return now > Math.min(since + listPatience, half) && waits >= (now > half ? attempts.least : attempts.most);
+}
+
+/** A Delete among these whose dependents cannot all be listed: the engine waits, then refuses the Delete. */
+export function unlistableAtChecks(observation: Observation, targets: readonly Prepared[]): Step | readonly Fault[] {
+  const blind = targets.flatMap((one) =>
+    (one.failingKinds ?? []).slice(0, 1).map((unlistable) => ({ unlistable, resolved: one.resolved })),
+  );
+  const [first] = blind;
+  if (first === undefined) return [];
+  if (!isLasting(observation, observation.status.startTime ?? observation.now))
+    return waitOut(observation.status, lookingAt(first.unlistable, first.resolved), first.unlistable.failure);
+  return blind.map(({ unlistable, resolved: { index, target } }) =>
+    fault('Irreversible', `spec.changes[${index}]: ${blindDelete(unlistable, target)}`, index),
+  );
+}
+
+/** The same when the Delete is due: what was changed before is taken back then. */
+export function unlistableAtDelete(observation: Observation, view: ItemView, { index, target }: SnapshotEntry): Step | undefined {
+  const { status, now } = observation;
+  const [unlistable] = view.hazards.failingKinds;
+  if (unlistable === undefined) return undefined;
+  if (!isLasting(observation, status.startTime ?? now))
+    return waitOut(status, lookingAt(unlistable, { target }), unlistable.failure);
+  const message = blindDelete(unlistable, target);
+  return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
+}
+
+/**
+ * The undo of a Create would delete the object. If the Transaction was Committed, others may rely on what Kubernetes would delete with it, and the
+ * undo leaves the object; the same if the kind is one inside the object. Otherwise the undo deletes it, and a note says so.
+ */
+export function unlistableAtUndo(
+  observation: Observation,
+  view: ItemView,
+  { entry: { index, target }, wasCommitted }: { readonly entry: SnapshotEntry; readonly wasCommitted: boolean },
+): Step | undefined {
+  const { status, now } = observation;
+  const unlistable = view.hazards.unlistableContents ?? view.hazards.failingKinds[0];
+  if (unlistable === undefined) return undefined;
+  const { failure } = unlistable;
+  if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
+    return setAside(status, index, lookingAt(unlistable, { target }), failure);
+  if (view.hazards.unlistableContents === undefined && !wasCommitted) return undefined;
+  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: ${whyUnlistable(unlistable)}; ${nextFor(unlistable)}`;
+  return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+}
+
+/** Why the kind cannot be listed. */
+export function whyUnlistable({ kind, failure, isAway }: UnlistableKind): string {
+  return isAway === true ? `APIService ${kind} is not Available` : `listing ${kind} fails (${failure.reason})`;
+}
+
+/** What makes the kind listable again. */
+export function nextFor({ failure, isAway }: UnlistableKind): string {
+  if (isAway === true) return 'make that APIService Available or delete it, then retry the rollback';
+  const who =
+    failure.kind === 'transient'
+      ? 'make sure that the API server can list that kind'
+      : 'allow the ServiceAccount to list that kind';
+  return `${who}, then retry the rollback`;
+}
+
+/** A restored object has an owner of a kind that cannot be read: the undo of other changes continues. */
+export function unreadableOwner(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
+  const { index, target } = entry;
+  const { status, now, transaction } = observation;
+  if (view.hazards.unreadableOwner === undefined) return undefined;
+  const { kind, failure } = view.hazards.unreadableOwner;
+  const owner = isSealed(entry, transaction) ? 'an owner' : `an owner, ${kind},`;
+  if (!isLasting(observation, undoBegan(status, now)))
+    return setAside(status, index, `reading ${owner} of ${describe(target)}`, failure);
+  const message = `${describe(target)} has ${owner} that cannot be read (${failure.reason}): Kubernetes deletes objects whose owners do not exist; make sure that the ServiceAccount can read that kind`;
+  return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+}
+
+/** The kind of the object is not served in the version of the change: others are undone meanwhile, and after it. */
+export function unservedAtUndo(observation: Observation, { live }: ItemView, entry: SnapshotEntry): Step | undefined {
+  const { status, now } = observation;
+  const { index, target, resource } = entry;
+  if (live.kind !== 'trouble' || live.isUnserved !== true) return undefined;
+  const name = describe(target);
+  if (!isLasting(observation, undoBegan(status, now))) return setAside(status, index, `reading ${name}`, live.failure);
+  const { plural, group, version } = resource;
+  const message = `${name} cannot be read: version ${version} of ${plural}.${group} is not served, and the object may exist in another one; serve that version again, then retry the rollback; if the kind was deleted, allow the ServiceAccount to get its CustomResourceDefinition before`;
+  return setStatus(notRestored(status, index, now, { reason: 'UnknownKind', message }), message);
+}
+
+function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: number): number {
+  return Math.max(rollbackStartedAt ?? now, rollbackObservedAt ?? 0);
+}
+
+function lookingAt({ kind }: UnlistableKind, { target }: Pick<SnapshotEntry, 'target'>): string {
+  return `listing ${kind} to find what would be deleted with ${describe(target)}`;
+}
+
+function blindDelete(unlistable: UnlistableKind, target: SnapshotEntry['target']): string {
+  const why = `what would be deleted with it is unknown, since ${whyUnlistable(unlistable)}`;
+  return `Delete of ${describe(target)} cannot be undone: ${why}; fix that kind, or ${howToAllow}`;
+}

@@ -1,0 +1,53 @@
+// What others would lose by a change or by its undo, as far as it could be read (read.ts): one value of the view of an item.
+import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
+import type { StoredObjects } from '../model/crds.ts';
+
+export interface Hazards {
+  /** What others would lose, by name. */
+  readonly lost: readonly string[];
+  /** What would be lost of targets of the same Transaction whose undo comes first. */
+  readonly awaited: readonly string[];
+  /** PersistentVolumeClaims with a volume that a controller made for the object, and deletes with it. */
+  readonly claims: readonly string[];
+  /** Volumes that were not made for the claim, and that Kubernetes deletes with it. */
+  readonly volumes: readonly string[];
+  /** Kinds that the ServiceAccount may not list: their objects are unknown. */
+  readonly forbiddenKinds: readonly string[];
+  /** Kinds that cannot be listed for now: their objects are unknown. */
+  readonly failingKinds: readonly UnlistableKind<Passing>[];
+  /** APIServices that are not Available: the objects of their kinds are unknown. */
+  readonly unavailable: readonly string[];
+  /** Of a Namespace or a CRD: a kind in it that cannot be listed. */
+  readonly unlistableContents?: UnlistableKind;
+  /** uids of owners that no longer exist. */
+  readonly goneOwners: readonly string[];
+  /** uids of owners that the ServiceAccount may not read; they may no longer exist. */
+  readonly forbiddenOwners: readonly string[];
+  /** An owner that cannot be read for now. */
+  readonly unreadableOwner?: UnlistableKind<Passing>;
+  /** Of a restored token: whether the ServiceAccount of that name is the same, another one, or missing. */
+  readonly tokenOf?: 'same' | 'other' | 'nobody';
+  /** Of a CRD whose storage version moved: its objects that were written since. */
+  readonly stored?: StoredObjects;
+  /** Of a CRD whose storage version moves: whether the undo can move it back. */
+  readonly movesBack?: boolean;
+  /** A read that failed for now. */
+  readonly trouble?: Failure;
+}
+
+export const noHazards: Hazards = {
+  lost: [],
+  awaited: [],
+  claims: [],
+  volumes: [],
+  forbiddenKinds: [],
+  failingKinds: [],
+  unavailable: [],
+  goneOwners: [],
+  forbiddenOwners: [],
+};
+
+/** What several reads found; no two of them find the same. */
+export function merged(...found: readonly Partial<Hazards>[]): Hazards {
+  return Object.assign({}, noHazards, ...found);
+}

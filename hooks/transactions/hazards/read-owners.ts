@@ -1,0 +1,204 @@
+// Whether the owners that an object names, or the ServiceAccount of a token, still exist: if not, Kubernetes deletes the object.
+import type { Answer, Identity, Reader, ResourceAnswer, ResourcesAnswer } from '../../objects/cluster.ts';
+import { isToken, tokenAccount } from '../../objects/content/generated.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
+import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
+import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
+import { describe, groupOf } from '../../objects/reference.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
+import { foreign } from '../../objects/words.ts';
+import { type Fault, fault } from '../checks/fault.ts';
+import type { Resolved } from '../checks/targets.ts';
+import { isSealed } from '../model/entry.ts';
+import type { Transaction } from '../model/transaction.ts';
+import type { Prepared } from '../observe/observation.ts';
+import { isAway, isUnserved, untilServed } from '../reading/served.ts';
+import { serviceAccountOf, serviceAccounts } from '../writes/resources.ts';
+import type { Hazards } from './hazards.ts';
+import type { HazardContext } from './read-context.ts';
+
+export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
+  const references = at(object, 'metadata', 'ownerReferences');
+  return isList(references) ? references.filter(isObject) : [];
+}
+
+/** The owners of the second object that the first one does not name. */
+function ownersLackedBy(object: JsonObject | undefined, other: JsonObject | undefined): readonly JsonObject[] {
+  const uids = new Set(ownersOf(object).map((owner) => textAt(owner, 'uid')));
+  return ownersOf(other).filter((owner) => !uids.has(textAt(owner, 'uid')));
+}
+
+/** The owners, and for a restored object what becomes of them. `live`: the object as it is. */
+export async function readOwners(
+  { looker, entry }: HazardContext,
+  live: JsonObject | undefined,
+  restored: JsonObject,
+): Promise<Partial<Hazards>> {
+  const owners = ownersLackedBy(live, restored);
+  const found = await lookForOwners(looker.reader, looker.identity, owners, entry.target.namespace);
+  const uidsOf = (some: readonly JsonObject[]): readonly string[] => some.map((owner) => textAt(owner, 'uid') ?? '');
+  return {
+    goneOwners: uidsOf(found.gone),
+    forbiddenOwners: uidsOf([...found.hidden, ...found.unserved]),
+    ...(found.trouble === undefined ? {} : { unreadableOwner: found.trouble }),
+  };
+}
+
+/** Of a restored token: whether its ServiceAccount is there. */
+export async function readAccount({ looker, entry }: HazardContext, restored: JsonObject): Promise<Partial<Hazards>> {
+  const { namespace } = entry.target;
+  if (!isToken(restored) || namespace === undefined) return {};
+  const { name, uid } = tokenAccount(restored);
+  const answer = await looker.reader.getMetadata({ resource: serviceAccounts, namespace, name }, looker.identity);
+  if (answer.kind === 'ok') return { tokenOf: textAt(answer.object, 'metadata', 'uid') === uid ? 'same' : 'other' };
+  if (answer.failure.kind === 'transient') return { trouble: answer.failure };
+  // A ServiceAccount that may not be read may be another one: the Secret is recreated without its token, and gets a new one.
+  return { tokenOf: answer.failure.kind === 'absent' ? 'nobody' : 'other' };
+}
+
+type Wrong = { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'trouble'; readonly failure: Failure };
+
+/** The fault of the owners that the change gives to its object; undefined if there is none. */
+export async function wrongOwner(
+  { reader, transaction }: { readonly reader: Reader; readonly transaction: Transaction },
+  { prior, expected, resolved }: Prepared,
+): Promise<Wrong | undefined> {
+  const given = ownersLackedBy(prior, expected);
+  const { namespace } = resolved.target;
+  const found = await lookForOwners(reader, serviceAccountOf(transaction), given, namespace);
+  if (found.trouble !== undefined) return { kind: 'trouble', failure: found.trouble.failure };
+  const [dead] = [...found.gone, ...found.leaving, ...found.unserved];
+  const [hidden] = found.hidden;
+  if (dead !== undefined) return { kind: 'fault', fault: deadOwnerFault(dead, resolved, transaction) };
+  return hidden === undefined ? undefined : { kind: 'fault', fault: hiddenOwnerFault(hidden, resolved, transaction) };
+}
+
+/** Faults of owners that an earlier change of the same Transaction deletes, be it to create them again. */
+export function deletedOwnerFaults(targets: readonly Prepared[], transaction: Transaction): readonly Fault[] {
+  return targets.flatMap(({ prior, expected, resolved }) => {
+    const before = targets.filter((one) => isDeleting(one) && one.resolved.index < resolved.index);
+    const deleted = new Set(before.map((one) => textAt(one.prior, 'metadata', 'uid')));
+    const dead = ownersLackedBy(prior, expected).find((owner) => deleted.has(textAt(owner, 'uid')));
+    return dead === undefined ? [] : [deadOwnerFault(dead, resolved, transaction)];
+  });
+}
+
+function isDeleting({ resolved, recreates }: Prepared): boolean {
+  return resolved.change.type === 'Delete' || recreates === true;
+}
+
+function deadOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {
+  const why = `is given ${nameOf(owner, resolved, transaction)} as owner, which will not exist: Kubernetes would delete the object; remove that owner from metadata.ownerReferences, or name an existing one with its uid`;
+  return fault('Invalid', `spec.changes[${resolved.index}]: ${describe(resolved.target)} ${why}`, resolved.index);
+}
+
+function hiddenOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {
+  const { namespace, serviceAccountName } = transaction;
+  const why = `is given ${nameOf(owner, resolved, transaction)} as owner, which ServiceAccount ${namespace}/${serviceAccountName} may not read: if it does not exist, Kubernetes deletes the object; allow the ServiceAccount to get it, or leave it out of metadata.ownerReferences`;
+  return fault('Forbidden', `spec.changes[${resolved.index}]: ${describe(resolved.target)} ${why}`, resolved.index);
+}
+
+function nameOf(owner: JsonObject, resolved: Resolved, transaction: Transaction): string {
+  if (isSealed(resolved, transaction)) return 'an object';
+  return `${shown(owner, 'kind')} ${shown(owner, 'name')} (uid ${shown(owner, 'uid')})`;
+}
+
+const longest = 253;
+
+function shown(owner: JsonObject, key: string): string {
+  return foreign(textAt(owner, key) ?? '', longest);
+}
+
+/** The owners that may be a problem. */
+interface OwnersFound {
+  /** They no longer exist. */
+  readonly gone: readonly JsonObject[];
+  /** They are being deleted. */
+  readonly leaving: readonly JsonObject[];
+  /** The identity may not read them: they may be gone too. */
+  readonly hidden: readonly JsonObject[];
+  /** Their kind is served in no version: they may be gone too. */
+  readonly unserved: readonly JsonObject[];
+  /** An owner that cannot be read for now counts as existing: this is the first such kind. */
+  readonly trouble?: UnlistableKind<Passing>;
+}
+
+/** `namespace`: that of the object. */
+export async function lookForOwners(
+  reader: Reader,
+  identity: Identity,
+  owners: readonly JsonObject[],
+  namespace: string | undefined,
+): Promise<OwnersFound> {
+  const find = finder(reader);
+  const look = async (owner: JsonObject) => stateOf({ reader, identity, namespace }, owner, await find(owner));
+  // Who may write the object decides how many it names.
+  const states = await inTurn(owners, look);
+  const unread = owners.flatMap((owner, index) => {
+    const state = states[index];
+    return typeof state === 'object' ? [{ kind: kindIn(owner), failure: state }] : [];
+  });
+  const [trouble] = unread;
+  return {
+    gone: owners.filter((_, index) => states[index] === 'gone'),
+    leaving: owners.filter((_, index) => states[index] === 'leaving'),
+    hidden: owners.filter((_, index) => states[index] === 'hidden'),
+    unserved: owners.filter((_, index) => states[index] === 'unserved'),
+    ...(trouble === undefined ? {} : { trouble }),
+  };
+}
+
+function kindIn(owner: JsonObject): string {
+  return `${shown(owner, 'kind')} of ${shown(owner, 'apiVersion')}`;
+}
+
+type Served = ResourceAnswer | 'unserved';
+
+// The version that an owner is named by may not be served any more: the owner is the same object in any other one.
+function finder(reader: Reader): (owner: JsonObject) => Promise<Served> {
+  let everything: Promise<ResourcesAnswer> | undefined;
+  return async (owner) => {
+    const [apiVersion, kind] = [textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? ''];
+    const exact = await reader.resource(apiVersion, kind);
+    if (exact.kind === 'ok' || exact.failure.kind !== 'absent') return exact;
+    everything ??= reader.resources();
+    return inAnyVersion(await everything, groupOf(apiVersion), kind, exact.failure);
+  };
+}
+
+function inAnyVersion(all: ResourcesAnswer, group: string, kind: string, failure: Failure): Served {
+  if (all.kind === 'failed') return all;
+  const resource = all.resources.find((one) => one.group === group && one.kind === kind);
+  if (resource !== undefined) return { kind: 'ok', resource };
+  return isAway(all.away, group) ? { kind: 'failed', failure: untilServed(failure) } : 'unserved';
+}
+
+type State = 'alive' | 'leaving' | 'gone' | 'hidden' | 'unserved' | Passing;
+
+interface Place {
+  readonly reader: Reader;
+  readonly identity: Identity;
+  readonly namespace: string | undefined;
+}
+
+async function stateOf(place: Place, owner: JsonObject, served: Served): Promise<State> {
+  if (served === 'unserved') return served;
+  if (served.kind === 'failed') return stateOfFailure(served.failure);
+  const { reader, identity, namespace } = place;
+  const within = served.resource.namespaced && namespace !== undefined ? { namespace } : {};
+  const location = { resource: served.resource, name: textAt(owner, 'name') ?? '', ...within };
+  const answer: Answer = await reader.getMetadata(location, identity);
+  if (answer.kind === 'failed') return stateOfFailure(answer.failure);
+  return stateIn(answer.object, owner);
+}
+
+function stateIn(object: JsonObject, owner: JsonObject): 'alive' | 'leaving' | 'gone' {
+  if (textAt(object, 'metadata', 'uid') !== textAt(owner, 'uid')) return 'gone';
+  return isTerminating(object) ? 'leaving' : 'alive';
+}
+
+function stateOfFailure(failure: Failure): State {
+  if (isUnserved(failure)) return untilServed(failure);
+  if (failure.kind === 'absent') return 'gone';
+  return failure.kind === 'transient' ? failure : 'hidden';
+}

@@ -1,0 +1,80 @@
+// The objects of a CRD that lose by a change of it: those that hold values which a schema drops, and those that may be stored in a version
+// which the undo takes away (attribution/stored-versions.ts).
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
+import { instancesOf, isDefinition, newStoredVersions, settledAt } from '../model/crds.ts';
+import { isAfter } from '../model/others.ts';
+import { allListed, listAll } from '../reading/listing.ts';
+import { isWithoutObjects } from '../reading/served.ts';
+import { definitions } from '../writes/resources.ts';
+import { dependentOf } from './dependents.ts';
+import type { Hazards } from './hazards.ts';
+import { isPruned, pruningVersions, readableVersion } from './pruning.ts';
+import { type HazardContext, type Staying, sorted } from './read-context.ts';
+
+interface States {
+  readonly before: JsonObject | undefined;
+  readonly after: JsonObject | undefined;
+}
+
+type Found = Partial<Hazards>;
+
+/** The objects that hold values which the schema of `after` drops. */
+export async function readValues(context: HazardContext, { before = {}, after = {} }: States): Promise<Found> {
+  const { looker } = context;
+  const schemas = { before, after };
+  const found = await inTurn(pruningVersions(before, after), (version) => {
+    const resource = { ...instancesOf(before), version: readableVersion(before, version) };
+    const pick = (object: JsonObject) => (isPruned(object, schemas, version) ? [dependentOf(resource, object)] : []);
+    // What is picked depends on both schemas: another state of the CRD is another list.
+    const key = `pruned ${version} ${resource.plural}.${resource.group} ${textAt(before, 'metadata', 'resourceVersion')}`;
+    return looker.looks.once(key, () => listAll(looker, key, { resource, namespace: undefined, whole: true }, pick));
+  });
+  const listed = allListed(found);
+  if (listed.kind === 'failed') return { trouble: listed.failure };
+  const isStillPruned = ({ after: { object } }: Staying): boolean =>
+    pruningVersions(before, after).some((version) => isPruned(object, schemas, version));
+  return sorted(context, listed.items, isStillPruned);
+}
+
+/** The objects that were written since the change, if its undo takes a stored version away. */
+export async function readWritten(context: HazardContext, live: JsonObject, prior: JsonObject, now: number): Promise<Found> {
+  const { looker, entry, undo } = context;
+  if (!isDefinition(entry.resource) || newStoredVersions(live, prior).length === 0) return {};
+  const stored = { now, others: [], awaited: [] };
+  if (now <= settledAt(live)) return { stored };
+  const since = undo?.status.items[entry.index]?.resourceVersion ?? textAt(prior, 'metadata', 'resourceVersion');
+  const resource = instancesOf(live);
+  const written = (object: JsonObject) => (isBefore(object, since) ? [] : [dependentOf(resource, object)]);
+  const listing = await listAll(looker, 'stored', { resource, namespace: undefined }, written);
+  switch (listing.kind) {
+    case 'listed': {
+      const { lost, awaited } = sorted(context, listing.items, () => true);
+      return { stored: { now, others: lost, awaited } };
+    }
+    case 'denied':
+      return { stored: { ...stored, others: [`any ${resource.kind} (the ServiceAccount may not list them)`] } };
+    default:
+      return { trouble: listing.failure };
+  }
+}
+
+// Where a version is not known, the order is not: then it may have been written since.
+function isBefore(object: JsonObject, since: string | undefined): boolean {
+  const own = textAt(object, 'metadata', 'resourceVersion');
+  return isAfter({ type: 'Update', resourceVersion: since }, own);
+}
+
+/** Whether an undo can move the storage version back: the kind has no objects, as far as the ServiceAccount can see. */
+export async function readMovesBack({ looker, undo }: HazardContext, { before = {} }: States): Promise<Found> {
+  if (undo !== undefined) return {};
+  const { reader, identity } = looker;
+  const kind = instancesOf(before);
+  const [found, write] = await Promise.all([
+    reader.listMetadata(kind, undefined, identity, { limit: 1 }),
+    reader.allowed({ verb: 'update', group: definitions.group, resource: definitions.plural, subresource: 'status' }, identity),
+  ]);
+  const isEmpty =
+    found.kind === 'ok' ? found.items.length === 0 : found.failure.kind === 'absent' && (await isWithoutObjects(looker, kind));
+  return { movesBack: isEmpty && write.kind === 'ok' && write.allowed };
+}

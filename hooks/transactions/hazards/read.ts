@@ -1,0 +1,122 @@
+// The reads that the table of hazards names, for a change and for its undo. Only reads.
+import type { Resource } from '../../objects/cluster.ts';
+import { whyIncomparable } from '../../objects/content/bulk.ts';
+import { writesAsController } from '../../objects/content/derived.ts';
+import { managersOf } from '../../objects/content/fields.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { field, pathText } from '../../objects/content/path.ts';
+import type { JsonObject } from '../../objects/json.ts';
+import { describe, identityOf, kindOf } from '../../objects/reference.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import { cascade, type Dependent, isDerived, isMadeBy, type Maker } from './dependents.ts';
+import { type Hazards, merged, noHazards } from './hazards.ts';
+import { listContained, nothingContained } from './read-contained.ts';
+import { type HazardContext, sorted } from './read-context.ts';
+import { listCandidates } from './read-dependents.ts';
+import { readAccount, readOwners } from './read-owners.ts';
+import { readMovesBack, readValues, readWritten } from './read-stored.ts';
+import { readClaims, readVolumes } from './read-volumes.ts';
+import { type Read, readsOf } from './table.ts';
+
+interface States {
+  readonly before: JsonObject | undefined;
+  readonly after: JsonObject | undefined;
+}
+
+type Found = Partial<Hazards>;
+
+const readers: Readonly<Record<Read, (context: HazardContext, states: States) => Promise<Found>>> = {
+  dependents: readDeletion,
+  tokens: readDeletion,
+  pods: readDeletion,
+  contents: readDeletion,
+  volumes: readDeletion,
+  endpoints: readEndpoints,
+  values: readValues,
+  claims: readClaims,
+  storage: readMovesBack,
+};
+
+/** What the rows of the table need that the change from one state to the other triggers. */
+export async function readHazards(context: HazardContext, states: States): Promise<Hazards> {
+  const { resource, target } = context.entry;
+  const reads = readsOf({ kind: kindOf(resource), target, ...states }).map((read) => readers[read]);
+  return merged(...(await Promise.all([...new Set(reads)].map((read) => read(context, states)))));
+}
+
+/** The same for the undo of a change, with what the restored object depends on. */
+export async function readUndoHazards(
+  context: HazardContext,
+  { type, prior }: Pick<SnapshotEntry, 'type' | 'prior'>,
+  live: JsonObject | undefined,
+  now: number,
+): Promise<Hazards> {
+  if (type === 'Create' && live !== undefined)
+    return isTerminating(live) ? noHazards : readHazards(context, { before: live, after: undefined });
+  const isRestored = type === 'Delete' ? live === undefined : live !== undefined;
+  if (!isRestored || prior === undefined) return noHazards;
+  const [found, ...more] = await Promise.all([
+    readHazards(context, { before: live, after: prior }),
+    readOwners(context, live, prior),
+    live === undefined ? readAccount(context, prior) : readWritten(context, live, prior, now),
+  ]);
+  return merged(found, ...more);
+}
+
+/** What Kubernetes deletes with the object. In an undo, objects that controllers of the object made are not of others. */
+async function readDeletion(context: HazardContext, { before: object = {} }: States): Promise<Found> {
+  const { looker, entry, gone, isAgain, undo } = context;
+  const deletion = { resource: entry.resource, target: entry.target, object };
+  const [candidates, contained] = await Promise.all([
+    listCandidates(looker, deletion, isAgain),
+    undo === undefined ? nothingContained : listContained(looker, deletion, gone),
+  ]);
+  if (candidates.kind === 'trouble') return { trouble: candidates.failure };
+  if (contained.kind === 'trouble') return { trouble: contained.failure };
+  const made = new Set<Dependent>();
+  const isMade = (dependent: Dependent, by: Maker): boolean => {
+    const isIts = isDerived(dependent, deletion) || (undo !== undefined && isMadeBy(dependent, by));
+    if (isIts) made.add(dependent);
+    return isIts;
+  };
+  const dependents = cascade(deletion, candidates, isMade);
+  const behind = undo === undefined ? {} : await readVolumes(context, object, [...made]);
+  const { forbiddenKinds, failingKinds, unavailable } = candidates;
+  return {
+    ...sorted(context, [...(contained.kind === 'known' ? contained.dependents : []), ...dependents]),
+    ...behind,
+    forbiddenKinds: [...(behind.forbiddenKinds ?? []), ...forbiddenKinds],
+    failingKinds,
+    unavailable,
+    ...(contained.kind === 'unlistable' ? { unlistableContents: contained.unlistable } : {}),
+  };
+}
+
+const endpoints: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'endpoints',
+  kind: 'Endpoints',
+  namespaced: true,
+  verbs: [],
+  statusSubresource: false,
+};
+
+/**
+ * Endpoints whose addresses somebody wrote. If a controller of Kubernetes wrote them last, they are no loss, whoever annotated them. If the
+ * ServiceAccount may not read them, nobody knows.
+ */
+async function readEndpoints({ looker, entry, gone }: HazardContext): Promise<Found> {
+  const { name, namespace = '' } = entry.target;
+  const reference = { apiVersion: endpoints.version, kind: endpoints.kind, namespace, name };
+  if (gone.has(identityOf(reference))) return {};
+  const found = await looker.reader.getMetadata({ resource: endpoints, namespace, name }, looker.identity);
+  if (found.kind === 'failed') return found.failure.kind === 'transient' ? { trouble: found.failure } : {};
+  const isUnreadable = whyIncomparable(found.object) !== undefined;
+  const writers = (isUnreadable ? [] : managersOf(found.object)).filter(({ fields }) => fields.has(addresses));
+  const isOfOthers = isUnreadable || writers.some((manager) => !writesAsController(kindOf(endpoints), manager));
+  return isOfOthers ? { lost: [describe(reference)] } : {};
+}
+
+// One list, which whoever writes it owns as a whole.
+const addresses = pathText([field('subsets')]);

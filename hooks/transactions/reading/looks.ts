@@ -1,0 +1,80 @@
+// Results of reads are shared for a moment: all Deletes of a call share one list of dependents. A look that takes longer than a call
+// continues in the next call: the process keeps what it has found so far.
+
+import type { Place } from '../../objects/requests/pager.ts';
+
+/** A list in progress. */
+export interface Begun {
+  readonly pages: readonly (readonly unknown[])[];
+  /** How many items were found. */
+  readonly count: number;
+  /** Where the list continues; undefined if it is complete. */
+  readonly next: Place | undefined;
+}
+
+/** Lists by name, for each look by its key. */
+export type Lists = ReadonlyMap<string, ReadonlyMap<string, Begun>>;
+
+export interface Looks {
+  /** The answer for `key`: the last one if it is not older than a moment, otherwise a new one from `ask`. */
+  once<Result>(key: string, ask: () => Promise<Result>): Promise<Result>;
+  /** Whether there is time for another page. */
+  isTime(): boolean;
+  /** What a list of the look `key` has found so far, in this call or in the one before. */
+  begun(key: string, list: string): Begun | undefined;
+  /** Keeps `begun`; without it, the list starts again the next time. */
+  keep(key: string, list: string, begun: Begun | undefined): void;
+  /** The lists that the next call continues; none if all are complete. */
+  unfinished(): Lists;
+  readonly kinds: KnownKinds;
+}
+
+/** By place: kinds that a second list of a place must contain. Calls of one process share them. */
+export interface KnownKinds {
+  get(place: string): ReadonlySet<string> | undefined;
+  set(place: string, kinds: ReadonlySet<string>): void;
+}
+
+/** ms for which a look counts, from its start. */
+const lookAge = 1_000;
+
+interface LookOptions {
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  /** Monotonic ms after which no page is read: the step after the look needs the rest of the call's time. */
+  readonly until: number;
+  /** The lists that the previous call did not complete. */
+  readonly lists: Lists;
+  readonly kinds?: KnownKinds;
+}
+
+/** Made for one call. */
+export function createLooks({ now, until, lists, kinds = new Map() }: LookOptions): Looks {
+  const looks = new Map<string, { readonly began: number; readonly answer: Promise<unknown> }>();
+  const found = new Map([...lists].map(([key, look]) => [key, new Map(look)] as const));
+  let isOver = false;
+  return {
+    once<Result>(key: string, ask: () => Promise<Result>): Promise<Result> {
+      const known = looks.get(key);
+      if (known !== undefined && now() < known.began + lookAge) return known.answer as Promise<Result>;
+      if (known !== undefined) found.delete(key);
+      const answer = ask();
+      looks.set(key, { began: now(), answer });
+      return answer;
+    },
+    isTime() {
+      const isTime = now() < until;
+      isOver ||= !isTime;
+      return isTime;
+    },
+    begun: (key, list) => found.get(key)?.get(list),
+    keep(key, list, begun) {
+      const look = found.get(key) ?? new Map<string, Begun>();
+      found.set(key, look);
+      if (begun === undefined) look.delete(list);
+      else look.set(list, begun);
+    },
+    unfinished: () => (isOver ? found : new Map()),
+    kinds,
+  };
+}
