@@ -12,7 +12,10 @@ const mostTerms = 75;
 
 function wordsOf(name: string): readonly string[] {
   const spaced = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2');
-  return spaced.toLowerCase().split(/[^a-z]+/).filter((word) => word.length > 1);
+  return spaced
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word.length > 1);
 }
 
 /** Without the ending of a plural, a participle or an agent. */
@@ -47,13 +50,20 @@ t.test('each word of an exported type name is known', async (t) => {
   const isKnown = (name: string): boolean => wordsOf(name).every((word) => known.has(stemOf(word)));
   t.ok(types.length > 200, 'there are types');
   t.notOk(isKnown('LockDoorbell'), 'a word is refused if no list has it');
-  t.same(types.filter(({ name }) => !isKnown(name)), [], 'use a term, or add it to docs/glossary.md');
+  t.same(
+    types.filter(({ name }) => !isKnown(name)),
+    [],
+    'use a term, or add it to docs/glossary.md',
+  );
 });
 
 t.test('the list of programming words has no needless word, and is short', async (t) => {
   t.ok(programming.length <= mostProgrammingWords, `${programming.length} words`);
   const used = new Set(types.flatMap(({ name }) => wordsOf(name)).map(stemOf));
-  t.same(programming.filter((word) => !used.has(stemOf(word))), []);
+  t.same(
+    programming.filter((word) => !used.has(stemOf(word))),
+    [],
+  );
   t.same(programming, programming.toSorted());
 });
 
