@@ -1,8 +1,8 @@
-// `npm run bench`: measures the cost of Transactions, on a control plane of its own. Prints one line of JSON per row on standard
-// output as soon as the row is measured, then the table. `--rows 10,many` measures only these rows, also those on demand
-// (scripts/bench/rows.ts). `--against DIR` measures each row first with the engine of another checkout (set up by npm ci), on the
-// same control plane; `--turns 5` measures that many times, in turn, and prints ratios of medians. `--trace out.html` draws one Transaction on a time line instead, with as many changes as `--rows` says.
-// `--profile folder` stores a CPU profile of the hook in that folder.
+// `npm run bench`: measures the cost of Transactions, on a control plane of its own. After each row it prints one line of JSON on standard
+// output, and at the end the table. `--rows 10,many` measures only these rows, also rows on demand (scripts/bench/rows.ts). `--against DIR`
+// measures each row first with the engine of another checkout (set up by npm ci), on one control plane. `--turns 5` measures 5 times, in
+// turn, and prints ratios of medians. `--trace out.html` draws one Transaction on a time line instead, with the changes of the row in
+// `--rows`. `--profile folder` stores a CPU profile of the hook in that folder.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { besideOthers, besideRows, measureBeside } from './bench/beside.ts';
@@ -87,12 +87,12 @@ async function run(chosen: readonly Row[], { profile, against: other }: Compared
     for (const row of ofEngine) lines.push(...printed(await linesOf(world, row)));
     printed(world.starts);
     const loop = lines[0]?.loop === 'metacontroller' ? 'the real Metacontroller' : 'a double of Metacontroller';
-    tell(lines, `Through ${loop}, on an API server of its own`);
+    printTable(lines, `Through ${loop}, on an API server of its own`);
   }
   for (const { name } of chosen.filter(({ installs }) => installs === true))
-    tell(printed(await measureInstalls(undo, name)), 'Installs of packages, on a control plane of their own');
+    printTable(printed(await measureInstalls(undo, name)), 'Installs of packages, on a control plane of their own');
   if (chosen.some(({ packages }) => packages === true))
-    tell(printed(await measurePackages(undo, profile)), 'Trees of packages, from a registry of its own');
+    printTable(printed(await measurePackages(undo, profile)), 'Trees of packages, from a registry of its own');
 }
 
 async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
@@ -104,7 +104,7 @@ function printed(lines: readonly Line[]): readonly Line[] {
   return lines;
 }
 
-function tell(lines: readonly Line[], title: string): void {
+function printTable(lines: readonly Line[], title: string): void {
   process.stdout.write(`\n${title}:\n\n${tableOf(lines)}\n\n`);
   for (const sentence of [...comparisons(lines), ...besideOthers(lines)]) process.stdout.write(`${sentence}\n`);
 }

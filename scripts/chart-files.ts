@@ -1,4 +1,4 @@
-// The files that the chart has copies of, by their paths in it. Real files: archivers of sources (Flux) drop links.
+// The files that the chart copies, by their paths in the chart. They are not links, because Flux drops links in archives of sources.
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,6 +11,6 @@ export const chartFiles: Readonly<Record<string, string>> = Object.fromEntries(
   [...own, ...theirs]
     .filter((path) => !/(^manifests\/namespace|kustomization)\.yaml$/.test(path))
     .sort()
-    // Helm creates what is in crds/ before it looks up the kinds of all others, and leaves what is there already.
+    // Helm creates the files in crds/ before it looks up the kinds of all other files. It does not change existing objects.
     .map((path) => [path.replace('test/fixtures/metacontroller/install', /-crds-/.test(path) ? 'crds' : 'metacontroller'), path]),
 );

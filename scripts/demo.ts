@@ -1,7 +1,7 @@
-// `npm run demo`: the main use, live, on a control plane of its own. Exit code 0 only if the cluster is as announced.
+// `npm run demo`: shows the main use, live, on a control plane of its own. Exit code 0 only if the cluster is in the announced state.
 // `npm run demo -- packages`: packages of Crossplane, installed whole or not at all.
-// `npm run demo -- --keep` leaves it running until Ctrl-C; `--kubeconfig FILE` takes a cluster of the user's in place of one of its own.
-// However the demo ends, it leaves nothing behind. What is imported here loads at once, so that the first lines come at once.
+// `npm run demo -- --keep` leaves it running until Ctrl-C; `--kubeconfig FILE` uses a cluster of the user instead of its own.
+// However the demo ends, it leaves nothing behind. The imports here load fast, so that the first lines appear at once.
 import { announce, type DemoOptions, readDemoOptions } from './demo/options.ts';
 
 process.exit(await main(process.argv.slice(2)));

@@ -23,7 +23,7 @@ process.on('unhandledRejection', (error) => {
 void run();
 
 async function run(): Promise<void> {
-  // The loop calls the hook at a fixed port, so every restart uses the same one.
+  // The loop calls the hook at a fixed port, so every restart uses this port.
   const environment = { PORT: String(await freePort()) };
   const { client, kubeconfig, hook } = await startWorld(undo, { environment });
   const nextSave = follow();
@@ -50,7 +50,7 @@ function show({ process: { stdout, stderr } }: RunningHook): void {
   stderr?.pipe(process.stderr, { end: false });
 }
 
-/** A source does not compile: the next save may fix it. */
+/** A source does not compile. The next save may correct it. */
 function showFailure(error: Error): undefined {
   if (!ending) process.stderr.write(`${error.message}\n`);
 }

@@ -49,7 +49,7 @@ function count(): void {
   shownAt = performance.now();
 }
 
-/** Asked before each case. */
+/** Checked before each case. */
 function isOver(): boolean {
   if (!isInterrupted) count();
   return isInterrupted;
@@ -74,9 +74,9 @@ async function main(): Promise<number> {
   }
   const sums = { passed: 0, failed: 0 };
   const options = { select: isSelected, atOnce: Number(values.jobs), isOver };
-  await inWorld(chosen, sums, (world, one) => campaign(world, one, { ...options, onFailure: tell }));
+  await inWorld(chosen, sums, (world, one) => campaign(world, one, { ...options, onFailure: printWithEvidence }));
   await inWorld(withProcesses, sums, (world, one) =>
-    processCampaign(world, one, { ...options, onFailure: tellFailure, onNote: tellNote }),
+    processCampaign(world, one, { ...options, onFailure: printFailure, onNote: printNote }),
   );
   console.log(`${sums.passed} passed, ${sums.failed} failed`);
   return sums.passed > 0 && sums.failed === 0 && !isInterrupted ? 0 : 1;
@@ -93,14 +93,14 @@ async function tryPackages(): Promise<number> {
   try {
     const { together, jobs, every, seed } = values;
     const numbers = { isAtOnce: together, atOnce: Number(jobs), every: Number(every), seed: Number(seed) };
-    const options = { stories: chosen, ...numbers, replay: values.replay, isOver: () => isInterrupted, onCase: tellCase };
+    const options = { stories: chosen, ...numbers, replay: values.replay, isOver: () => isInterrupted, onCase: printCase };
     return conclude(await packageCampaign({ teardown: (handler) => undo.add(async () => void (await handler())) }, options));
   } finally {
     await undo.run();
   }
 }
 
-function tellCase(id: string, violations: readonly string[]): void {
+function printCase(id: string, violations: readonly string[]): void {
   count();
   if (violations.length > 0) console.log(`FAILED ${id}\n${violations.map((text) => `    ${text}`).join('\n')}`);
 }
@@ -157,7 +157,7 @@ function narrowed(scenario: Scenario, story: string): readonly Scenario[] {
   return cases.length === 0 ? [] : [{ ...scenario, cases }];
 }
 
-/** `--scenario S20` selects all whose names begin with it. */
+/** `--scenario S20` selects all scenarios whose names begin with S20. */
 function chosenProcessScenarios(): readonly ProcessScenario[] {
   if (values.story !== undefined) return [];
   const wanted = values.replay === undefined ? values.scenario?.split(',') : [values.replay];
@@ -171,17 +171,17 @@ function isSelected(id: string, index: number): boolean {
   return index % Number(values.every) === Number(values.seed) % Number(values.every);
 }
 
-function tellNote(id: string, text: string): void {
+function printNote(id: string, text: string): void {
   console.log(`    ${id}: ${text}`);
 }
 
-function tellFailure({ id, violations }: Failure): void {
+function printFailure({ id, violations }: Failure): void {
   console.log(`FAILED ${id}\n${violations.map((text) => `    ${text}`).join('\n')}`);
   console.log(`    again: npm run faults -- --replay ${id}`);
 }
 
-function tell(failure: Failure, { evidence }: Outcome): void {
-  tellFailure(failure);
+function printWithEvidence(failure: Failure, { evidence }: Outcome): void {
+  printFailure(failure);
   if (values.replay === undefined) return;
   for (const { number, hookCall, what, outcome } of evidence?.portCalls ?? [])
     console.log(`    ${number} [call ${hookCall}] ${what}: ${outcome}`);

@@ -1,5 +1,4 @@
-// Writes the manifests that are generated from schemas/, the files that the chart has copies of, and the version of Node in documents:
-// node scripts/generate.ts
+// `npm run generate`: writes the manifests from schemas/, the files that the chart copies, and the version of Node in documents.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chartFiles } from './chart-files.ts';

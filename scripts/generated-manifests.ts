@@ -1,4 +1,4 @@
-// The generated manifests as text, by their paths under manifests/: for people to read and for kubectl to apply.
+// The generated manifests as text, by their paths under manifests/. Users read them, and kubectl applies them.
 import { stringify } from 'yaml';
 import { admissionPolicy, admissionPolicyBinding } from '../schemas/admission-policy.ts';
 import { customResourceDefinition } from '../schemas/custom-resource-definition.ts';

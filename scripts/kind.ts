@@ -61,9 +61,7 @@ function up(): void {
   kind('load', 'docker-image', image, '--name', cluster);
   install();
   example();
-  process.stdout.write(
-    `\nkubectl works with it as it stands:\n\n  export KUBECONFIG=${kubeconfig}\n\nnpm run kind -- down removes it.\n`,
-  );
+  process.stdout.write(`\nTo use it with kubectl:\n\n  export KUBECONFIG=${kubeconfig}\n\nnpm run kind -- down removes it.\n`);
 }
 
 function install(): void {
@@ -92,7 +90,7 @@ function example(): void {
   kubectl(['-n', 'shop', 'wait', '--for=condition=Finished', '--timeout=3m', 'tx/deploy-v2']);
   kubectl(['-n', 'shop', 'get', 'tx', '-o', 'wide']);
   kubectl(['-n', 'shop', 'wait', '--for=condition=Succeeded', '--timeout=1s', 'tx/deploy-v2']);
-  // Here are nodes: the gates of this one wait for a Job and for Pods. Its images come over the network.
+  // This cluster has nodes, so the gates of this example wait for a Job and for Pods. Its images come over the network.
   kubectl(['apply', '-f', join(root, 'manifests/examples/release-7.yaml')]);
   kubectl(['-n', 'shop', 'wait', '--for=condition=Finished', '--timeout=12m', 'tx/release-7']);
   kubectl(['-n', 'shop', 'get', 'tx', '-o', 'wide']);

@@ -1,5 +1,4 @@
-// Decides which test files need the control plane of `npm test`: those that import, directly or not, a file that reads its
-// kubeconfig.
+// Decides which test files need the control plane of `npm test`: those that import a file that reads its kubeconfig, directly or not.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importsOf, type Source } from '../test/support/sources.ts';
@@ -19,7 +18,7 @@ export function usesApiServer(file: string): boolean {
   return lead([file], (source) => asking.test(source.text) || source.path === 'test/controlplane/start.ts');
 }
 
-/** Whether files, or what they import, are what is looked for. */
+/** Whether files, or their imports, match. */
 function lead(files: readonly string[], isFound: (source: Source) => boolean): boolean {
   const seen = new Set<string>();
   const visit = (path: string): boolean => {

@@ -1,5 +1,5 @@
-// The documents that name the version of Node, written after package.json: npm run generate. The Dockerfile is renewed by Dependabot, with
-// its digest; CONTRIBUTING.md says what follows.
+// The documents that name the version of Node. `npm run generate` writes them from package.json. Dependabot updates the Dockerfile with its
+// digest; CONTRIBUTING.md lists the next steps.
 const places: Readonly<Record<string, readonly [place: RegExp, parts: number]>> = {
   'README.md': [/(?<=^`npm test`: .* Node )\d+(\.\d+)*/m, 3],
   'docs/upgrade.md': [/(?<=^\| Node .*\| )\d+(\.\d+)*(?= +\|$)/m, 2],

@@ -1,7 +1,6 @@
-// `npm run one-way`: finds the fields of the built-in kinds that can be set but not set back. On a control plane of its own it
-// creates an object of each kind, mutates each field of its schema with a real write, and tries the inverse as a dry run. Then it
-// writes the table for the checks (hooks/transactions/hazards/one-way-fields.ts) and the undecided fields (docs/one-way.md). `--dry` writes
-// nothing.
+// `npm run one-way`: finds the fields of built-in kinds that can be set but not set back. On a control plane of its own it creates an
+// object of each kind. It mutates each field of the schema with a real write, and tries the inverse as a dry run. Then it writes the table
+// for the checks (hooks/transactions/hazards/one-way-fields.ts) and the undecided fields (docs/one-way.md). `--dry` writes nothing.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { at, isObject, type Json, type JsonObject, textAt } from '../hooks/objects/json.ts';

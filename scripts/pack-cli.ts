@@ -1,5 +1,5 @@
-// `npm run pack:cli [-- FOLDER]`: the command line as one package without dependencies, `kubectl-janus-VERSION.tgz`, for Node 22.19
-// or later. A bundle for the command line only (docs/decisions/0039-a-bundle-for-the-cli.md).
+// `npm run pack:cli [-- FOLDER]`: packs the command line as one package without dependencies, `kubectl-janus-VERSION.tgz`, for Node 22.19
+// or later. Only the command line is bundled (docs/decisions/0039-a-bundle-for-the-cli.md).
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

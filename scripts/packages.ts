@@ -1,7 +1,7 @@
 // `npm run packages -- resolve FILE`: resolves the whole tree of the package snapshot in FILE (YAML or JSON; `-`: standard input),
-// as it would be installed. Reads registries and, with --kubeconfig, a cluster; writes nothing but its cache.
+// like an install. It reads registries and, with --kubeconfig, a cluster. It writes only its cache.
 //
-//   --lock FILE           a Lock with what is installed; without it, nothing is installed
+//   --lock FILE           a Lock with the installed packages; without it, no package counts as installed
 //   --crds FOLDER         YAML files with the live objects
 //   --kubeconfig FILE     a cluster with the live objects, and with the Lock unless --lock is given
 //   --namespace NAME      the namespace with the Secrets of spec.packagePullSecrets, with --kubeconfig; crossplane-system

@@ -1,5 +1,5 @@
-// `npm run prior-states`: what a prior state costs as a ConfigMap, as the engine stores it, and as an object of a kind of its own, on a control
-// plane of its own. The figures of docs/decisions/0044. `-- 100`: how many of each.
+// `npm run prior-states`: compares the cost of a prior state in a ConfigMap, as the engine stores it, with an object of its own kind, on a
+// control plane of its own. docs/decisions/0044 has the figures. `-- 100`: the number of each.
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../hooks/objects/json.ts';
 import { startControlPlane } from '../test/controlplane/start.ts';
@@ -64,7 +64,7 @@ async function measure(client: Client): Promise<void> {
     await call();
     times.set(what, [...(times.get(what) ?? []), performance.now() - begin]);
   };
-  // In turn, so that whatever else the machine does meets both.
+  // In turn, so that other load on the machine affects both.
   for (let index = 0; index < count; index += 1)
     for (const kind of names) {
       const { path } = kinds[kind];
@@ -82,7 +82,7 @@ async function measure(client: Client): Promise<void> {
   }
 }
 
-/** Of the data that the API server takes in one object, in steps of 100 KiB. */
+/** The largest size of data that the API server accepts in one object, in steps of 100 KiB. */
 async function largestOf(client: Client, kind: Kind): Promise<number> {
   for (let size = 900; ; size += 100)
     if ((await client.create(kinds[kind].path, objectOf(kind, `largest-${size}`, size * kib))).code !== 201) return size - 100;

@@ -1,5 +1,5 @@
-// `npm run sabotage`: puts one deliberate fault after the other into a copy of the sources, and runs the tests that must notice it.
-// Prints which test caught each; a fault that no test catches is a failure. The last line is `N passed, N failed`. `--only NAME`
+// `npm run sabotage`: puts one deliberate fault after the other into a copy of the sources, and runs the tests that must detect it.
+// It prints the test that caught each fault. A fault that no test catches is a failure. The last line is `N passed, N failed`. `--only NAME`
 // (or NAME,NAME) tries some, `--list` prints all: name, fault, tests.
 import { parseArgs } from 'node:util';
 import { openCluster } from '../test/controlplane/existing.ts';
@@ -44,26 +44,30 @@ async function main(): Promise<number> {
 async function tryAll(chosen: readonly Sabotage[], workshops: readonly Workshop[]): Promise<number> {
   let [passed, failed] = [0, 0];
   await shared(chosen, workshops, async (sabotage, workshop) => {
-    const { isCaught, told } = await judged(sabotage, workshop);
+    const { isCaught, verdictText } = await judged(sabotage, workshop);
     if (isCaught) passed += 1;
     else failed += 1;
-    console.log(`${sabotage.name.padEnd(28)} ${sabotage.fault}\n${' '.repeat(29)}${told}`);
+    console.log(`${sabotage.name.padEnd(28)} ${sabotage.fault}\n${' '.repeat(29)}${verdictText}`);
   });
   console.log(`${passed} passed, ${failed} failed`);
   return passed > 0 && failed === 0 && !isInterrupted ? 0 : 1;
 }
 
-async function judged(sabotage: Sabotage, workshop: Workshop): Promise<{ readonly isCaught: boolean; readonly told: string }> {
+async function judged(
+  sabotage: Sabotage,
+  workshop: Workshop,
+): Promise<{ readonly isCaught: boolean; readonly verdictText: string }> {
   const verdict = await workshop.sabotaged(sabotage);
-  if (verdict === undefined) return { isCaught: false, told: `SURVIVED ${sabotage.caughtBy.join(', ')}` };
-  if (verdict.failure === undefined) return { isCaught: false, told: `NO RESULT ${verdict.file} ended, and no test had failed` };
+  if (verdict === undefined) return { isCaught: false, verdictText: `SURVIVED ${sabotage.caughtBy.join(', ')}` };
+  if (verdict.failure === undefined)
+    return { isCaught: false, verdictText: `NO RESULT ${verdict.file} ended, and no test had failed` };
   const plain = await withoutFault(verdict.file, workshop);
   return plain.isPassed
-    ? { isCaught: true, told: `caught by ${verdict.failure}` }
-    : { isCaught: false, told: `FAILED without any fault: ${plain.failure ?? `${plain.file} ended without a result`}` };
+    ? { isCaught: true, verdictText: `caught by ${verdict.failure}` }
+    : { isCaught: false, verdictText: `FAILED without any fault: ${plain.failure ?? `${plain.file} ended without a result`}` };
 }
 
-/** Runs the test without a fault: a test that fails anyway would seem to catch them all. */
+/** Runs the test without a fault, because a test that always fails would seem to catch every fault. */
 function withoutFault(file: string, workshop: Workshop): Promise<Verdict> {
   const known = soundness.get(file) ?? workshop.test(file);
   soundness.set(file, known);

@@ -1,5 +1,5 @@
-// `npm run soak`: eight Transactions at a time over twelve shared objects, while processes die, answers are lost, late or
-// duplicated, and others write. After each seed the invariants are checked with the audit log and the objects. `--seeds 2000 --from
+// `npm run soak`: runs eight Transactions at a time over twelve shared objects, while processes die, answers are lost, late or
+// duplicated, and other clients write. After each seed it checks the invariants with the audit log and the objects. `--seeds 2000 --from
 // 1` selects how many; `--seed 17` runs one, and prints every call. The last line is `N passed, N failed`. `--large`: each
 // ConfigMap that exists holds 300 kB beside its fields. `--steady 1000` measures instead how much memory one engine keeps over that
 // many Transactions.
@@ -65,8 +65,8 @@ async function inOneWorld(seeds: readonly number[]): Promise<readonly SeedResult
     for (const seed of queue) {
       if (isInterrupted) return;
       const result = await runSeed(world, seed, values.large ? largeBytes : 0);
-      tell(result);
-      // Thousands of calls would take more memory than the engine that is measured.
+      printResult(result);
+      // The record of thousands of calls would take more memory than the measured engine.
       results.push({ ...result, calls: [] });
     }
   };
@@ -78,7 +78,7 @@ async function inOneWorld(seeds: readonly number[]): Promise<readonly SeedResult
   return results;
 }
 
-function tell({ seed, violations, calls }: SeedResult): void {
+function printResult({ seed, violations, calls }: SeedResult): void {
   if (values.seed !== undefined) for (const call of calls) console.log(`    ${call}`);
   if (violations.length === 0) return;
   console.log(`FAILED seed ${seed}\n${violations.map((text) => `    ${text}`).join('\n')}`);

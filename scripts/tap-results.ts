@@ -8,13 +8,13 @@ export interface Results {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Each failure as text: the path to the test, then what tap says about it. */
+  /** Each failure as text: the path to the test, then the report of tap. */
   readonly failures: readonly string[];
 }
 
 export interface FileResults extends Results {
   readonly file: string;
-  /** How long it took; 0 if tap does not say so. */
+  /** The duration; 0 if tap does not report it. */
   readonly seconds: number;
 }
 
@@ -29,12 +29,12 @@ export function sum(left: Results, right: Results): Results {
   };
 }
 
-/** Reads the output of a run of several files as it comes; `onFile` gets the results of each file. The caller ends the parser. */
+/** Reads the output of a run of several files while it arrives. `onFile` gets the results of each file. The caller ends the parser. */
 export function fileByFile(onFile: (results: FileResults) => void): Parser {
   return listen(new Parser(), [], (name, results, end) => onFile({ ...results, file: name, seconds: (end.time ?? 0) / 1000 }));
 }
 
-/** What failed in the tests of one file, by its own output. A failure outside of them (a crash, a process that ends early) is not listed. */
+/** The failures in the tests of one file, by its output. It does not list a failure outside of tests (a crash, an early end). */
 export function failuresIn(file: string, output: string): readonly string[] {
   const failures: string[] = [];
   const parser = listen(new Parser(), [file], (_, results) => failures.push(...results.failures));

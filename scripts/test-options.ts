@@ -1,4 +1,4 @@
-// The command line of `npm test`: which files, on which Kubernetes, and what goes to tap.
+// The command line of `npm test`: the files, the version of Kubernetes, and the options for tap.
 import { parseArgs } from 'node:util';
 import { existingClusterFlag } from '../test/controlplane/existing.ts';
 import { patchOf } from '../test/controlplane/versions.ts';
@@ -12,9 +12,9 @@ export interface TestOptions {
   /** Files and folders; none for all of test/. */
   readonly named: readonly string[];
   readonly tap: readonly string[];
-  /** A minor version other than the pinned one: then only what uses the API server is run. */
+  /** A minor version other than the pinned one. Then only tests that use the API server run. */
   readonly kubernetes?: string;
-  /** Everything, not only what `npm test` selects (test/support/selection.ts). What is named is always whole. */
+  /** Runs all cases, not only those that `npm test` selects (test/support/selection.ts). A named file always runs all its cases. */
   readonly all: boolean;
   /** `2/4`: each fourth file, from the second on. */
   readonly shard?: Shard;
@@ -29,7 +29,7 @@ const options = {
   shard: { type: 'string' },
 } as const;
 
-/** Throws a sentence where an option has no value, or one that is not known. */
+/** Throws a sentence if an option has no value, or an unknown value. */
 export function readTestOptions(args: readonly string[]): TestOptions {
   const { values, positionals, tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const { kubernetes, results } = values;

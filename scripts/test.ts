@@ -17,13 +17,13 @@ import { readTestOptions, type TestOptions } from './test-options.ts';
 const root = join(import.meta.dirname, '..');
 const tap = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs');
 
-// Guards against hanging, per file; tests wait for conditions, not for time. A file that is named may generate for hours.
+// Guards against hanging, per file. Tests wait for conditions, not for time. A named file may generate cases for hours.
 const hangGuardSeconds = { suite: 900, named: 6 * 3600 };
 
 /**
- * For @tapjs/processinfo, which tap loads into each test process: it reads every module once more, for coverage and `tap --changed`, and
- * that takes a third of the processor time of starting one. `/./` excludes all modules. tap sets this variable and does not document it;
- * without effect it only costs time.
+ * For @tapjs/processinfo, which tap loads into each test process. It reads every module again, for coverage and `tap --changed`, which
+ * takes a third of the processor time of a start. `/./` excludes all modules. tap sets this variable, but does not document it. If it had
+ * no effect, tests would only be slower.
  */
 const nothingRecorded = '_TAPJS_PROCESSINFO_EXCLUDE_=/./';
 
@@ -58,7 +58,7 @@ async function runAll(args: readonly string[], given: TestOptions): Promise<Resu
   if (files.length === 0)
     throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
   if (given.all) process.env.JANUS_TESTS = 'all';
-  // Tests that start a control plane of their own read it.
+  // Tests that start a control plane read this variable.
   if (kubernetes !== undefined) process.env[variable] = kubernetes;
   await buildTapWithOurPlugins();
   await buildNeeded(files, (line) => console.error(line));
@@ -87,8 +87,8 @@ function testFiles(named: readonly string[]): readonly string[] {
 }
 
 /**
- * tap's default plugins load a compiler of their own; Node's type stripping makes it needless, and TypeScript 7 breaks it. .taprc
- * leaves them out, but tap rebuilds itself too late for the run that notices the difference.
+ * tap's default plugins load a compiler of their own. Node's type stripping makes it unnecessary, and TypeScript 7 breaks it. .taprc
+ * leaves these plugins out, but tap rebuilds itself too late for the present run.
  */
 async function buildTapWithOurPlugins(): Promise<void> {
   const built = readFileSync(join(root, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8');
@@ -105,7 +105,7 @@ async function runTap(options: readonly string[], files: readonly string[], kube
   const parser = fileByFile((file) => {
     results = sum(results, file);
     missing.delete(file.file);
-    tell(file);
+    printResult(file);
   });
   const settings = ['--reporter=tap', '--jobs=4', `--test-env=${nothingRecorded}`];
   const args = [tap, 'run', ...settings, ...options, ...files];
@@ -121,7 +121,7 @@ function withoutResult(files: ReadonlySet<string>, failedOtherwise: number): Res
   return { ...noResults, failed: failures.length, failures };
 }
 
-/** Runs in a process group of its own, so that it can be ended together with all that it started. */
+/** Runs in a process group of its own, so that all its processes can be ended together. */
 function runNode(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -139,7 +139,7 @@ function runNode(
   });
 }
 
-function tell({ file, passed, failed, skipped, failures, seconds }: FileResults): void {
+function printResult({ file, passed, failed, skipped, failures, seconds }: FileResults): void {
   console.log(
     `${failed === 0 ? 'ok    ' : 'FAILED'} ${file}: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds.toFixed(0)} s)`,
   );
@@ -157,7 +157,7 @@ function interrupt(signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns the exit code: 0 only if something passed and nothing failed. */
+/** Returns the exit code: 0 only if a test passed, and no test failed. */
 function conclude({ passed, failed, skipped, failures }: Results): number {
   if (failures.length > 0) console.log(`\nFailed:\n${failures.map((failure) => `  ${failure.split('\n')[0]}`).join('\n')}`);
   if (skipped > 0) console.log(`${skipped} skipped`);

@@ -1,5 +1,5 @@
-// Runs a script of this project, also on a fresh clone: `node scripts/with-dependencies.mjs scripts/test.ts [arguments]`. Installs
-// the dependencies if they are missing, then starts the script with the Node among them. This file is plain JavaScript without
+// Runs a script of this project, also on a fresh clone: `node scripts/with-dependencies.mjs scripts/test.ts [arguments]`. If the
+// dependencies are missing, it installs them. Then it starts the script with the Node among them. This file is plain JavaScript without
 // dependencies, so that an older Node without type stripping can run it.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -29,11 +29,11 @@ function install() {
   process.exit(1);
 }
 
-/** The script receives our signals and decides the exit code; a Ctrl-C reaches it from the terminal already. */
+/** The script receives the signals of this process, and decides the exit code. The terminal sends Ctrl-C to the script itself. */
 function handOver(args) {
   const binaries = join(root, 'node_modules', '.bin');
   const env = {
-    // Node's compile cache: the tests alone start some hundred processes, and each loads the same modules.
+    // Node's compile cache. The tests start some hundred processes, and all of them load these modules.
     NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
     ...process.env,
     PATH: `${binaries}${onWindows ? ';' : ':'}${process.env.PATH}`,

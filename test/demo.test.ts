@@ -68,7 +68,7 @@ t.test('in a cluster of the user it asks, and removes all of it, though the firs
   await refuseVersion1(client);
   const before = await namesIn(client);
   const refusals: readonly (readonly [string, RegExp, ...string[]])[] = [
-    [plane.kubeconfig, /The demo failed: expected --yes, as there is no terminal to ask at: nothing was changed\.$/m],
+    [plane.kubeconfig, /The demo failed: expected --yes, because there is no terminal to ask: nothing was changed\.$/m],
     [await withoutRights(t, client, plane.kubeconfig), /: expected the rights of an administrator of .* nothing was changed\.$/m],
     ['/nowhere', /The demo failed: --kubeconfig: expected a file, found none at \/nowhere\.$/m],
   ];

@@ -1,6 +1,6 @@
-// A small Transaction of one tenant beside the load that another tenant makes. The API server and Metacontroller share the cores with the
-// load. So each small Transaction takes its turn with one through the hook that makes bare requests, beside the same load, and the ratio of
-// both medians counts.
+// Measures a small Transaction of one tenant beside the load of another tenant. The API server and Metacontroller share the cores with the
+// load. So small Transactions through the engine alternate with small Transactions through the hook that makes bare requests, beside one
+// load. The ratio of both medians counts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
@@ -10,7 +10,7 @@ import { percentile, ratio, rounded } from './ratios.ts';
 import type { HookKind, Row } from './rows.ts';
 import { account, createTenant, loopLabel, type World } from './world.ts';
 
-/** Each load has a namespace of its own, which is deleted with all that is in it. */
+/** Each load has a namespace of its own, which is deleted with all its objects. */
 const tenantOf = (row: string): string => `bench-${row}`;
 
 const pathsOf = (namespace: string) => ({
@@ -22,17 +22,17 @@ const atOnce = 16;
 
 const small: Row = { name: '', changes: 3, transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' };
 const pairs = 20;
-/** ms between two looks at whether a Transaction of the load has ended. */
+/** ms between two reads of a Transaction of the load. */
 const lookEvery = 250;
 
 interface Tenant extends ReturnType<typeof pathsOf> {
   readonly world: World;
   readonly label: string;
-  /** Aborted once the small Transactions are measured. */
+  /** Aborted when the small Transactions are measured. */
   readonly over: AbortSignal;
 }
 
-/** Begins a load that lasts until the measurement is over. Resolves, once the load weighs on the hook, to the end of the load. */
+/** Begins a load that lasts until the measurement is over. When the load reaches the hook, it resolves to the end of the load. */
 type Load = (tenant: Tenant) => Promise<() => Promise<unknown>>;
 
 /** `row`: the name of one of `besideRows`. */
@@ -100,7 +100,7 @@ async function end({ world, over, transactions }: Tenant, name: string): Promise
   }
 }
 
-/** Does it again and again until the measurement is over. Resolves after the first beginning. */
+/** Repeats it until the measurement is over. Resolves after the first start. */
 function repeated(again: (tenant: Tenant, turn: number) => Promise<unknown>): Load {
   return async (tenant) => {
     const running = (async () => {
@@ -116,7 +116,7 @@ const patch = (name: string, data: JsonObject, more: JsonObject = {}): JsonObjec
   ...more,
 });
 
-/** Gates that stay open: so many Transactions. */
+/** The number of Transactions with gates that stay open. */
 function gates(count: number, ready: JsonObject, data: JsonObject): Load {
   return async (tenant) => {
     await inParallel(numbers(count), atOnce, async (which) => {
@@ -156,7 +156,7 @@ const large = repeated(async (tenant, turn) => {
 
 const fiveHundred = numbers(500).map((index) => `five-hundred-${index}`);
 
-/** A Transaction of 500 changes, and then, if `isUndone`, its undo; only one of both weighs on the hook at a time. */
+/** A Transaction of 500 changes, and then, if `isUndone`, its undo. Only one of them loads the hook at a time. */
 function many(isUndone: boolean): Load {
   return async (tenant) => {
     await inParallel(fiveHundred, atOnce, async (name) => createMap(tenant, name, { version: '1' }));
@@ -191,7 +191,7 @@ const loads: Readonly<Record<string, Load>> = {
 
 export const besideRows: readonly string[] = Object.keys(loads);
 
-/** The load of one row must not weigh on the next one. */
+/** The load of one row must not affect the next row. */
 async function clear({ client }: World, tenant: string): Promise<void> {
   const namespace = `/api/v1/namespaces/${tenant}`;
   must(await client.delete(namespace));
@@ -204,6 +204,6 @@ export function besideOthers(lines: readonly Line[]): readonly string[] {
   return lines
     .filter(({ row }) => besideRows.includes(`${row}`))
     .flatMap(({ row, p50Ms, limitMs }) =>
-      ratio(p50Ms, limitMs, `time of a small Transaction, row ${row}, to its bare requests beside the same load`),
+      ratio(p50Ms, limitMs, `time of a small Transaction, row ${row}, to its bare requests beside that load`),
     );
 }

@@ -1,19 +1,19 @@
-// What a child process has used, as Linux reports it; undefined on other systems.
+// The resources that a child process has used, as Linux reports them; undefined on other systems.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-const ticksPerSecond = 100; // USER_HZ, the same on every architecture that Node runs on
+const ticksPerSecond = 100; // USER_HZ on every architecture that Node supports
 
 export interface ChildMeter {
-  /** Steps that it has logged. */
+  /** The number of steps that it has logged. */
   steps(): number;
-  /** Resolves once it has logged that many steps. */
+  /** Resolves when it has logged that many steps. */
   reached(steps: number): Promise<void>;
   /** Milliseconds of CPU since its start. */
   cpu(): number | undefined;
   /** MiB now. */
   memory(): number | undefined;
-  /** The most MiB since `resetPeak`. */
+  /** The maximum of MiB since `resetPeak`. */
   peakMemory(): number | undefined;
   resetPeak(): void;
 }
@@ -60,7 +60,7 @@ export function together(meters: readonly ChildMeter[]): ChildMeter {
   };
 }
 
-// The name stands in parentheses and may contain anything; user and system time are the 12th and 13th word after it.
+// The name is in parentheses, and may contain any character. User and system time are the 12th and 13th word after it.
 function cpuOf(stat: string): number {
   const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(words[11]) + Number(words[12])) * 1000) / ticksPerSecond;

@@ -10,7 +10,7 @@ export interface Figures {
   readonly loop: LoopKind;
   /** ms of each Transaction, from its creation (or from its rollback request) to its end. */
   readonly times: readonly number[];
-  /** Milliseconds for all of them. */
+  /** Milliseconds for all Transactions. */
   readonly elapsed: number;
   /** ms for as many plain apply patches, one after the other, as one Transaction has changes. */
   readonly limit: number;
@@ -20,7 +20,7 @@ export interface Figures {
   readonly calls: number;
   /** ms of the hook's CPU. */
   readonly cpu: number | undefined;
-  /** The most MiB. */
+  /** The maximum of MiB. */
   readonly memory: number | undefined;
   readonly undoOf?: Figures;
 }
@@ -89,13 +89,13 @@ function perChange(line: Line | undefined): number | undefined {
   return typeof line?.p50Ms === 'number' && typeof line.items === 'number' ? line.p50Ms / line.items : undefined;
 }
 
-/** The median of the rows with that name and a number. */
+/** The median of the rows with that name and a turn number. */
 function middle(lines: readonly Line[], name: string, key: string): number | undefined {
   const values = lines.filter(({ row }) => `${row}`.startsWith(`${name}-`)).map((line) => Number(line[key]));
   return values.length === 0 ? undefined : percentile(values, 0.5);
 }
 
-/** Of a gate that was open for five minutes. */
+/** The figures of a gate that was open for five minutes. */
 function openGate(line: Line | undefined): readonly string[] {
   if (line === undefined) return [];
   return [
@@ -103,14 +103,14 @@ function openGate(line: Line | undefined): readonly string[] {
   ];
 }
 
-/** Of rows with large targets. */
+/** The figures of rows with large targets. */
 function standstill({ row, longestDelayMs, longestProbeMs, phase, message }: Line): readonly string[] {
   if (longestDelayMs === undefined) return [];
   const delay = `the event loop stood still for ${longestDelayMs} ms at most, a probe took ${longestProbeMs} ms`;
   return [`row ${row}: ${delay}; ${phase}: ${message}`];
 }
 
-/** The comparisons of two rows of the same run, in words. */
+/** The comparisons of two rows of one run, as sentences. */
 export function comparisons(lines: readonly Line[]): readonly string[] {
   const find = (name: string): Line | undefined => lines.find(({ row }) => row === name);
   const compared = (name: string, key: string, what: string): readonly string[] =>
@@ -160,7 +160,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
         ratio(
           find(`beside-${count}`)?.p50Ms,
           find(`${program}-${count}`)?.p50Ms,
-          `time of ${count} changes to that of ${program} for the same objects`,
+          `time of ${count} changes to that of ${program} for these objects`,
         ),
       ),
     ),
@@ -174,7 +174,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
     ...lines
       .filter(({ decideShare }) => decideShare !== undefined)
       .flatMap(({ row, decideMs, p50Ms, againMs, ratioToLimit }) => [
-        `time, row ${row}, to a client that only fetches the same: ${ratioToLimit}`,
+        `time, row ${row}, to a client that only fetches the manifests and layers: ${ratioToLimit}`,
         ...ratio(decideMs, p50Ms, `resolution alone, row ${row}, to all`),
         ...ratio(againMs, p50Ms, `from the cache, row ${row}, to the first time`),
       ]),

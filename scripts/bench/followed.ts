@@ -1,5 +1,5 @@
-// When each Transaction reached which phase. One watch follows all of them, so that it costs the API server little. The API server
-// ends a watch that reads too slowly: then a new one continues it.
+// Records when each Transaction reached each phase. One watch follows all Transactions, which costs the API server little. If the watch
+// reads too slowly, the API server ends it, and a new watch continues.
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { connectAsMetacontroller } from '../../test/support/metacontroller/connection.ts';
 import { transactions } from '../../test/support/metacontroller/double.ts';

@@ -1,5 +1,5 @@
-// What open gates cost: the requests of one over five minutes, how late it is seen to be ready, and what a hundred of them do to
-// another Transaction.
+// Measures the cost of open gates: the requests of one gate over five minutes, how late the engine sees that it is ready, and how a
+// hundred gates slow down another Transaction.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
@@ -13,9 +13,9 @@ const row: Row = { name: '', changes: 10, transactions: 20, concurrency: 1, hook
 const many = 100;
 const atOnce = 16;
 
-/** ms: that of the longest wait that is measured. */
+/** The longest wait that is measured, in ms. */
 const fiveMinutes = 300_000;
-/** ms after which looks are as far apart as they are in a wait of minutes: else a hundred that have just begun would be measured. */
+/** After this time, in ms, polls are as rare as in a wait of minutes. An earlier measurement would see a hundred new gates. */
 const settling = 60_000;
 
 export async function measureGates(world: World): Promise<readonly Line[]> {

@@ -1,5 +1,6 @@
-// What large targets do to a hook that everybody shares: how long its event loop stands still, and what probes take meanwhile. Three
-// Transactions: forty objects of 45 000 short keys, which are refused; two of them, which are changed and undone; forty of 1 MB, refused.
+// Measures how large targets slow down a shared hook: how long its event loop is blocked, and how long probes take meanwhile. There are
+// three Transactions. The first has forty objects of 45 000 short keys, and is refused. The second changes and undoes two of these objects.
+// The third has forty objects of 1 MB, and is refused.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
@@ -56,7 +57,7 @@ async function watched({ address, meter }: Engine, row: string, work: () => Prom
   };
 }
 
-/** ms for which the event loop stood still, at most, since the last call (monitorEventLoopDelay, which a scrape resets). */
+/** The longest block of the event loop since the last call, in ms (monitorEventLoopDelay, which a scrape resets). */
 async function longestDelay(address: string): Promise<number> {
   const text = await (await fetch(`${address}/metrics`)).text();
   return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1_000;

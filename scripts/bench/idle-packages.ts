@@ -1,4 +1,4 @@
-// What package transactions cost in which nothing happens: those that wait for the Lock, and finished ones.
+// Measures the cost of idle package transactions: those that wait for the Lock, and finished ones.
 import { setTimeout as delay } from 'node:timers/promises';
 import { at, type JsonObject } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
@@ -13,8 +13,8 @@ const finished = 200;
 const seconds = 12;
 
 /**
- * A Transaction of the engine at its gate keeps the Lease of a CRD, so the stage of the package transaction that has the Lock waits, and
- * all others wait for the Lock.
+ * A Transaction of the engine waits at its gate, and keeps the Lease of a CRD. So the stage of the package transaction that has the Lock
+ * waits, and all other package transactions wait for the Lock.
  */
 export async function waitingForTheLock(world: PackageWorld): Promise<Line> {
   const { client, source } = world;
@@ -65,13 +65,13 @@ async function requestsIn(world: PackageWorld, time: number): Promise<number> {
   return (await apiRequestsOf(world)) - before;
 }
 
-/** The loop calls for each new one: until all those calls are answered, they would be measured. */
+/** The loop makes a call for each new package transaction. The measurement must begin after all these calls are answered. */
 async function calm(world: PackageWorld): Promise<void> {
   for (let [calls, before] = [await callsOf(world), -1]; calls !== before; [calls, before] = [await callsOf(world), calls])
     await delay(3_000);
 }
 
-/** The same install, before and after many finished package transactions are there. */
+/** One install before, and one install after, many finished package transactions exist. */
 export async function behindFinished(world: PackageWorld, install: (name: string) => Promise<Cost>): Promise<readonly Line[]> {
   const { client } = world;
   must(await client.patch(lockPath, { metadata: { annotations: { 'pkg.crossplane.io/transaction-history-limit': '0' } } }));
@@ -83,7 +83,7 @@ export async function behindFinished(world: PackageWorld, install: (name: string
     must(await client.update(`${ptxPath(metadata.name)}/status`, { ...made, status: at(model, 'status') ?? {} }));
   }
   await calm(world);
-  // Before it had its status one of them may have taken the Lock, as any new one does: this one takes it over.
+  // A new package transaction takes the Lock before it has its status. So one of them may hold the Lock; this one takes it over.
   await install('between');
   const after = await install('after');
   const line = (row: string, { ms, apiRequests }: Cost): Line => ({ row, items: 1, p50Ms: ms, apiRequests });

@@ -1,8 +1,8 @@
-// What it costs to install packages whole. `packages`: a provider of 100 CRDs of 60 kB, beside Transactions of the engine that make as
-// many in `content`, twenty in each, and beside kubectl. `packages-growth`: more CRDs, and more packages, each beside kubectl. Each of
-// these has a control plane of its own: a CRD costs the API server more, the more there are. `packages-waiting`: what package
-// transactions cost that wait for the Lock, and finished ones. `packages-memory`: what the hook takes for the same CRDs without packages
-// and with them, and while it reads a package of 60 MiB.
+// Measures the cost of installs of whole packages. `packages` installs a provider of 100 CRDs of 60 kB; Transactions with twenty CRDs each
+// in `content`, and kubectl, make as many. `packages-growth` installs more CRDs, and more packages, each compared with kubectl. Each of
+// these rows has a control plane of its own, because each further CRD costs the API server more. `packages-waiting` measures package
+// transactions that wait for the Lock, and finished ones. `packages-memory` measures the memory of the hook for CRDs without packages, for
+// these CRDs with packages, and for a package of 60 MiB.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { startFlags } from './world.ts';
 type Start = (undo: Undo, environment?: object, more?: object) => Promise<PackageWorld>;
 
 export async function measureInstalls(undo: Undo, row: string): Promise<readonly Line[]> {
-  // As in the image: else the memory is that of the compiler, and of a heap without a bound.
+  // Compiled as in the image. Otherwise the memory of the compiler, and of a heap without a limit, would be measured.
   const compiled = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
   undo.add(async () => rmSync(compiled, { recursive: true, force: true }));
   const start: Start = (own, environment = {}, more = {}) =>
@@ -49,7 +49,7 @@ async function inWorld<Result>(undo: Undo, start: Start, work: (world: PackageWo
   undo.add(() => own.run());
   try {
     const world = await start(own);
-    // The first install fills caches and compiles code; it is not measured.
+    // The first install is not measured, because it fills caches and compiles code.
     await installed(world, 'warm', [largeDefinition('warm.org', 0)]);
     return await work(world);
   } finally {
@@ -86,7 +86,7 @@ interface Grown {
   readonly install: (world: PackageWorld) => Promise<Cost>;
 }
 
-/** An install, and then kubectl for the objects that it made. */
+/** An install, and then kubectl for the objects of the install. */
 async function besideKubectl(undo: Undo, start: Start, { what, count, install }: Grown): Promise<readonly Line[]> {
   const [cost, objects] = await inWorld(
     undo,
@@ -116,7 +116,7 @@ async function peaks(without: PackageWorld, world: PackageWorld): Promise<readon
   return [lineOf('without-packages', count, plain), lineOf('read-60-MiB', 1, reading), lineOf('with-packages', count, own)];
 }
 
-/** A package of so many bytes is read as a whole, and then refused, since nobody has what it requires. */
+/** The hook reads a package of this size as a whole, and then refuses it, because its dependency does not exist. */
 async function read(world: PackageWorld, bytes: number): Promise<Cost> {
   const objects = definitions('large.org', Math.ceil(bytes / crdBytes));
   await world.publish({ name: 'large', tag: 'v1.0.0', requires: { absent: '>=v1.0.0' }, objects });

@@ -1,4 +1,4 @@
-// What a Delete costs if its ServiceAccount may list few kinds or many: the engine looks for dependents in all of them.
+// Measures the cost of a Delete if its ServiceAccount may list few kinds, or many. The engine looks for dependents in all these kinds.
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { must, waitFor } from '../../test/support/client.ts';
@@ -52,7 +52,8 @@ async function kindsOf(kubeconfig: string): Promise<readonly (readonly [group: s
   const cluster = createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
   const served = await cluster.resources();
   await cluster.close();
-  if (served.kind === 'failed') throw new Error(`what is served cannot be read: ${served.failure.message}`);
+  if (served.kind === 'failed')
+    throw new Error(`the resources that the API server serves cannot be read: ${served.failure.message}`);
   const collected = served.resources.filter(
     ({ namespaced, plural, verbs }) =>
       namespaced && plural !== 'events' && ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb)),

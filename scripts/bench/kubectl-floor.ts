@@ -1,5 +1,5 @@
-// What kubectl takes for objects that a package transaction has made, on a control plane where they are not: nothing of it is checked,
-// and nothing undone. More than that is the package transaction's own share.
+// Measures kubectl with the objects of a package transaction, on a control plane without these objects. kubectl checks nothing, and undoes
+// nothing. The rest of the time of a package transaction is its own share.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { PackageWorld } from '../../test/support/package-world.ts';
 
 const definitions = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
 
-/** The CRDs of these groups, and all packages and revisions, as they could be applied anew. */
+/** The CRDs of these groups, and all packages and revisions, in a form that kubectl can apply again. */
 export async function madeIn({ client }: PackageWorld, isOwn: (group: string) => boolean): Promise<readonly JsonObject[]> {
   const crds = await client.list(definitionPath());
   const own = crds.items.filter((one) => isOwn(String(at(one, 'spec', 'group'))));
@@ -25,7 +25,7 @@ function applicable({ status: _, ...object }: JsonObject): JsonObject {
   return { ...object, metadata: { name: name ?? '', labels, annotations } };
 }
 
-/** ms until kubectl has applied them, and the API server has established the CRDs. */
+/** ms until kubectl has applied the objects, and the API server has established the CRDs. */
 export async function byKubectl({ plane }: PackageWorld, objects: readonly object[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'janus-bench-kubectl-'));
   try {

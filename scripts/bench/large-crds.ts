@@ -1,4 +1,4 @@
-// CRDs as large as those of providers.
+// Makes CRDs as large as those of providers.
 import { definitionOf } from '../../test/support/registry/builder.ts';
 
 export const crdBytes = 60_000;
@@ -7,7 +7,7 @@ export function definitions(group: string, count: number): readonly object[] {
   return Array.from({ length: count }, (_, index) => largeDefinition(group, index));
 }
 
-/** A CRD of that size, with descriptions and names as providers have them. */
+/** A CRD of that size. Its descriptions and names are like those of providers. */
 export function largeDefinition(group: string, index: number): object {
   const properties: Record<string, object> = {};
   const schema = { type: 'object', properties };

@@ -11,7 +11,7 @@ export const configMaps = `/api/v1/namespaces/${namespace}/configmaps`;
 export const transactions = `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`;
 const atOnce = 16;
 
-/** Calls that a Transaction, or an undo, takes at least; what the hook has logged of them is read a moment after they end. */
+/** The minimum of calls for a Transaction, or for an undo. The log of the hook shows them a moment after the end. */
 const fewestCalls = 3;
 
 export async function measure(world: World, row: Row): Promise<readonly Figures[]> {
@@ -23,7 +23,7 @@ export async function measure(world: World, row: Row): Promise<readonly Figures[
     meter.resetPeak();
     const [steps, cpu, before] = [meter.steps(), meter.cpu(), await countRequests(world.client)];
     const { times, elapsed } = await work();
-    // An older engine may log something else than what is counted.
+    // An older engine may log other messages than the counted ones.
     const isLogging = row.hook === 'janus' || (row.hook === 'against' && steps > 0);
     if (isLogging) await waitFor(() => meter.steps() >= steps + fewestCalls * row.transactions, 'the log of the hook');
     const after = await countRequests(world.client);
@@ -43,7 +43,7 @@ function undoOf({ name }: Row): string {
   return name.startsWith('against-') ? `against-rollback-${name.slice('against-'.length)}` : `rollback-${name}`;
 }
 
-/** Creates ConfigMaps for each Transaction, as many for the limit, and the sources. */
+/** Creates ConfigMaps for each Transaction, as many ConfigMaps for the limit, and the sources. */
 async function createTargets(client: Client, row: Row): Promise<readonly (readonly string[])[]> {
   const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
   const names = numbers(row.transactions).map((which) => numbers(row.changes).map((index) => `${row.name}-${which}-${index}`));

@@ -1,4 +1,4 @@
-// One install of a package as a whole, and what it costs.
+// Installs one whole package, and measures the cost.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
@@ -22,7 +22,7 @@ export async function installed(world: PackageWorld, name: string, objects: read
   return timed(world, name);
 }
 
-/** A package that requires all others, each with one small CRD. */
+/** A package that requires all other packages. Each of them has one small CRD. */
 export async function installedTree(world: PackageWorld, count: number): Promise<Cost> {
   const names = Array.from({ length: count - 1 }, (_, index) => `of${count}-${index}`);
   for (const [index, name] of names.entries())
@@ -36,7 +36,7 @@ function timed(world: PackageWorld, name: string): Promise<Cost> {
   return costOf(world, () => ended(world, name, 'True'));
 }
 
-/** Installs it; its end must have that status of `Ready`. */
+/** Installs the package. At the end `Ready` must have that status. */
 export async function ended(world: PackageWorld, name: string, isReady: 'True' | 'False'): Promise<void> {
   await world.install(name, `${world.source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
   const status = await world.finished(name);
@@ -44,7 +44,7 @@ export async function ended(world: PackageWorld, name: string, isReady: 'True' |
     throw new Error(`expected ${name} to end with Ready ${isReady}: ${JSON.stringify(status)}`);
 }
 
-/** ms for Transactions that make the same, one after the other, as the same ServiceAccount. */
+/** ms for Transactions that make these objects, one after the other, as one ServiceAccount. */
 export async function byTransactions({ client }: PackageWorld, objects: readonly object[]): Promise<number> {
   const begin = performance.now();
   for (let start = 0; start < objects.length; start += perTransaction) {

@@ -1,4 +1,4 @@
-// What package transactions cost the API server, the registry and the hook, by the hook's own counters and those of the proxy.
+// Measures the cost of package transactions for the API server, the registry and the hook, by the counters of the hook and of the proxy.
 import { request } from 'undici';
 import type { PackageWorld } from '../../test/support/package-world.ts';
 import { meterOf } from './child.ts';
@@ -7,14 +7,14 @@ export interface Cost {
   readonly ms: number;
   /** ms of the hook's processor time. */
   readonly cpuMs: number;
-  /** Of the hook: of the engine and of packages. */
+  /** Requests of the hook, for the engine and for packages. */
   readonly apiRequests: number;
   readonly registryRequests: number;
-  /** The most MiB of the hook. */
+  /** The maximum of MiB of the hook. */
   readonly peakMiB: number;
 }
 
-/** Begins to count; the answer ends it. */
+/** Begins to count. The returned function ends the count. */
 export async function counterOf(world: PackageWorld): Promise<() => Promise<Cost>> {
   const meter = meterOf(world.hook.process);
   const [begin, cpu] = [performance.now(), meter.cpu() ?? 0];
@@ -28,12 +28,12 @@ export async function counterOf(world: PackageWorld): Promise<() => Promise<Cost
   };
 }
 
-/** To the API server, since the start of the hook. */
+/** Requests to the API server since the start of the hook. */
 export function apiRequestsOf(world: PackageWorld): Promise<number> {
   return sumOf(world, 'janus_api_requests_total');
 }
 
-/** Of Metacontroller, for package transactions, since the start of the hook. */
+/** Calls of Metacontroller for package transactions since the start of the hook. */
 export function callsOf(world: PackageWorld): Promise<number> {
   return sumOf(world, 'janus_package_calls_total');
 }

@@ -1,10 +1,10 @@
-// A registry that answers from memory what another one has answered.
+// A registry that replays the answers of another registry from memory.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { isMeta } from '../../hooks/packages/model/package.ts';
 import type { PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
 
-/** What registries answered, to answer it again from memory: of a package its meta object. */
+/** Answers of registries, kept in memory. Of a package it keeps the meta object. */
 export class Answers implements Registry {
   readonly #kept = new Map<string, unknown>();
   readonly #metas = new Map<string, JsonObject[]>();

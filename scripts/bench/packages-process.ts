@@ -1,7 +1,7 @@
-// A process that reads packages and prints in a line of JSON what it took. Its argument, as JSON: see Work.
+// A process that reads packages, and prints the cost as a line of JSON. Its argument is JSON: see Work.
 //
-// Each round is: the tree with an empty cache; the same manifests and layers by a client that only fetches; the tree again from the
-// cache; what the resolution itself takes, with all answers in memory. So that what else the machine does falls on all of them.
+// Each round has four parts: the tree with an empty cache; its manifests and layers by a client that only fetches; the tree again from the
+// cache; and the resolution alone, with all answers in memory. So other load on the machine affects all four.
 import { createHash } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -24,18 +24,18 @@ export interface Work {
   readonly rounds: number;
   /** The process of the registry. */
   readonly registry?: number | undefined;
-  /** `tree`: rounds of it; `package`: that one alone is read; `thread`: a thread is started and idle; `nothing`: what a process needs without. */
+  /** `tree`: rounds of the tree; `package`: reads one package; `thread`: starts an idle thread; `nothing`: an idle process. */
   readonly mode: 'tree' | 'package' | 'thread' | 'nothing';
 }
 
 export interface Round {
   readonly resolveMs: number;
-  /** What the first time would take if all cores had done nothing but its work, and the registry's for it, all the time. */
+  /** The time of the first part if all cores had worked only for it, and for its registry, all the time. */
   readonly busyMs: number;
   readonly bareMs: number;
-  /** The same client, with the lists of tags that resolution cannot do without. */
+  /** That client, with the lists of tags that the resolution needs. */
   readonly requestsMs: number;
-  /** All that is read, from the cache: unpacked and parsed, in one thread. */
+  /** All packages from the cache, unpacked and parsed in one thread. */
   readonly parseMs: number;
   readonly againMs: number;
   readonly decideMs: number;
@@ -91,7 +91,7 @@ async function inTurn({ origin, reference, registry: pid }: Work): Promise<Round
   }
 }
 
-/** Of this process and that one, all threads. Linux counts ticks of 10 ms. */
+/** The time of all threads of this process and of that process. Linux counts ticks of 10 ms. */
 function processorMs(pid: number | undefined): number {
   const { user, system } = process.cpuUsage();
   const fields = pid === undefined ? [] : readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ');
@@ -118,7 +118,7 @@ async function decided(reading: ReturnType<typeof readTree>): Promise<number> {
   return found.packages.length;
 }
 
-/** The same manifests and layers, by paths: each verified by its digest, then forgotten. */
+/** Fetches manifests and layers by path, checks each digest, and drops the content. */
 async function fetchOnly(origin: string, paths: readonly string[]): Promise<number> {
   const pool = new Pool(origin, { connections: atOnce });
   const from = performance.now();
@@ -159,7 +159,7 @@ async function readOne({ reference }: Work): Promise<void> {
   }
 }
 
-// Not maxRSS of resourceUsage(): Linux counts the memory of the parent there, as it was when the process was started.
+// Not maxRSS of resourceUsage(): there Linux includes the memory that the parent had at the start of the process.
 function peakMiB(): number {
   const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
   return Number(kibibytes) / 1024;

@@ -1,5 +1,5 @@
-// What it costs to resolve trees of packages, beside a client that fetches the same manifests and layers and does nothing with them.
-// A real registry in memory, trees of 10, 50 and 200 packages with ten versions each.
+// Measures the resolution of trees of packages, beside a client that only fetches the manifests and layers. It uses a real registry in
+// memory, and trees of 10, 50 and 200 packages with ten versions each.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -98,7 +98,7 @@ function work({ origin, host }: Place, more: Partial<Work>): Work {
 
 type Run = (asked: Work) => Promise<{ readonly rounds: readonly Round[]; readonly peakMiB: number }>;
 
-/** Compiled beforehand and with the flags of the hook, as in the image: else the memory is that of the compiler. */
+/** Compiled in advance, with the flags of the hook, as in the image. Otherwise the memory of the compiler would be measured. */
 function programIn(folder: string, undo: Undo, profile: string | undefined): Run {
   undo.add(async () => rmSync(folder, { recursive: true, force: true }));
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
@@ -119,7 +119,7 @@ function added(peak: number, resting: number): number {
   return rounded(peak - resting);
 }
 
-/** A tree nine wide; each package is required by the one above, and one in five by another that wants no newest one. */
+/** A tree that is nine wide. The package above requires each package. For one in five, another package excludes the newest version. */
 async function publishTree({ origin, host }: Place, size: number): Promise<void> {
   const source = (index: number): string => `${host}/of${size}/p${index}`;
   const requiredBy = (index: number): Readonly<Record<string, string>> => {
@@ -145,7 +145,7 @@ const fields = Object.fromEntries(
     },
   ]),
 );
-/** As generators of CRDs write them: nothing is an alias of what stands above. */
+/** YAML without aliases, as generators of CRDs write it. */
 const written = (object: unknown): string => stringify(object, { aliasDuplicateObjects: false });
 const template = written(definitionOf('NAMEs', 'GROUP.example.org', { type: 'object', properties: fields }));
 
@@ -155,7 +155,7 @@ function objectsOf(index: number): string {
   return `${named('bucket')}---\n${named('queue')}---\n`;
 }
 
-/** One package near the bound; gives the bytes of its stream. */
+/** One package near the limit. Returns the bytes of its stream. */
 async function publishLarge({ origin }: Place): Promise<number> {
   const properties = Object.fromEntries(
     Array.from({ length: 90 }, (_, index) => [`part${index}`, { type: 'object', properties: fields }]),

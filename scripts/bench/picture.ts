@@ -4,9 +4,9 @@ export type Lane = 'client' | 'call' | 'hook' | 'loop';
 
 export interface Bar {
   readonly lane: Lane;
-  /** What happens, the same text for all bars of its kind. */
+  /** The kind of event. All bars of a kind have an equal text. */
   readonly what: string;
-  /** The object that it happens to. */
+  /** The object of the event. */
   readonly name: string;
   /** ms, like `end`. */
   readonly start: number;
@@ -29,14 +29,14 @@ interface Span {
   readonly to: number;
 }
 
-/** Bars of one kind; those that overlap in time get rows of their own. */
+/** Bars of one kind. Bars that overlap in time get rows of their own. */
 interface Group {
   readonly lane: Lane;
   readonly what: string;
   readonly rows: readonly (readonly Bar[])[];
 }
 
-/** One line of text for each bar, in the order of their starts: when, for how long, what. */
+/** One line of text for each bar, in the order of their starts: start, duration, event. */
 export function linesOf(bars: readonly Bar[], from: number): readonly string[] {
   return inOrder(bars).map(({ lane, what, name, start, end }) => {
     const [begins, takes] = [(start - from).toFixed(1).padStart(9), (end - start).toFixed(1).padStart(8)];
@@ -78,7 +78,7 @@ function groupsOf(bars: readonly Bar[], least: number): readonly Group[] {
   return [...kinds.values()].map((all) => ({ lane: all[0]?.lane ?? 'hook', what: all[0]?.what ?? '', rows: rowsOf(all, least) }));
 }
 
-/** Puts each bar into the first row in which it touches no other. `least`: the ms that a bar takes at least on the picture. */
+/** Puts each bar into the first row in which it touches no other bar. `least`: the minimum width of a bar, in ms. */
 function rowsOf(bars: readonly Bar[], least: number): readonly (readonly Bar[])[] {
   const rows: { readonly bars: Bar[]; end: number }[] = [];
   for (const bar of bars) {

@@ -1,4 +1,4 @@
-// The web server of the hooks that the engine is compared with, configured like server/main.ts.
+// The web server of the hooks that the bench compares with the engine. Its configuration is that of server/main.ts.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { at, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';

@@ -1,5 +1,5 @@
-// What other programs take for the same objects, including their start: `kubectl apply --server-side` of one file, and `helm
-// upgrade` of one release. Their rounds alternate with Transactions that patch as many objects.
+// Measures other programs with these objects, including their start: `kubectl apply --server-side` of one file, and `helm upgrade` of one
+// release. Their rounds alternate with Transactions that patch as many objects.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { namespace, type World } from './world.ts';
 interface Program {
   readonly name: string;
   readonly isThere: () => boolean;
-  /** Creates the objects. Returns a command that changes all of them, differently for each `round`. */
+  /** Creates the objects. Returns a command that changes all objects, differently for each `round`. */
   prepare(site: Site, count: number): Promise<(round: number) => string>;
 }
 
@@ -56,7 +56,7 @@ function missing(name: string): false {
 
 type Size = (typeof sizes)[number];
 
-/** Runs the programs in turn, round by round. The first round fills caches and compiles code; it is not measured. */
+/** Runs the programs in turn, round by round. The first round is not measured, because it fills caches and compiles code. */
 async function inTurn(site: Site, there: readonly Program[], { changes, rounds }: Size): Promise<readonly Line[]> {
   const row: Row = { name: '', changes, transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' };
   const commands = await Promise.all(there.map((program) => program.prepare(site, changes)));

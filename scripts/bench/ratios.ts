@@ -1,4 +1,4 @@
-// Ratios of two rows of the same run, in words.
+// Ratios of two rows of one run, as sentences.
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ export function ratio(one: unknown, other: unknown, what: string): readonly stri
   return typeof one === 'number' && typeof other === 'number' ? [`${what}: ${rounded(one / other, 2)}`] : [];
 }
 
-/** Rows of Applies, each with the row that it is compared with. */
+/** Rows of Applies, each with the row for comparison. */
 const applies = [
   ['apply-create', 'create'],
   ['rollback-apply-create', 'rollback-create'],
@@ -24,7 +24,7 @@ const applies = [
   ['rollback-apply-patch', 'rollback-patch'],
 ] as const;
 
-/** All requests but Events. */
+/** All requests except Events. */
 const requestKeys = ['readsPerItem', 'writesPerItem', 'dryRunsPerItem', 'reviewsPerItem'] as const;
 
 /** Time, and requests, of Applies to those of Creates and Patches. */

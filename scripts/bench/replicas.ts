@@ -1,6 +1,6 @@
-// Replicas that are called in turn, each call another one. Measures how long an undo takes with one, two and three replicas; how
-// long an undo waits after a process was killed with a request in flight (not at all if the request names a version, the late
-// window for a Create); and how many of 100 concurrent Transactions one and two replicas commit per second.
+// Measures several replicas; each call goes to the next replica. It measures an undo with one, two and three replicas. It measures how
+// long an undo waits after a process was killed with a request in flight: not at all if the request names a version, the late window for
+// a Create. It also measures how many of 100 concurrent Transactions one and two replicas commit per second.
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
@@ -94,7 +94,7 @@ async function undoOf(world: World, path: string, uid: string): Promise<number> 
   return (await world.followed.when(uid, 'RolledBack')) - sent;
 }
 
-/** Kills both hooks in the middle of the changes; a third one undoes them. */
+/** Kills both hooks in the middle of the changes. A third hook undoes the changes. */
 async function afterKill(world: World, site: Replicas, undo: Undo, kind: Kind): Promise<Line> {
   const { path, uid } = await begin(world, site.label, `${site.label}-killed-${kind.toLowerCase()}`, kind);
   await world.followed.when(uid, 'Prepared');

@@ -1,6 +1,5 @@
-// A baseline for the engine: a hook that makes the same requests in the same order, and nothing else. It evaluates nothing and
-// undoes nothing. The time that a row of the engine takes beyond this one is the engine's own; the rest is the price of its
-// guarantees.
+// A baseline for the engine: a hook that only makes the requests of the engine, in their order. It evaluates nothing, and undoes nothing.
+// The difference between a row of the engine and this row is the work of the engine. The rest is the price of its guarantees.
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, connect, must } from '../../test/support/client.ts';
 import { servePlainly } from './plain-server.ts';
@@ -16,7 +15,7 @@ interface Work {
   readonly name: string;
   readonly account: Client;
   readonly objects: readonly JsonObject[];
-  /** From the status: 0 before the locks are acquired, 1 once everything is prepared, 2 once everything is changed. */
+  /** From the status: 0 before the locks are acquired, 1 after the preparation, 2 after all changes. */
   readonly version: number;
 }
 
@@ -46,8 +45,8 @@ async function step(parent: Json): Promise<JsonObject> {
   const live = await readTransaction(called);
   const work = workOf(live);
   await readLocks(work);
-  if (work.version === 0) return told(work, await prepare(work), ['LocksAcquired', 'Prepared']);
-  if (work.version === 1) return told(work, await change(work), ['ChangeApplied', 'Committed']);
+  if (work.version === 0) return reported(work, await prepare(work), ['LocksAcquired', 'Prepared']);
+  if (work.version === 1) return reported(work, await change(work), ['ChangeApplied', 'Committed']);
   const status = at(live, 'status') as JsonObject;
   return at(status, 'completionTime') === undefined ? release(work, status) : status;
 }
@@ -130,7 +129,7 @@ function conditionOf(isFinished: boolean): JsonObject {
   return { type: 'Finished', status: isFinished ? 'True' : 'False', reason: 'Requests', message: '', lastTransitionTime: stamp };
 }
 
-/** A status of the same size as the engine's. */
+/** A status as large as the engine's. */
 function statusOf(work: Work, phase: string): JsonObject {
   const version = work.version + 1;
   const done = version > 1 ? work.objects.length : 0;
@@ -144,14 +143,14 @@ function statusOf(work: Work, phase: string): JsonObject {
 }
 
 // Sent without waiting for the answer, as the engine does.
-function told(work: Work, status: JsonObject, reasons: readonly string[]): JsonObject {
-  for (const reason of reasons) void tell(work, reason).catch(() => undefined);
+function reported(work: Work, status: JsonObject, reasons: readonly string[]): JsonObject {
+  for (const reason of reasons) void sendEvent(work, reason).catch(() => undefined);
   return status;
 }
 
-async function tell({ namespace, name, version }: Work, reason: string): Promise<void> {
+async function sendEvent({ namespace, name, version }: Work, reason: string): Promise<void> {
   const involvedObject = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', namespace, name };
   const metadata = { name: `${name}.${version}.${reason.toLowerCase()}` };
-  const tells = { involvedObject, reason, message: 'as many as those of the engine', type: 'Normal' };
-  await engine.create(`/api/v1/namespaces/${namespace}/events`, { metadata, ...tells, source: { component: 'janus' } });
+  const content = { involvedObject, reason, message: 'as many as those of the engine', type: 'Normal' };
+  await engine.create(`/api/v1/namespaces/${namespace}/events`, { metadata, ...content, source: { component: 'janus' } });
 }

@@ -1,8 +1,8 @@
-// The rows that can be measured, by name. `npm run bench` measures the usual ones, `--rows` any.
+// The rows of the bench, by name. `npm run bench` measures the usual rows; `--rows` measures any rows.
 
 import { besideRows } from './beside.ts';
 
-/** `requests` makes the engine's requests and nothing else; `against` is the engine of another checkout. */
+/** `requests` only makes the engine's requests; `against` is the engine of another checkout. */
 export type HookKind = 'janus' | 'bare' | 'requests' | 'against';
 export type Flags = 'tuned' | 'default';
 
@@ -11,20 +11,20 @@ export interface Row {
   /** Changes in each Transaction. */
   readonly changes: number;
   readonly transactions: number;
-  /** Transactions at the same time. */
+  /** The number of concurrent Transactions. */
   readonly concurrency: number;
   readonly hook: HookKind;
   /** Flags of Metacontroller. */
   readonly flags: Flags;
-  /** Each Transaction is also undone, and the undo is measured too. */
+  /** Each Transaction is also undone, and the bench measures the undo, too. */
   readonly undo?: boolean;
-  /** Trees of packages (scripts/bench/packages.ts): no Transaction at all. */
+  /** Trees of packages (scripts/bench/packages.ts), without any Transaction. */
   readonly packages?: boolean;
   /** Packages that are installed (scripts/bench/installs.ts), on a control plane of their own. */
   readonly installs?: boolean;
   /** Bytes of data that each change sets, if more than a word. */
   readonly bytes?: number;
-  /** Bytes of data that each target holds before; each change then has a gate at the end. */
+  /** Bytes of data that each target holds before. Each change then has a gate at the end. */
   readonly held?: number;
   /** The content of each change lies in a ConfigMap of its own, as gzipped YAML. */
   readonly sources?: boolean;
@@ -32,14 +32,14 @@ export interface Row {
   readonly type?: 'Create' | 'ApplyToCreate' | 'ApplyToChange';
   /** The changes are Deletes, with that annotation. */
   readonly deletes?: Readonly<Record<string, string>>;
-  /** Only if named by `--rows`. */
+  /** Measured only if `--rows` names it. */
   readonly onDemand?: boolean;
 }
 
 const one = { transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' } as const;
 type Size = Pick<Row, 'changes'> & Partial<Pick<Row, 'transactions' | 'concurrency'>>;
 
-/** A row of the engine, after the same row of each hook that it is compared with. */
+/** A row of the engine, after the row of each hook for comparison. */
 function compared(name: string, size: Size, own: Partial<Row> = {}): readonly Row[] {
   const others = (['requests', 'bare'] as const).map((hook) => ({ ...one, ...size, hook, name: `${hook}-${name}` }));
   return [...others, { ...one, ...size, ...own, name }];
@@ -52,7 +52,7 @@ const ten = { ...one, changes: 10, transactions: 20, undo: true, onDemand: true 
 const rows: readonly Row[] = [
   { ...one, name: 'tiny', changes: 2, onDemand: true },
   { ...one, name: 'requests-tiny', hook: 'requests', changes: 2, onDemand: true },
-  // A hook has usually run for a while: its first calls take several times as long, and would distort the comparison.
+  // The first calls of a hook take several times as long, and would distort the comparison.
   ...compared('warm-up', { changes: 5, transactions: 100, concurrency: 10 }),
   ...compared('1', { changes: 1, transactions: 20 }).map((row) => ({ ...row, onDemand: true })),
   ...compared('3', { changes: 3, transactions: 20 }),
@@ -72,12 +72,12 @@ const rows: readonly Row[] = [
   { ...one, name: '500', changes: 500, onDemand: true },
   // About as much data as one Transaction can hold.
   { ...one, name: 'large', changes: 11, transactions: 2, bytes: 120_000, onDemand: true },
-  // The same 5 MB, in as few Transactions as can hold them, and in one from a hundred sources.
+  // 5 MB in as few Transactions as can hold them, and in one Transaction from a hundred sources.
   { ...one, name: 'inline', changes: 25, transactions: 4, bytes: 50_000, onDemand: true },
   { ...one, name: 'sources', changes: 100, bytes: 50_000, sources: true, onDemand: true },
   // As much as all sources may hold.
   { ...one, name: 'sources-10', changes: 12, transactions: 2, bytes: 870_000, sources: true, undo: true, onDemand: true },
-  // What a hook takes for large targets: while it prepares, while gates are open, and for the undo.
+  // The memory of a hook for large targets: during the preparation, while gates are open, and during the undo.
   { ...one, name: 'targets-small', changes: 15, transactions: 2, held: 1, undo: true, onDemand: true },
   { ...one, name: 'targets-large', changes: 15, transactions: 2, held: 1_000_000, undo: true, onDemand: true },
   { ...one, name: 'targets-heavy', changes: 40, onDemand: true },
@@ -97,7 +97,7 @@ const rows: readonly Row[] = [
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
 
-/** The rows, each after the same row of the engine in another checkout. */
+/** The rows, each after the row of the engine in another checkout. */
 export function against(chosen: readonly Row[]): readonly Row[] {
   return chosen.flatMap((row) =>
     row.hook === 'janus' ? [{ ...row, hook: 'against' as const, name: `against-${row.name}` }, row] : [row],

@@ -1,5 +1,5 @@
-// Draws one Transaction on a time line: every call of the hook, and every request of the hook and the loop meanwhile, each as a
-// line on standard output and as a bar of a picture. At the end it says where the time until Committed went.
+// Draws one Transaction on a time line. Every call of the hook, and every request of the hook and of the loop, is a line on standard output
+// and a bar of a picture. At the end it prints the parts of the time until Committed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';

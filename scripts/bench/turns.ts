@@ -1,17 +1,17 @@
-// Rows that are measured several times, in turn with the engine of another checkout: a single run says nothing about a few per cent.
+// Measures rows several times, in turn with the engine of another checkout. A single run cannot show a difference of a few per cent.
 import { type Line, percentile, rounded } from './ratios.ts';
 import type { Row } from './rows.ts';
 
 const marked = /-turn-\d+$/;
 
-/** The rows that many times, each time under a name of its own; those that only warm up a hook, once. */
+/** Repeats the rows, each time under a name of its own. Rows that only warm up a hook occur once. */
 export function inTurns(rows: readonly Row[], turns: number): readonly Row[] {
   if (turns === 1) return rows;
   const isMeasured = ({ name }: Row): boolean => !name.endsWith('warm-up');
   const each = Array.from({ length: turns }, (_, turn) =>
     rows.filter(isMeasured).map((row) => ({ ...row, name: `${row.name}-turn-${turn + 1}` })),
   );
-  // Whoever goes first finds the machine otherwise than whoever follows.
+  // The first engine of a turn finds the machine in another state than the second, so the order alternates.
   const inOrder = each.map((turn, number) => (number % 2 === 0 ? turn : turn.toReversed()));
   return [...rows.filter((row) => !isMeasured(row)), ...inOrder.flat()];
 }
@@ -22,7 +22,7 @@ const figures: readonly (readonly [what: string, of: (line: Line) => number])[] 
   ['requests', requestsOf],
 ];
 
-/** Of each row that was measured in turns: the median over that of the other checkout, and the least and the most of single turns. */
+/** For each row with turns: the ratio of its median to that of the other checkout, and the minimum and maximum of single turns. */
 export function ratiosOfTurns(lines: readonly Line[]): readonly string[] {
   const own = Map.groupBy(lines.filter(isTurn), ({ row }) => `${row}`.replace(marked, ''));
   return [...own].flatMap(([name, turns]) => {
@@ -38,12 +38,12 @@ export function ratiosOfTurns(lines: readonly Line[]): readonly string[] {
   });
 }
 
-/** Whether it is one of several measurements of its row. */
+/** Whether the measurement is one of several of its row. */
 export function isTurn({ row }: Line): boolean {
   return marked.test(`${row}`);
 }
 
-/** ms of a Transaction; of many at once, all of them over their number. */
+/** ms of a Transaction. For concurrent Transactions: the time of all, divided by their number. */
 function timeOf({ p50Ms, transactionsPerSecond, concurrency }: Line): number {
   return Number(concurrency) > 1 ? 1_000 / Number(transactionsPerSecond) : Number(p50Ms);
 }

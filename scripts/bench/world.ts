@@ -1,4 +1,4 @@
-// A control plane for the bench alone, with hooks as separate processes, and loops over the Transactions labelled for each of them.
+// Starts a control plane only for the bench, hooks as separate processes, and a loop for each hook over the Transactions with its label.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -41,7 +41,7 @@ export interface World {
   readonly followed: Followed;
   /** The audit log, if requested. */
   readonly auditLog: string | undefined;
-  /** What the start of each hook cost. */
+  /** The cost of the start of each hook. */
   readonly starts: Line[];
   /** Started on first use. */
   engine(hook: HookKind, flags: Flags): Promise<Engine>;
@@ -120,7 +120,7 @@ function enginesOf(parts: Starting): World['engine'] {
   };
 }
 
-// Compiled before the start, as in the image: without configuration the program ends once it is loaded.
+// Compiled before the start, as in the image. Without configuration the program ends after loading.
 function compile(program: string, undo: Undo): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
   undo.add(async () => rmSync(folder, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-// The three acts: one Transaction commits, a second is rolled back, and the first is undone on request.
+// The first three acts: one Transaction commits, a second is rolled back, and the first is undone on request.
 import { targetIn } from '../../cli/show/view.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { at, isList, isObject, textAt, withPath } from '../../hooks/objects/json.ts';
@@ -90,7 +90,7 @@ export async function undo(world: World, checks: Checks, beginning: Shop): Promi
   await checkLocks(checks, client);
 }
 
-/** Creates the Transaction of a file, and returns it as it is stored. */
+/** Creates the Transaction of a file, and returns the stored object. */
 export async function create(client: Client, path: string): Promise<JsonObject> {
   const [transaction = {}] = await readManifest(path);
   return must(await client.create(transactions, transaction));
@@ -123,7 +123,7 @@ function contentOf(change: Parameters<typeof textAt>[0]): string {
   return isList(containers) ? `image: ${textAt(containers[0], 'image')}` : '';
 }
 
-/** Creates the policy, for namespaces of the demo only. Resolves once the API server enforces it, which another banner shows. */
+/** Creates the policy for namespaces of the demo only. Resolves when the API server enforces it, which another banner shows. */
 async function freeze(client: Client): Promise<void> {
   for (const object of await readManifest(changeFreeze)) must(await applyObject(client, inNamespacesOfTheDemo(object)));
   const elsewhere = `/api/v1/namespaces/${engineNamespace}/configmaps`;

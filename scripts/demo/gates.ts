@@ -1,4 +1,4 @@
-// The fourth act: a release whose Pods do not come up. The control plane has no nodes, so a stand-in plays the kubelet.
+// The fourth act: a release whose Pods do not become ready. The control plane has no nodes, so a stand-in acts as the kubelet.
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from '../../test/support/client.ts';
 import { running, startKubelet, waiting } from '../../test/support/kubelet.ts';
@@ -48,12 +48,12 @@ export async function upOrUndone(world: World, checks: Checks, undo: Undo): Prom
   await checkLocks(checks, client);
 }
 
-/** Whether Pods run there: then they are started by who else but the demo. */
+/** Whether the cluster runs Pods. Then the demo must not act as the kubelet. */
 async function hasNodes(client: Client): Promise<boolean> {
   return (await client.list('/api/v1/nodes', { limit: 1 })).items.length > 0;
 }
 
-/** Pods run from now on, those with the missing image aside. */
+/** From now on Pods run, except those with the missing image. */
 async function startPods({ client }: World, undo: Undo): Promise<void> {
   const kubelet = startKubelet({ teardown: (stop) => undo.add(async () => stop()) }, client, 'shop');
   const missing = waiting('ImagePullBackOff', `Back-off pulling image "${missingImage}"`);

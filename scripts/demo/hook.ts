@@ -1,5 +1,5 @@
-// Runs the hook as a separate process, as in a Pod: server/main.ts, configured only by its environment, with the rights of the
-// ServiceAccount `janus` as manifests/rbac.yaml grants them, and a token that callers must send.
+// Runs the hook as a separate process, as in a Pod. The process is server/main.ts, and only its environment configures it. It has the
+// rights of the ServiceAccount `janus` in manifests/rbac.yaml, and a token that callers must send.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -21,19 +21,19 @@ export interface RunningHook {
 }
 
 export interface HookOptions {
-  /** The program to run in place of server/main.ts, relative to the root of the repository. */
+  /** The program to run instead of server/main.ts, relative to the root of the repository. */
   readonly program?: string;
   /** Flags of Node. */
   readonly flags?: readonly string[];
-  /** Whether it reaches the API server as in a Pod, by address, token and CA; else by a KUBECONFIG. */
+  /** Whether the hook connects to the API server as in a Pod, by address, token and CA, or else by a KUBECONFIG. */
   readonly asInPod?: boolean;
   /** Variables to add to its environment, or to replace. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * Resolves once the hook is ready. `kubeconfig` is the administrator's; the hook's own is created beside it, unless it exists.
- * server/main.ts of this tree starts as in a Pod, any other program with a KUBECONFIG.
+ * Resolves when the hook is ready. `kubeconfig` is that of the administrator. The kubeconfig of the hook is created beside it, unless it
+ * exists. server/main.ts of this tree starts as in a Pod; any other program starts with a KUBECONFIG.
  */
 export async function startHook(
   client: Client,

@@ -1,4 +1,4 @@
-// The command line of the demo, and what it says first: before anything is loaded that takes longer.
+// The command line of the demo, and its first lines. The demo prints them before it loads slow modules.
 import { parseArgs } from 'node:util';
 import { isBuilt } from '../../test/controlplane/build.ts';
 import { findEnvtest } from '../../test/controlplane/prebuilt.ts';
@@ -7,17 +7,17 @@ import { explain, heading, progress } from './terminal.ts';
 export interface DemoOptions {
   /** Stays until Ctrl-C. */
   readonly keep: boolean;
-  /** The user's own cluster, in place of one on this machine. */
+  /** A cluster of the user, instead of a control plane on this machine. */
   readonly kubeconfig?: string;
-  /** Installs there without a question. */
+  /** Installs in that cluster without a question. */
   readonly yes: boolean;
-  /** Packages of Crossplane in place of Transactions. */
+  /** Packages of Crossplane instead of Transactions. */
   readonly isOfPackages: boolean;
 }
 
 const expected = 'expected --keep, --kubeconfig FILE and --yes, or packages alone, or nothing';
 
-/** Throws a sentence for what it does not know. */
+/** Throws a sentence for unknown arguments. */
 export function readDemoOptions(args: readonly string[]): DemoOptions {
   const booleans = { keep: { type: 'boolean' }, yes: { type: 'boolean' } } as const;
   const options = { ...booleans, kubeconfig: { type: 'string' } } as const;
@@ -38,7 +38,7 @@ export function readDemoOptions(args: readonly string[]): DemoOptions {
   };
 }
 
-/** Says what comes and how long it takes; names the programs of envtest, where they are, as those of the control plane. */
+/** Prints the plan of the demo and its duration. If the programs of envtest exist, it names them as those of the control plane. */
 export function announce({ kubeconfig, isOfPackages }: DemoOptions, env: NodeJS.ProcessEnv): void {
   heading('Janus on Metacontroller');
   for (const line of isOfPackages ? ofPackages : ofTransactions) explain(line);
@@ -50,7 +50,7 @@ export function announce({ kubeconfig, isOfPackages }: DemoOptions, env: NodeJS.
   if (!isBuilt(env))
     explain(
       'First it builds a control plane from source, once: 7 to 9 minutes on 2 cores, and some 700 MB of downloads. ' +
-        'JANUS_CONTROL_PLANE=FOLDER takes ready programs, --kubeconfig FILE a cluster that you have.',
+        'JANUS_CONTROL_PLANE=FOLDER uses existing programs, --kubeconfig FILE uses an existing cluster.',
     );
 }
 
@@ -73,6 +73,6 @@ function useEnvtest(env: NodeJS.ProcessEnv): void {
     return;
   }
   progress(
-    `KUBEBUILDER_ASSETS, ${folder}, is not used: it has no ${missing.join(', no ')}; put the one of the same version there`,
+    `KUBEBUILDER_ASSETS, ${folder}, is not used: it has no ${missing.join(', no ')}; add the missing program of that version`,
   );
 }

@@ -1,5 +1,5 @@
-// `npm run demo -- packages`: packages from a registry, live: a tree is installed whole, updated, stopped half way by a policy and undone,
-// and refused before anything is written.
+// `npm run demo -- packages`: shows packages from a registry, live. A tree is installed as a whole, and updated. A policy stops another
+// update half way, which is then undone. The last version is refused before the first write.
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { startAdmission } from '../../test/support/denying-admission.ts';
@@ -21,7 +21,7 @@ interface Scene {
 
 export async function showPackages(undo: Undo, checks: Checks): Promise<void> {
   heading('Getting ready');
-  explain('A control plane, a registry and the hook of our own on this machine, nothing else.');
+  explain('The demo starts a control plane, a registry and the hook on this machine, and nothing else.');
   const t = { teardown: (handler: () => unknown) => undo.add(async () => void (await handler())) };
   const world = await startPackageWorld(t);
   const scene = { world, checks };
@@ -71,7 +71,7 @@ async function run({ world }: Scene, name: string, tag: string): Promise<JsonObj
   return status;
 }
 
-/** The tree that the names resolved to, and its stages, once both are known; nothing where it is refused before. */
+/** The resolved tree and its stages, when both are known. Nothing if the package transaction is refused before. */
 async function stagesOf(world: PackageWorld, name: string): Promise<string> {
   const known = await waitFor(async () => {
     const status = statusOf(await world.read(name));
@@ -108,7 +108,7 @@ async function everything({ world }: Scene): Promise<string> {
 
 async function installed(scene: Scene): Promise<void> {
   heading('Install');
-  explain('The tree is resolved to digests and checked before the first write; then its stages follow one another.');
+  explain('The hook resolves the tree to digests, and checks it, before the first write. Then its stages follow one another.');
   literal(`the Lock before: ${(await lockOf(scene)).join(', ') || 'nothing'}`);
   const status = await run(scene, 'install', 'v1.0.0');
   const lock = await lockOf(scene);
@@ -134,7 +134,7 @@ async function updated(scene: Scene): Promise<void> {
 
 async function stopped(scene: Scene, admission: Awaited<ReturnType<typeof policy>>): Promise<void> {
   heading('An update that a policy stops half way');
-  explain('The policy refuses the second CRD when it is written, and not its dry run: nobody could know before.');
+  explain('The policy refuses the write of the second CRD, but not its dry run, so the hook cannot know it in advance.');
   const before = await everything(scene);
   admission.decide(({ name, dryRun }) =>
     name === `policies.${group}` && !dryRun ? { code: 403, message: 'not today' } : undefined,
@@ -146,7 +146,7 @@ async function stopped(scene: Scene, admission: Awaited<ReturnType<typeof policy
 }
 
 async function refused(scene: Scene): Promise<void> {
-  heading('A version that would break what is there');
+  heading('A version that would break existing objects');
   explain('Version 2 removes the field region, which the Bucket has.');
   const before = await everything(scene);
   const status = await run(scene, 'removed', 'v2.0.0');

@@ -1,4 +1,4 @@
-// The demo itself, once its options are read: four acts in a world that is removed however it ends.
+// Runs the demo after its options are read: four acts in an environment that is removed however the demo ends.
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commit, rollBack, undo as undoFirst } from './acts.ts';
@@ -19,12 +19,12 @@ let staying = false;
 /** Returns the exit code. */
 export async function runDemo(options: DemoOptions): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupt(signal));
-  const succeeded = await (options.isOfPackages ? performPackages() : perform(options)).catch(tellFailure);
+  const succeeded = await (options.isOfPackages ? performPackages() : perform(options)).catch(printFailure);
   await undo.run();
   return succeeded ? 0 : 1;
 }
 
-async function tellFailure(error: unknown): Promise<boolean> {
+async function printFailure(error: unknown): Promise<boolean> {
   // A signal makes everything fail, and `interrupt` ends the process.
   if (over.signal.aborted) return new Promise<never>(() => undefined);
   process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);

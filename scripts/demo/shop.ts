@@ -21,7 +21,7 @@ export async function openShop(client: Client): Promise<void> {
       const collection = (await pathOf(client, object)).replace(/\/[^/]*$/, '');
       must(await client.create(collection, object, { fieldManager: 'kubectl-create' }));
     }
-  // The Deployment's controller first writes status and an annotation: an earlier picture would differ by these.
+  // The Deployment's controller first writes status and an annotation. An earlier copy would differ in these fields.
   await waitFor(async () => isRolledOut(must(await client.get(deployment))), 'the Deployment web-server to be rolled out');
 }
 
@@ -59,7 +59,7 @@ export function imageOf(web: JsonObject | undefined): string {
 
 interface Comparison {
   readonly equal: boolean;
-  /** The lines in which they differ. */
+  /** The lines that differ. */
   readonly differences: string;
 }
 

@@ -19,7 +19,7 @@ export function heading(text: string): void {
   print(styled('dim', '-'.repeat(text.length)));
 }
 
-/** Explains in plain words, wrapped, for someone who has never seen this. */
+/** Prints an explanation for new users, wrapped. */
 export function explain(text: string): void {
   for (const line of wrapped(text, width)) print(line);
 }
@@ -39,7 +39,7 @@ export function literal(text: string): void {
   for (const line of text.trimEnd().split('\n')) print(`    ${styled('cyan', line)}`);
 }
 
-/** Prints what the demo is doing while nothing else moves. */
+/** Prints the present work of the demo while it prints nothing else. */
 export function progress(text: string): void {
   print(styled('dim', `  ${text}`));
 }

@@ -1,4 +1,4 @@
-// The things that the demo must end, however it ends: the last one started ends first.
+// The resources that the demo must end, however it ends. The one that started last ends first.
 
 export interface Undo {
   add(what: () => Promise<unknown> | undefined): void;

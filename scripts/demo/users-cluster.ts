@@ -1,5 +1,5 @@
-// The demo in a cluster of the user's (`--kubeconfig`): looks first whether it may and can, asks, installs, and removes all of it. The hook and
-// its loop run on this machine. What exists already is never touched: then the demo refuses.
+// Runs the demo in a cluster of the user (`--kubeconfig`). It checks versions and rights, asks, installs, and removes all its objects. The
+// hook and its loop run on this machine. If an object exists already, the demo refuses, and does not touch it.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,12 +29,12 @@ export async function openUsersWorld(undo: Undo, options: DemoOptions): Promise<
   await ask(url, options.yes);
   undo.add(() => removeAll(client, paths));
   const world = await install({ client, kubeconfig }, undo, { asInPod: false, loop: 'double' });
-  // Their finalizer is removed by the loop, so they go while it runs.
+  // The loop removes their finalizer, so they must be deleted while it runs.
   undo.add(() => removeTransactions(client));
   return world;
 }
 
-/** A kubeconfig of the current context alone, in a folder of its own: others are written beside it. */
+/** A kubeconfig with only the current context, in a folder of its own. Other kubeconfigs are written beside it. */
 function privateCopy(undo: Undo, file: string): { readonly kubeconfig: string; readonly url: string } {
   if (!existsSync(file)) throw new Error(`--kubeconfig: expected a file, found none at ${file}.`);
   const config = new KubeConfig();
@@ -56,14 +56,14 @@ async function requireVersion(client: Client): Promise<void> {
     throw new Error(`--kubeconfig: ${client.url} does not answer: ${error instanceof Error ? error.message : error}.`);
   });
   if (answer.code !== 200)
-    throw new Error(`--kubeconfig: expected ${client.url} to accept who the kubeconfig names, it answered ${answer.code}.`);
+    throw new Error(`--kubeconfig: expected ${client.url} to accept the user of the kubeconfig, it answered ${answer.code}.`);
   const found = textAt(answer.body, 'gitVersion') ?? '';
   const [major = 0, minor = 0] = (/^v(\d+)\.(\d+)/.exec(found) ?? []).slice(1).map(Number);
   if (major < 2 && minor < oldest)
     throw new Error(`--kubeconfig: expected Kubernetes 1.${oldest} or later at ${client.url}, found ${found || 'no version'}.`);
 }
 
-/** A CRD and roles with `impersonate` are for an administrator to create. */
+/** Only an administrator may create a CRD, and roles with `impersonate`. */
 async function requireRights(client: Client, file: string): Promise<void> {
   const spec = { resourceAttributes: { group: '*', resource: '*', verb: '*' } };
   const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
@@ -74,7 +74,7 @@ async function requireRights(client: Client, file: string): Promise<void> {
     );
 }
 
-/** The paths of what the demo creates, without what goes with its namespaces. */
+/** The paths of objects that the demo creates, except those that are deleted with its namespaces. */
 async function requireAbsent(client: Client): Promise<readonly string[]> {
   const objects = (await Promise.all([...engine, ...shop].map((path) => readManifest(path)))).flat();
   const paths = await Promise.all(
@@ -93,11 +93,11 @@ async function ask(url: string, yes: boolean): Promise<void> {
     impersonate ServiceAccounts, and three admission policies, one of which refuses changes of ConfigMaps in shop. It removes
     all of it at its end, and every Transaction.`);
   if (yes) return;
-  if (!process.stdin.isTTY) throw new Error('expected --yes, as there is no terminal to ask at: nothing was changed.');
+  if (!process.stdin.isTTY) throw new Error('expected --yes, because there is no terminal to ask: nothing was changed.');
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await lines.question('Go on? [y/N] ');
   lines.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('not gone on with: nothing was changed.');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('the demo was declined: nothing was changed.');
 }
 
 async function removeTransactions(client: Client): Promise<void> {
@@ -106,7 +106,7 @@ async function removeTransactions(client: Client): Promise<void> {
   await waitFor(async () => (await list()).items.length === 0, 'the Transactions to be gone', { timeoutMs: 60_000 });
 }
 
-/** Namespaces last but for the CRD: what removes a Transaction stands in them. */
+/** Deletes namespaces last, except for the CRD: they hold the objects that remove a Transaction. */
 async function removeAll(client: Client, paths: readonly string[]): Promise<void> {
   for (const path of paths.toReversed()) await removed(client, path);
   progress(`removed from ${client.url} what the demo had created`);

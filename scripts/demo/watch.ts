@@ -1,4 +1,4 @@
-// Follows a Transaction by the view of the command line's `--wait`: a tree at a terminal, a line for each news elsewhere.
+// Follows a Transaction with the view of the command line's `--wait`: a tree at a terminal, a line for each update elsewhere.
 import { openSession } from '../../cli/cluster/session.ts';
 import { getTransaction } from '../../cli/cluster/transactions.ts';
 import { watch } from '../../cli/run/watching.ts';
@@ -15,10 +15,10 @@ interface Story {
   readonly phases: readonly string[];
 }
 
-// Only a guard against hanging: a Transaction that does not end is printed as it stands, and the checks fail.
+// Only a guard against hanging. If a Transaction does not end, the demo prints its present state, and the checks fail.
 const patience = 60_000;
 
-/** Shows what happens to a Transaction that was just written, until it has ended; after a request, until that has taken effect. */
+/** Shows the states of a Transaction that was just written, until it has ended. After a request, until the request has taken effect. */
 export async function watchTransaction(
   { kubeconfig }: World,
   written: JsonObject,

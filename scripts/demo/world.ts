@@ -1,4 +1,4 @@
-// Starts everything that the demo needs: control plane, manifests, hook, and Metacontroller's loop.
+// Starts the environment of the demo: control plane, manifests, hook, and Metacontroller's loop.
 import { type ControlPlane, startControlPlane } from '../../test/controlplane/start.ts';
 import { type Client, connect } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
@@ -17,14 +17,14 @@ export interface World {
 
 export async function startWorld(undo: Undo, options: HookOptions = {}): Promise<World> {
   heading('Getting ready');
-  explain('A Kubernetes control plane of our own on this machine, nothing else: no cluster of yours is touched.');
+  explain('The demo starts a Kubernetes control plane on this machine. It does not touch any other cluster.');
   const { kubeconfig } = await openControlPlane(undo);
   const client = connect(kubeconfig);
   undo.add(() => client.close());
   return install({ client, kubeconfig }, undo, options);
 }
 
-/** Installs into a cluster, and starts what serves it on this machine. */
+/** Installs into a cluster, and starts the hook and the loop on this machine. */
 export async function install(
   { client, kubeconfig }: Pick<World, 'client' | 'kubeconfig'>,
   undo: Undo,

@@ -1,4 +1,4 @@
-// The programs that `npm run kind` needs. If one is missing, a message says what to install; if one fails, a message says which.
+// The programs that `npm run kind` needs. If a program is missing, a message names it. If a program fails, a message names it, too.
 import { spawnSync } from 'node:child_process';
 
 /** Go builds and runs it if there is no kind on PATH. The npm package of that name is something else. */
@@ -29,7 +29,7 @@ function works(...[file = '', ...args]: readonly string[]): boolean {
   return spawnSync(file, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** The programs that a cluster needs and that are missing, each with what to do. */
+/** The missing programs, each with the next step for the user. */
 export function missingTools(): readonly string[] {
   const missing: string[] = [];
   if (!works('docker', '--version'))

@@ -1,11 +1,11 @@
-// Which versions `npm run matrix` measures, and what it says of them.
+// The versions that `npm run matrix` measures, and its report.
 import { minors, patchOf } from '../../test/controlplane/versions.ts';
 
 export interface Measured {
   /** With its patch. */
   readonly version: string;
   readonly passed: number;
-  /** The path of each test that failed, then what it said. */
+  /** The path of each failed test, and its message. */
   readonly failures: readonly string[];
 }
 
@@ -15,7 +15,7 @@ interface Plan {
   readonly rest: readonly string[];
 }
 
-/** Throws a sentence for a version that is not known. */
+/** Throws a sentence for an unknown version. */
 export function planOf(args: readonly string[]): Plan {
   const isVersion = (arg: string): boolean => /^\d+(\.\d+)*$/.test(arg);
   const versions = args.filter(isVersion);
@@ -24,7 +24,7 @@ export function planOf(args: readonly string[]): Plan {
   return { versions: versions.length > 0 ? versions : byDefault, rest: args.filter((arg) => !isVersion(arg)) };
 }
 
-/** As Markdown. What fails everywhere does not tell versions apart. */
+/** The report as Markdown. Tests that fail on every version do not distinguish versions. */
 export function tableOf(measured: readonly Measured[]): string {
   const names = measured.map(({ failures }) => failures.map(nameOf));
   const isEverywhere = (name: string): boolean => measured.length > 1 && names.every((one) => one.includes(name));

@@ -1,11 +1,11 @@
-// Every mutation of an object that its schema allows to derive: each field set, changed and removed. Pure.
+// Derives mutations of an object from its schema: each field set, changed and removed. Pure.
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 
 export interface Mutation {
-  /** Names of fields; `[]` stands for the items of a list. */
+  /** Names of fields; `[]` means the items of a list. */
   readonly path: readonly string[];
   readonly change: 'set' | 'added' | 'changed' | 'removed';
-  /** Objects to try; the first that is admitted counts. */
+  /** Objects to try. The first one that the API server admits counts. */
   readonly candidates: readonly JsonObject[];
 }
 
@@ -93,7 +93,7 @@ function put(node: Json | undefined, [first, ...rest]: readonly string[], value:
   return Object.fromEntries(child === undefined ? entries : [...entries, [first, child]]);
 }
 
-/** Values for all sorts of strings in the API; the first that is admitted counts. */
+/** Values for all kinds of strings in the API. The first one that the API server admits counts. */
 const words = [
   'x',
   '1',
@@ -156,7 +156,7 @@ function minima(schema: Json, definitions: Definitions): readonly Json[] {
   return [...least, ...fuller.slice(0, 12)];
 }
 
-/** An object with its required fields alone. */
+/** An object with only its required fields. */
 function minimalOf(schema: Json, definitions: Definitions, depth: number, word = 'x'): Json | undefined {
   const required = at(schema, 'required');
   if (depth > 4 || !isObject(at(schema, 'properties'))) return undefined;

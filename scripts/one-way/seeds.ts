@@ -139,7 +139,7 @@ const more: readonly Seed[] = [
   { apiVersion: 'v1', kind: 'Service', object: { spec: { type: 'ClusterIP', ports: [{ port: 80 }], selector: labels } } },
 ];
 
-/** The seeds, including a bound volume and a Pod with a deadline: only those have fields that change one way. */
+/** The seeds. A bound volume and a Pod with a deadline are among them: only these have some of the one-way fields. */
 export const seeds: readonly Seed[] = [
   ...more,
   { apiVersion: 'v1', kind: 'Pod', object: { spec: { activeDeadlineSeconds: 60, containers: [container] } } },

@@ -1,8 +1,8 @@
-// The results as data for the checks and as a page for people.
+// Prints the results as data for the checks, and as a page for users.
 import { groupOf } from '../../hooks/objects/reference.ts';
 import type { Found } from './trial.ts';
 
-/** One row per field for all seeds of a kind: one way if it is so for any seed, undecided if no seed has decided it. */
+/** One row per field for all seeds of a kind. A field is one-way if it is one-way for a seed, and undecided if no seed decides it. */
 function merged(found: readonly Found[], verdict: Found['verdict']): readonly Found[] {
   const nameOf = ({ kind, path, change }: Found): string => [kind, path, change].join(' ');
   const decided = new Set(found.filter((one) => one.verdict !== 'undecided').map(nameOf));

@@ -52,7 +52,7 @@ async function isPutBack(client: Client, path: string, before: JsonObject): Prom
   return (await put(client, path, before)).code < 300;
 }
 
-/** Replaces an object; retries, since controllers write their status meanwhile. */
+/** Replaces an object. It retries, because controllers write the status meanwhile. */
 async function put(client: Client, path: string, object: JsonObject, query: Query = {}): Promise<Answer> {
   for (;;) {
     const found = await client.get(path);

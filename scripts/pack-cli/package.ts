@@ -1,4 +1,4 @@
-// The folder that is packed: the bundle, the programs, and the licences of all that is in the bundle.
+// Writes the folder to pack: the bundle, the programs, and the licences of all packages in the bundle.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -39,7 +39,7 @@ export async function writePackage(folder: string): Promise<void> {
   setModes(folder);
 }
 
-/** The same, whatever umask this process and the checkout have: npm packs modes as they are. */
+/** Sets fixed modes, because npm packs modes as they are, and the umask of a checkout may differ. */
 function setModes(folder: string): void {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   for (const file of entries.filter((entry) => entry.isFile())) {
@@ -48,7 +48,7 @@ function setModes(folder: string): void {
   }
 }
 
-/** Bundles into `folder`, and resolves with the folders of the packages that are in it. Code is split: help loads no cluster. */
+/** Bundles into `folder`. Resolves with the folders of the packages in the bundle. Code is split, so help does not load the cluster. */
 async function bundle(folder: string): Promise<readonly string[]> {
   const { metafile } = await build({
     entryPoints: [join(root, 'cli', 'main.ts')],
@@ -88,7 +88,7 @@ function licencesOf(folders: readonly string[]): string {
     const { name, version, license } = manifestAt(join(root, folder));
     return `## ${name} ${version}: ${license}\n\n\`\`\`\n${licenceIn(join(root, folder)).trim()}\n\`\`\`\n`;
   });
-  return `# Licences of what is in this package\n\n${parts.join('\n')}`;
+  return `# Licences of the contents of this package\n\n${parts.join('\n')}`;
 }
 
 function licenceIn(folder: string): string {

@@ -1,4 +1,4 @@
-// The inputs of the command: a snapshot, a Lock, the live objects. Errors are sentences for people.
+// Reads the inputs of the command: a snapshot, a Lock, the live objects. Errors are sentences for the user.
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -94,7 +94,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Files of the caller, such as all definitions of a cluster in one List: larger than what a package may hold. */
+/** The limits of the user's files, such as all definitions of a cluster in one List. They are larger than those of packages. */
 const bounds = { levels: 100, values: 20_000_000, characters: 256 * 1024 * 1024 };
 
 function objectsIn(file: string): readonly JsonObject[] {

@@ -1,4 +1,4 @@
-// The output of the command, for people and for programs.
+// Prints the output of the command, for users and for programs.
 import { clean } from '../../hooks/objects/words.ts';
 import type { PackageFault } from '../../hooks/packages/model/fault.ts';
 import type { Tree, TreePackage } from '../../hooks/packages/observe/tree.ts';

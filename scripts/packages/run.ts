@@ -1,4 +1,4 @@
-// `npm run packages`: reads its arguments, resolves a tree, and writes the outcome (scripts/packages.ts says how it is called).
+// `npm run packages`: reads its arguments, resolves a tree, and writes the outcome (scripts/packages.ts lists the arguments).
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -23,7 +23,7 @@ const exitCodes: Readonly<Record<Outcome['kind'], number>> = { resolved: 0, refu
 const wrongCall = 64;
 const deadline = 600_000;
 
-/** Where a run writes what it has to say. */
+/** The outputs of a run. */
 interface Terminal {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
@@ -56,7 +56,7 @@ async function resolveTree({ asked, pullSecrets, live }: Inputs, cacheDirectory:
     const tree: Tree = await readTree(asked, registry);
     if (tree.kind !== 'resolved') return tree;
     const faults = await compareWithLive(tree.packages, { registry, live });
-    // Without a progress there is no time to be over.
+    // Without a progress there is no deadline.
     if (faults === 'unfinished') throw new Error('the comparison with the cluster ended early');
     if ('kind' in faults) return faults;
     return faults.length > 0 ? { kind: 'refused', faults } : tree;

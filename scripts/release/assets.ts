@@ -1,4 +1,4 @@
-// What a release consists of, beside the image: made from this folder alone, the same bytes each time.
+// Makes the assets of a release, without the image. They depend only on this folder, and are reproducible.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ interface Sources {
   readonly commandLine: Assets;
 }
 
-/** Throws one sentence where something is missing. */
+/** Throws one sentence if a file is missing. */
 export async function makeAssets({ version, changelog, render, chart, commandLine }: Sources): Promise<Assets> {
   const notes = notesOf(changelog, version);
   const missing = Object.keys(chartFiles).find((path) => !chart.includes(path));
@@ -53,7 +53,7 @@ function yamlOf(objects: readonly JsonObject[]): Buffer {
   return Buffer.from(text);
 }
 
-// As Helm packages a chart, but without times and owners.
+// Packs the chart as Helm does, but without times and owners.
 async function chartOf(paths: readonly string[]): Promise<Buffer> {
   const archive = pack();
   for (const path of [...paths].sort())

@@ -1,11 +1,11 @@
-// `node scripts/release/base.ts`: refuses a Dockerfile whose base is not pinned by digest, in one sentence, with exit code 1. The workflow asks
-// before it builds: a tag can be moved to another image, a digest cannot.
+// `node scripts/release/base.ts`: if the base of the Dockerfile is not pinned by digest, it prints one sentence, with exit code 1. The
+// workflow runs it before the build, because a tag can move to another image, and a digest cannot.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Why a release may not be built from it; undefined if it may. */
+/** Why no release may be built from the Dockerfile; undefined if one may. */
 export function refusalOf(dockerfile: string): string | undefined {
   const bases = new Set([...dockerfile.matchAll(/^FROM (\S+:\S+)/gm)].map(([, base = '']) => base));
   const [base = 'no image', ...others] = bases;

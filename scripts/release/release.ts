@@ -1,5 +1,5 @@
-// `npm run release -- vX.Y.Z [folder]`: makes the assets of a release in that folder (build/release), without network. The workflow calls it
-// and publishes what it made. Refuses in one sentence, with exit code 1 and nothing written.
+// `npm run release -- vX.Y.Z [folder]`: makes the assets of a release in that folder (build/release), without network. The workflow runs it,
+// and publishes the assets. If it refuses, it prints one sentence, writes nothing, and exits with 1.
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ async function release([tag = '', given = 'build/release']: readonly string[]): 
   process.stdout.write(`${globSync('*', { cwd: folder }).sort().join('\n')}\n`);
 }
 
-/** All of it, or nothing. */
+/** Writes all assets, or none. */
 function publish(assets: Assets, folder: string): void {
   const unfinished = `${folder}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });

@@ -290,10 +290,7 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
   t.throws(() => load({ token: 'a' }, proxied), { message: /^certificate-authority .* cannot be read \(EISDIR\): correct it/ });
   const faults: readonly (readonly [JsonObject, RegExp])[] = [
     [{ server: 'localhost:6443' }, /^Cluster "c" of .* has no usable server: expected a URL/],
-    [
-      { server: 'http://127.0.0.1:8001' },
-      /^Cluster "c" of .* is reached by http, .*: use https, or set insecure-skip-tls-verify\.$/,
-    ],
+    [{ server: 'http://127.0.0.1:8001' }, /^Cluster "c" of .* uses http, .*: use https, or set insecure-skip-tls-verify\.$/],
     [{ 'proxy-url': 'socks5://127.0.0.1:1' }, /^Cluster "c" of .* has a proxy-url that is neither http nor https/],
     [{ server: '' }, /names a cluster that does not exist/],
   ];

@@ -159,7 +159,7 @@ t.test('undo, what it leaves, and retry', async (t) => {
   await createConfigMaps(stage, ['kept']);
   const file = fileOf('undone', [change('Update', 'kept', configMap('kept', { color: 'red' }))]);
   t.equal((await janus('apply', '-f', file, '--wait')).code, 0);
-  t.match(await janus('undo', 'undone', ...where), { code: 64, err: /nobody can answer: give --yes/ });
+  t.match(await janus('undo', 'undone', ...where), { code: 64, err: /There is no terminal to ask: give --yes/ });
   must(await stage.client.patch(stage.path('configmaps/kept'), { data: { color: 'violet' } }));
   t.match(await janus('undo', 'undone', ...where, '--yes', '--wait'), { code: 3, out: /ConfigMap kept {2}RollbackConflict/ });
   const { code, out } = await janus('undo', 'undone', ...where, '--yes', '--wait', '--partial');
@@ -192,7 +192,7 @@ t.test('--confirm shows the plan; what would be refused is not created', async (
   const bad = fileOf('unwanted', [change('Create', 'confirmed', configMap('confirmed'))]);
   t.match(await janus('apply', '-f', bad, '--confirm', '--yes'), {
     code: 1,
-    err: /The engine would refuse this Transaction: it is not created/,
+    err: /The engine would refuse this Transaction, so it is not created/,
   });
   const all = await names(transactionsPath);
   t.notOk(all.includes('unanswered') || all.includes('unwanted'));

@@ -152,7 +152,7 @@ t.test('an engine that does not answer', inAllOnly, async (t) => {
   const { code, err, out } = await cli.run(['undo', 'planned', ...where, '--plan', '--timeout', '1s']);
   t.match(
     { code, err, out },
-    { code: 3, out: '', err: /^janus: The engine has not answered .* in 1 s\. No object was changed\. Look .*\n$/ },
+    { code: 3, out: '', err: /^janus: The engine has not answered .* in 1 s\. No object was changed\. Check .*\n$/ },
   );
 });
 
@@ -337,7 +337,7 @@ t.test('undo --to: a Transaction that is no release of a line, or is not there',
   await stage.transaction('lonely', [change('Delete', 'x')]);
   const to = (name: string) => cli.run(['undo', '--to', name, ...where, '--yes']);
   t.match(await to('lonely'), { code: 1, err: /lonely has no spec\.fieldManager/ });
-  t.match(await to('rel-4'), { code: 1, err: /rel-4 is RolledBack: undo --to leaves one that is Committed/ });
+  t.match(await to('rel-4'), { code: 1, err: /rel-4 is RolledBack: undo --to needs a Committed Transaction/ });
   t.match(await to('nobody'), { code: 1, err: /There is no Transaction nobody/ });
 });
 

@@ -37,7 +37,7 @@ const wrongName = 'spec.changes[0].target.name: Invalid value: "…": write the 
 const wrongAccount = 'spec.serviceAccountName: Invalid value: "…": write the name of a ServiceAccount';
 const wrongNamespace = 'spec.changes[0].target.namespace: Invalid value: "…": write a namespace name';
 const wrongVersion = 'spec.changes[0].target.apiVersion: Invalid value: "…": write the version, after the group and a slash';
-const wrongKind = 'spec.changes[0].target.kind: Invalid value: "…": write the kind as it stands in a manifest';
+const wrongKind = 'spec.changes[0].target.kind: Invalid value: "…": write the kind as in a manifest';
 
 const rows: readonly Row[] = [
   {
