@@ -188,7 +188,7 @@ t.test('--confirm shows the plan; what would be refused is not created', async (
   const shown = await janus('apply', '-f', good, '--confirm', '--yes', '--wait');
   t.match(shown, { code: 0, out: /^Plan of .*\/confirmed, as ServiceAccount [\s\S]*"blue" -> "red"[\s\S]*confirmed created\n/ });
   const silent = fileOf('unanswered', [change('Delete', 'confirmed')]);
-  t.match(await janus('apply', '-f', silent, '--confirm'), { code: 64, err: /nobody can answer: give --yes/ });
+  t.match(await janus('apply', '-f', silent, '--confirm'), { code: 64, err: /There is no terminal to ask: give --yes/ });
   const bad = fileOf('unwanted', [change('Create', 'confirmed', configMap('confirmed'))]);
   t.match(await janus('apply', '-f', bad, '--confirm', '--yes'), {
     code: 1,
@@ -249,7 +249,7 @@ t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but 
     code: 1,
     out: /Undo what is left of asked: cannot undo 1 object\. Continue\?.*Nothing was changed\./s,
   });
-  t.match(await janus(...retry), { code: 64, err: /nobody can answer: give --yes/ });
+  t.match(await janus(...retry), { code: 64, err: /There is no terminal to ask: give --yes/ });
   t.notMatch(await annotations('asked'), /retry-rollback/);
   t.match(await atTerminal(retry, 'y'), { code: 0, out: /retry requested/ });
   t.match(await annotations('asked'), /retry-rollback/);
@@ -257,7 +257,7 @@ t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but 
   t.match(await janus('apply', '-f', waiting), { code: 0 });
   const abort = ['abort', 'asked-waits', ...where];
   t.match(await atTerminal(abort, 'nonsense'), { code: 1, out: /Stop asked-waits .*Nothing was changed\./s });
-  t.match(await janus(...abort), { code: 64, err: /nobody can answer: give --yes/ });
+  t.match(await janus(...abort), { code: 64, err: /There is no terminal to ask: give --yes/ });
   await isUnasked('asked-waits');
   t.match(await atTerminal([...abort, '--yes']), { code: 0, out: /abort requested/ });
   t.match(await stage.finished('asked-waits'), { phase: 'RolledBack' });
