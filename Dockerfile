@@ -1,18 +1,18 @@
 # The hook. Sources run as they are (Node strips the types): the first stage fetches the dependencies that run, the second takes
 # out of Node's image what only installs and builds, the third holds what is left and the sources.
 # The base is pinned by version only, as its digest could not be looked up where this was written. Before a release write it behind the tag in
-# each FROM line: `docker buildx imagetools inspect node:26.10.0-alpine` prints it. The release refuses without (scripts/release/base.ts).
-FROM node:26.10.0-alpine AS dependencies
+# each FROM line: `docker buildx imagetools inspect node:24.21.0-alpine` prints it. The release refuses without (scripts/release/base.ts).
+FROM node:24.21.0-alpine AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
 
-FROM node:26.10.0-alpine AS runtime
+FROM node:24.21.0-alpine AS runtime
 RUN rm -rf /usr/local/lib/node_modules /usr/local/include /usr/local/share /opt/yarn-* \
   /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg
 
 # The command line, by `docker build --target cli`; the hook's image, which is the last one, has nothing of it.
-FROM node:26.10.0-alpine AS packed
+FROM node:24.21.0-alpine AS packed
 WORKDIR /app
 COPY package.json package-lock.json .npmrc LICENSE ./
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm cache clean --force
@@ -25,7 +25,7 @@ COPY scripts/pack-cli scripts/pack-cli
 COPY docs/cli.md docs/cli.md
 RUN node scripts/pack-cli.ts /packed && tar -xzf /packed/*.tgz -C /
 
-FROM node:26.10.0-alpine AS cli
+FROM node:24.21.0-alpine AS cli
 COPY --from=packed /package /package
 USER 1000:1000
 ENTRYPOINT ["node", "/package/bin/janus.js"]
