@@ -32,3 +32,15 @@ t.test('each invariant that the fault campaign checks is stated once in the engi
     [...checked].toSorted((left, right) => left - right),
   );
 });
+
+t.test('each invariant is cited where code keeps it', async (t) => {
+  const sources = readSources('hooks');
+  const bodies = sources.map(({ text }) => text.replace(/^(\/\/[^\n]*\n)+/, '')).join('\n');
+  const cited = new Set([...bodies.matchAll(/\((I\d+(?:, I\d+)*)\)/g)].flatMap(([, list = '']) => list.split(', ')));
+  t.same(
+    invariantsIn(sources)
+      .map(({ number }) => `I${number}`)
+      .filter((name) => !cited.has(name)),
+    [],
+  );
+});

@@ -181,6 +181,7 @@ function ignored(stored: Stored, annotation: string, message: string): Due | und
 }
 
 function ended(stored: Stored): Due {
+  // What is terminal holds no Lease (I10).
   if (holdsLocks(stored.status)) return { kind: 'release' };
   const left = timeToLive(stored);
   return left === undefined || left > 0 ? { kind: 'rest', seconds: left ?? 0 } : { kind: 'expire' };
@@ -203,6 +204,7 @@ function pending({ transaction, status }: Stored, annotation: string): Request |
   return newRequest(annotation, annotationOf(transaction, annotation), status.handledAnnotations[annotation]);
 }
 
+/** Whether spec.timeout is over (I9). */
 function overdue({ transaction, status, now }: Stored): boolean {
   return status.startTime !== undefined && now > believedTime(status.startTime, transaction.createdAt, now) + transaction.timeout;
 }

@@ -56,7 +56,7 @@ export interface Attributed {
   readonly foreign: readonly ForeignPath[];
 }
 
-/** Attributes the live object of an Update or a Patch, whose uid is that of the prior state. */
+/** Attributes the live object of an Update or a Patch, whose uid is that of the prior state. What is there is not made again (I4). */
 export function attribute(evidence: Evidence): Attributed {
   const { entry, live, managers } = evidence;
   const kinds = listKindsOf(entry.prior, entry.expected, live);

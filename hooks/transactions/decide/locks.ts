@@ -45,6 +45,7 @@ export function acquireLocks(observation: Observation, view: LockView, taking: T
   const acquisition = planAcquisition(view, acquirerOf(observation), observation.now);
   switch (acquisition.kind) {
     case 'acquired':
+      // All of them are held (I6).
       return taking.acquired();
     case 'acquire':
       return {

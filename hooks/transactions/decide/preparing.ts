@@ -19,6 +19,7 @@ export function decidePrepare(observation: Observation, view: PrepareView): Step
   if (unlistable.length > 0) return refuse(observation, unlistable);
   if (view.incompleteParts.length > 0)
     return { kind: 'discard', configMaps: view.incompleteParts, because: 'an incomplete snapshot exists under this name' };
+  // The API server has acknowledged the snapshot: only now may a target be written (I2).
   if (view.adopted !== undefined)
     return setStatus(
       prepared(status, view.adopted.ref, windowEnd(transaction, 0, pace)),

@@ -60,6 +60,7 @@ export function mayGoOn({ due, running, stored, isTerminating }: Gone, next: Due
     case 'prepare':
       return due.kind === 'begin';
     case 'apply':
+      // What is not announced is not applied (I8).
       return (isApplied(due, running) || due.kind === 'await') && isAnnounced(stored, next.index);
     case 'await':
       return isApplied(due, running);

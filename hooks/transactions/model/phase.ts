@@ -22,7 +22,7 @@ export function isPhase(text: string): text is Phase {
   return Object.hasOwn(next, text);
 }
 
-/** Whether a Transaction may go from one phase to the other. */
+/** Whether a Transaction may go from one phase to the other (I7). */
 export function mayFollow(from: Phase, to: Phase): boolean {
   return next[from].includes(to);
 }

@@ -34,6 +34,7 @@ export async function readTransaction(
   return { kind: 'unreadable', because: `the Transaction cannot be read: ${answer.failure.reason}` };
 }
 
+/** The stored status counts, never the status of the call (I13). */
 function decoded(object: JsonObject, now: number): LiveTransaction | NotLive {
   const transaction = decodeTransaction(object);
   const { status } = transaction;

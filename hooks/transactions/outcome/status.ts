@@ -32,6 +32,7 @@ export function completed(before: Status, after: Status, now: number, transactio
   return {
     ...(fitting as TruncatedStatus),
     ...(hasMoved ? { display: newDisplay(fitting, transaction) } : keptDisplay(before)),
+    // It never falls (I7).
     version: hasMoved ? before.version + 1 : before.version,
     conditions: conditionsOf(fitting, before.conditions, now),
   };

@@ -18,7 +18,7 @@ import type { UndoVerdict } from '../attribution/undo.ts';
 import { fieldManagers, managersOfChange, ownManager } from '../model/transaction.ts';
 import { base, nobodysManagers, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
 
-/** The compensation that a verdict requires; undefined when it requires no write. */
+/** The compensation that a verdict requires, values and owners (I15); undefined when it requires no write. */
 export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation | undefined {
   switch (verdict.kind) {
     case 'delete':

@@ -29,6 +29,7 @@ interface Storing {
   readonly encoded: readonly Encoded[];
 }
 
+/** The writes of a step: of targets of the spec, of their Leases and of the engine's own snapshots (I5). */
 export function plan(step: Step, observation: Observation, storing: Storing): Plan {
   const { transaction, engineNamespace } = observation;
   switch (step.kind) {

@@ -55,6 +55,7 @@ export function encodeEntry(
   return { index, key: snapshotKey(target).replaceAll(/[^\w.-]/g, '-'), text: packed, size: Buffer.byteLength(text) };
 }
 
+/** Sealed if readers of the namespace must not read the values (I12), else tagged. */
 function pack(text: string, place: Place, packer: Packer): string {
   if (isSealed(place, place.transaction)) return `sealed:${packer.seal(text, contextOf('sealed', place))}`;
   const form = text.length > compressAbove ? 'compressed' : 'plain';

@@ -30,7 +30,7 @@ export interface ChangeContext {
   readonly live: JsonObject | undefined;
 }
 
-/** The write of a change. `precondition` is that of `live`; only what creates has none. */
+/** The write of a change: values of the spec and of its sources (I17). `precondition` is that of `live`; only what creates has none. */
 export function changeWrite(context: ChangeContext, precondition: Precondition | undefined): Write {
   const { transaction, change, target, resource } = context;
   const base = { identity: serviceAccountOf(transaction), location: locationOf(target, resource) };

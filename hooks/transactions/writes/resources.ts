@@ -54,12 +54,12 @@ export const engineManager = 'janus-engine';
 /** The label of all objects that belong to one Transaction. */
 export const uidLabel = 'tx.janus.io/transaction-uid';
 
-/** The identity for every read and write of a target. */
+/** The identity for every read and write of a target (I11). */
 export function serviceAccountOf(transaction: Transaction): Identity {
   return { kind: 'serviceAccount', namespace: transaction.namespace, name: transaction.serviceAccountName };
 }
 
-/** The version that was read; undefined if the object does not exist. */
+/** The version that was read (I3); undefined if the object does not exist. */
 export function preconditionOf(object: Json | undefined): Precondition | undefined {
   const [uid, resourceVersion] = [textAt(object, 'metadata', 'uid'), textAt(object, 'metadata', 'resourceVersion')];
   return isObject(object) && uid !== undefined && resourceVersion !== undefined ? { uid, resourceVersion } : undefined;
