@@ -34,7 +34,7 @@ function isWhatOneRunTakes(writes: readonly string[]): boolean {
   return locks.join() === '4,4' && changes.join() === '1,1,1,2' && count('update leases') > 0;
 }
 
-/** The recorded call with a parent that lags behind, about a Transaction of ours: what it says of it is as old as can be. */
+/** The recorded call with a parent that lags behind, about a Transaction of this test: its view is as old as possible. */
 function outdatedCall(transaction: JsonObject): JsonObject {
   const recorded = readRecordings()[1];
   if (recorded?.file !== '02-sync-duplicate-of-a-stale-parent.json')
@@ -47,11 +47,11 @@ function outdatedCall(transaction: JsonObject): JsonObject {
   return { ...recorded.request, parent };
 }
 
-t.test('a duplicate call with an outdated parent, as recorded', async (t) => {
+t.test('the engine handles a duplicate call with an outdated parent', async (t) => {
   const writes: string[] = [];
   const stage = await startStage(t, { withoutLoop: true, wrap: noting(writes) });
 
-  await t.test('its answer stored, is the next call and nothing more', async (t) => {
+  await t.test('a duplicate whose answer is stored counts as the next call', async (t) => {
     writes.length = 0;
     await setUp(stage, 'stored');
     const call = outdatedCall(await stage.read('stored'));
@@ -67,7 +67,7 @@ t.test('a duplicate call with an outdated parent, as recorded', async (t) => {
     t.ok(isWhatOneRunTakes(writes), writes.join(', '));
   });
 
-  await t.test('at rest, makes no write and answers with what is stored', async (t) => {
+  await t.test('the engine makes no write at rest, and answers with the stored status', async (t) => {
     writes.length = 0;
     const before = statusOf(await stage.read('stored'));
     const { body } = await callHook(stage.hookUrl, '/sync', outdatedCall(await stage.read('stored')));
@@ -75,7 +75,7 @@ t.test('a duplicate call with an outdated parent, as recorded', async (t) => {
     t.same(writes, []);
   });
 
-  await t.test('and an answer that is never stored is made up for by the next call', async (t) => {
+  await t.test('the next call makes up for an answer that is never stored', async (t) => {
     writes.length = 0;
     const show = await setUp(stage, 'lost');
     const before = await show();
@@ -91,11 +91,11 @@ t.test('a duplicate call with an outdated parent, as recorded', async (t) => {
       await callHook(stage.hookUrl, '/sync', outdatedCall(await stage.read('lost')));
       phase = (await step(stage, 'lost')).phase;
     }
-    t.same(await show(), before, 'so is the undo');
+    t.same(await show(), before, 'the undo is unchanged too');
     await stepToEnd(stage, 'lost');
   });
 
-  await t.test('about a former Transaction of the same name, does nothing for its successor', async (t) => {
+  await t.test('a call about a former Transaction changes nothing for its successor', async (t) => {
     writes.length = 0;
     await setUp(stage, 'successor');
     const former = withPath(await stage.read('successor'), ['metadata', 'uid'], '00000000-0000-0000-0000-000000000000');
@@ -108,7 +108,7 @@ t.test('a duplicate call with an outdated parent, as recorded', async (t) => {
     await stepToEnd(stage, 'successor');
   });
 
-  await t.test('many at once take one step each, if any', async (t) => {
+  await t.test('many duplicates at once take at most one step each', async (t) => {
     writes.length = 0;
     await setUp(stage, 'crowd');
     for (let phase = ''; phase !== 'Committed'; ) {
@@ -121,7 +121,7 @@ t.test('a duplicate call with an outdated parent, as recorded', async (t) => {
     t.ok(isWhatOneRunTakes(writes), writes.join(', '));
   });
 
-  await t.test('an answer that is stored late is refused, and nothing falls back', async (t) => {
+  await t.test('the API server refuses an answer that is stored late, and no status goes back', async (t) => {
     await setUp(stage, 'late');
     await step(stage, 'late');
     const late = await stage.call('late');

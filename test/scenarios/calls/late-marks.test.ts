@@ -1,4 +1,4 @@
-// Two processes undo the same change. One fences its target when the other has finished, and dies before it takes its mark off again. The
+// Two processes undo the same change. One fences its target when the other has finished, and dies before it removes its mark. The
 // mark goes with the Transaction, and what another Transaction has kept of it comes back with no undo.
 import t, { type Test } from 'tap';
 import type { Cluster } from '../../../hooks/objects/cluster.ts';
@@ -61,7 +61,7 @@ async function leaveMark(t: Test, { stage, engines, type, name }: Marked): Promi
   t.match(JSON.stringify(must(await stage.client.get(stage.path(`configmaps/${name}`)))), /janus-restore-/, 'the mark is there');
 }
 
-t.test('a mark is taken off when the Transaction is deleted', async (t) => {
+t.test('the engine removes a mark when the Transaction is deleted', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   for (const type of ['Patch', 'Update', 'Delete'] as const)
@@ -73,11 +73,11 @@ t.test('a mark is taken off when the Transaction is deleted', async (t) => {
       await leaveMark(t, { stage, engines, type, name });
       must(await stage.client.delete(stage.path(`tx.janus.io/v1alpha1/transactions/${name}`)));
       await stepUntilGone(engines.start(), name);
-      t.same(await portraits(stage.client, paths, true), before, 'nothing of ours is left');
+      t.same(await portraits(stage.client, paths, true), before, 'no trace of the engine is left');
     });
 });
 
-t.test('the undo of another Transaction does not bring it back, when nobody can ask whose it was', async (t) => {
+t.test('the undo of another Transaction does not restore a mark whose Transaction no longer exists', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const paths = [stage.path('configmaps/kept')];
@@ -91,5 +91,5 @@ t.test('the undo of another Transaction does not bring it back, when nobody can 
   await stepUntilGone(engine, 'kept');
   await stage.annotate('next', { 'tx.janus.io/request-rollback': 'yes' });
   t.match((await stepToEnd(engine, 'next')).status, { phase: 'RolledBack' });
-  t.same(await portraits(stage.client, paths, true), before, 'nothing of ours is left');
+  t.same(await portraits(stage.client, paths, true), before, 'no trace of the engine is left');
 });

@@ -1,5 +1,5 @@
 // A write that lands late: it was sent, its caller is gone, and an admission webhook kept it waiting until the undo had begun.
-// Nothing of it may be left, and nobody else's work may be lost to it.
+// No trace of it may be left, and it may not destroy the work of another writer.
 import t, { type Test } from 'tap';
 import type { Answer, Cluster } from '../../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
@@ -37,7 +37,7 @@ async function setUp(t: Test): Promise<Late> {
   };
 }
 
-t.test('a change is on its way while it is undone', async (t) => {
+t.test('the engine undoes a change whose write lands late', async (t) => {
   const late = await setUp(t);
   t.jobs = 4;
   await Promise.all(['Update', 'Patch', 'Delete'].map((type) => t.test(type, (t) => showItMisses(t, late, type))));
@@ -70,15 +70,15 @@ async function showItMisses(t: Test, { first, second, admission, version, show }
 
 /** How the answer of one change of a window is lost, and who goes on. */
 const lostInWindows = [
-  { type: 'Patch', goesOn: 'the same process', isUndone: false },
+  { type: 'Patch', goesOn: 'this process', isUndone: false },
   { type: 'Update', goesOn: 'another', isUndone: false },
   { type: 'Create', goesOn: 'another', isUndone: false },
-  { type: 'Delete', goesOn: 'the same process', isUndone: false },
+  { type: 'Delete', goesOn: 'this process', isUndone: false },
   { type: 'Patch', goesOn: 'another', isUndone: true },
-  { type: 'Delete', goesOn: 'the same process', isUndone: true },
+  { type: 'Delete', goesOn: 'this process', isUndone: true },
 ] as const;
 
-t.test('a change in the middle of a window lands late', async (t) => {
+t.test('the engine undoes a window in which one write lands late', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const limits = { stepDeadline: 20_000, writeTimeout: 30_000, callBudget: 10_000, lookAge: 1_000 };
   const engines = await openEngines(t, stage, limits);
@@ -163,7 +163,7 @@ function givingUp(
   };
 }
 
-t.test('who fences an object and dies hides no conflict', async (t) => {
+t.test('an engine that fences an object and dies hides no conflict', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const path = stage.path('configmaps/fenced');
@@ -172,7 +172,7 @@ t.test('who fences an object and dies hides no conflict', async (t) => {
   const first = engines.start();
   await stepUntil(first, 'fenced', 'Prepared');
   await first.call('fenced');
-  t.match(must(await stage.client.get(path)), green, 'it is made, and nobody was told');
+  t.match(must(await stage.client.get(path)), green, 'the API server created it, and no answer arrived');
   must(await stage.client.patch(path, { data: { color: 'red' } }, 'merge', { fieldManager: 'their-tool' }));
   await stage.annotate('fenced', { 'tx.janus.io/request-rollback': 'yes' });
   let writes = 0;
@@ -238,10 +238,10 @@ t.test('a fence that lands after the window leaves no mark', async (t) => {
   t.match((await stepToEnd(undoing, 'late-fence')).status, { phase: 'RolledBack' });
   held.release();
   t.match(await Promise.all(late), [{ kind: 'failed', failure: { kind: 'stale' } }], 'it has missed');
-  t.same(await portraits(stage.client, paths, true), before, 'nothing of ours is left');
+  t.same(await portraits(stage.client, paths, true), before, 'no trace of the engine is left');
 });
 
-t.test('a Create lands after its undo has begun', async (t) => {
+t.test('the engine undoes a Create that lands after the undo has begun', async (t) => {
   const { first, second, admission, version } = await setUp(t);
   await first.transaction('created', [change('Create', 'created', green)]);
   await stepUntil(first, 'created', 'Prepared');
@@ -266,7 +266,7 @@ t.test('a Create lands after its undo has begun', async (t) => {
   t.equal(await version('created'), undefined, 'nothing of it is left');
 });
 
-t.test('two replicas: the one that undoes it has served every call but the one whose write is still on its way', async (t) => {
+t.test('a replica undoes a change whose late write another replica has sent', async (t) => {
   const { first, second, admission, version, show } = await setUp(t);
   await createConfigMaps(first, ['replicas']);
   const before = await show('replicas');
@@ -284,10 +284,10 @@ t.test('two replicas: the one that undoes it has served every call but the one w
   t.same(await show('replicas'), before, 'nothing of it is left');
 });
 
-t.test('what the API server has given up on', async (t) => {
+t.test('the API server gives up on a write', async (t) => {
   const { first, admission, version } = await setUp(t);
 
-  await t.test('has no effect, and is tried again', async (t) => {
+  await t.test('the engine retries the write, because it had no effect', async (t) => {
     await createConfigMaps(first, ['abandoned']);
     await first.transaction('abandoned', [change('Patch', 'abandoned', green)]);
     await stepUntil(first, 'abandoned', 'Prepared');
@@ -302,10 +302,10 @@ t.test('what the API server has given up on', async (t) => {
   });
 });
 
-t.test('a write of an undo lands late', async (t) => {
+t.test('a write of an undo lands late and destroys nothing', async (t) => {
   const { first, second, admission, show } = await setUp(t);
 
-  await t.test('after another engine has finished the undo, and somebody has gone on', async (t) => {
+  await t.test('the late write changes nothing after another engine has finished the undo and a user has gone on', async (t) => {
     await createConfigMaps(first, ['undone']);
     const before = await show('undone');
     await first.transaction('undone', [change('Patch', 'undone', green)]);
@@ -322,6 +322,6 @@ t.test('a write of an undo lands late', async (t) => {
     await lost;
     await waitFor(async () => (await show('undone')) !== undefined, 'the object to be read');
     t.match(await show('undone'), { data: { color: 'blue', applied: 'yes', theirs: 'yes' } }, 'theirs is not lost to it');
-    t.notMatch(JSON.stringify(await show('undone')), /janus/, 'nothing of ours is left');
+    t.notMatch(JSON.stringify(await show('undone')), /janus/, 'no trace of the engine is left');
   });
 });

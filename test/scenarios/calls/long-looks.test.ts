@@ -1,4 +1,4 @@
-// A look that takes longer than a call goes on in the next one, and ends: around what is deleted, around what was made here, and among
+// A search that takes longer than a call goes on in the next call, and ends: around deleted and created objects, and among
 // all Transactions. Time is made to pass by a clock of the test's own: each page of a list takes seconds of it.
 import t from 'tap';
 import type { Clock, Cluster, ListAnswer } from '../../../hooks/objects/cluster.ts';
@@ -59,12 +59,12 @@ function slowEngine(engines: Engines, seconds: number, slow: (kind: string) => b
 
 const isOf = (kind: string) => (other: string) => other === kind;
 
-t.test('a look that takes longer than a call', async (t) => {
+t.test('a search that takes longer than a call goes on in the next call', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const engines = await openEngines(t, stage);
 
-  await t.test('of many kinds, around a Delete: it ends, by the process that goes on with it', async (t) => {
+  await t.test('the process that continues a search of many kinds around a Delete ends it', async (t) => {
     await createConfigMaps(stage, ['deleted']);
     await stage.transaction('deleting', [change('Delete', 'deleted')]);
     const slow = slowEngine(engines, 1);
@@ -72,7 +72,7 @@ t.test('a look that takes longer than a call', async (t) => {
     t.equal((await client.get(path('configmaps/deleted'))).code, 404);
   });
 
-  await t.test('of many objects of a kind: no page is read twice, and what is found is what is there', async (t) => {
+  await t.test('a search of many objects of a kind reads each page once, and finds each object', async (t) => {
     await createConfigMaps(stage, ['parent', ...Array.from({ length: 40 }, (_, index) => `many-${index}`)]);
     await hangOn(stage, 'zz-child', must(await client.get(path('configmaps/parent'))));
     await stage.transaction('refused', [change('Delete', 'parent')]);
@@ -84,7 +84,7 @@ t.test('a look that takes longer than a call', async (t) => {
     t.equal(pages.length, there, 'each object is read once, although they took many calls');
   });
 
-  await t.test('whose token expires: that kind begins again', async (t) => {
+  await t.test('the engine starts the list of a kind again when its token expires', async (t) => {
     await createConfigMaps(stage, ['expiring']);
     await stage.transaction('expiring', [change('Delete', 'expiring')]);
     const slow = slowEngine(engines, 1, isOf('ConfigMap'));
@@ -93,7 +93,7 @@ t.test('a look that takes longer than a call', async (t) => {
     t.match((await stepToEnd(slow.stage, 'expiring')).status, { phase: 'Committed' });
   });
 
-  await t.test('whose process dies: the next one begins again', async (t) => {
+  await t.test('the next process starts the search again when its process dies', async (t) => {
     await createConfigMaps(stage, ['lost']);
     await stage.transaction('lost', [change('Delete', 'lost')]);
     const first = slowEngine(engines, 1, isOf('ConfigMap'));
@@ -102,7 +102,7 @@ t.test('a look that takes longer than a call', async (t) => {
     t.match((await stepToEnd(slowEngine(engines, 1, isOf('ConfigMap')).stage, 'lost')).status, { phase: 'Committed' });
   });
 
-  await t.test('before a Delete, at its turn: what came before it began is seen', async (t) => {
+  await t.test('the search before a Delete finds a dependent that appeared before the search began', async (t) => {
     await createConfigMaps(stage, ['due']);
     await stage.transaction('due', [change('Delete', 'due')]);
     await stepUntil(stage, 'due', 'Prepared');
@@ -112,7 +112,7 @@ t.test('a look that takes longer than a call', async (t) => {
     t.ok(await isThere(stage, child));
   });
 
-  await t.test('among all Transactions, in an undo', async (t) => {
+  await t.test('the search among all Transactions in an undo goes on too', async (t) => {
     await createConfigMaps(stage, ['patched']);
     await stage.transaction('patched', [change('Patch', 'patched', blue)]);
     t.match((await stepToEnd(stage, 'patched')).status, { phase: 'Committed' });

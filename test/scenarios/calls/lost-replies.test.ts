@@ -1,4 +1,4 @@
-// An answer that is never stored: what its call has sent is not recorded anywhere, and is found all the same.
+// An answer is never stored: no record shows what its call has sent, and the engine finds it nevertheless.
 import t from 'tap';
 import { openEngines } from '../../support/engine.ts';
 import { startStage } from '../../support/stage.ts';
@@ -8,11 +8,11 @@ import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 const green = { data: { color: 'green' } };
 const request = { 'tx.janus.io/request-rollback': 'yes' };
 
-t.test('a change whose answer was lost is taken back, whoever serves next', async (t) => {
+t.test('any process undoes a change whose answer was lost', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const [first, second] = [engines.start(), engines.start()];
-  const orders = { 'the same process': [first, first, first], 'another, then the same': [first, second, first] } as const;
+  const orders = { 'one process': [first, first, first], 'another, then the first': [first, second, first] } as const;
   for (const [title, [sends, begins, goesOn]] of Object.entries(orders)) {
     const name = `lost-${title.length}`;
     const targets = [`${name}-a`, `${name}-b`, `${name}-c`];

@@ -76,7 +76,7 @@ async function versions({ client, namespace }: Stage): Promise<readonly string[]
   );
 }
 
-t.test('a whole run that is sent again when all of it is at rest makes no write', async (t) => {
+t.test('the engine makes no write when all calls of a finished run are sent again', async (t) => {
   const writes: string[] = [];
   const recorder = await startRecorder(t);
   const stage = await startStage(t, { wrap: noting(writes), loop: { hookUrl: recorder.url } });
@@ -92,7 +92,7 @@ t.test('a whole run that is sent again when all of it is at rest makes no write'
   must(await stage.client.delete(path));
   await waitFor(async () => (await stage.client.get(path)).code === 404, 'the Transaction to go');
   await stage.transaction('goes', [change('Patch', 'goes-a', { data: { color: 'red' } })]);
-  t.match(await stage.finished('goes'), { phase: 'Committed' }, 'another one of the same name');
+  t.match(await stage.finished('goes'), { phase: 'Committed' }, 'a later Transaction with this name');
 
   const calls = [...recorder.calls];
   const before = await versions(stage);
@@ -108,7 +108,7 @@ t.test('a whole run that is sent again when all of it is at rest makes no write'
   t.equal((await get(`${stage.hookUrl}/healthz`)).code, 200);
 });
 
-t.test('a run during which all calls so far are sent again and again makes the writes of a calm one', async (t) => {
+t.test('a run in which calls are repeated makes the writes of a run without repeats', async (t) => {
   const writes: string[] = [];
   let isPestered = false;
   const recorder = await startRecorder(t, async (own) => {

@@ -97,7 +97,7 @@ async function until(turn: NextFence, name: string, isThere: (now: Stepped) => b
   throw new Error(`no end after 60 steps: ${JSON.stringify(seen.at(-1)?.status)}`);
 }
 
-t.test('with replicas in turn an undo waits for nothing, as with one', async (t) => {
+t.test('an undo by replicas in turn waits no longer than an undo by one process', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   for (const [index, beginning] of beginnings.entries()) {
@@ -138,7 +138,7 @@ class Crash extends Error {
   override message = 'died';
 }
 
-t.test('what is waited for is stored: processes that live for one call only come to an end', async (t) => {
+t.test('the engine stores its wait: processes that live for only one call finish the Transaction', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage, { stepDeadline: 2_000, writeTimeout: 2_000 });
   const dying = (cluster: Cluster): Cluster => ({

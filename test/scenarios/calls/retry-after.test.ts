@@ -53,14 +53,14 @@ function createPort(): Port {
   };
 }
 
-t.test('Retry-After', async (t) => {
+t.test('the engine obeys Retry-After', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const port = createPort();
   const engine = engines.start({ wrap: port.wrap });
   await createConfigMaps(stage, ['a', 'b']);
 
-  await t.test('of a change, and of an undo', async (t) => {
+  await t.test('the engine obeys Retry-After in a change and in an undo', async (t) => {
     await stage.transaction('told', [change('Patch', 'a', green), change('Patch', 'b', green)]);
     await stepUntil(engine, 'told', 'Prepared');
     for (const [verb, phase] of [
@@ -87,7 +87,7 @@ t.test('Retry-After', async (t) => {
     t.match((await stepToEnd(engine, 'told')).status, { phase: 'RolledBack' });
   });
 
-  await t.test('is believed up to a minute, and up to half of the life of a lock', async (t) => {
+  await t.test('the engine obeys Retry-After for at most a minute, and at most half of the life of a lock', async (t) => {
     await stage.transaction('bounded', [change('Patch', 'a', green)], { spec: { lockTimeout: '30s' } });
     await stepUntil(engine, 'bounded', 'Prepared');
     port.instead.set('apply ConfigMap', busy(86_400));
@@ -100,7 +100,7 @@ t.test('Retry-After', async (t) => {
     );
   });
 
-  await t.test('is believed as long at most where locks are held that cannot be read', async (t) => {
+  await t.test('the engine applies this limit also if it holds locks that it cannot read', async (t) => {
     await stage.transaction('blind', [change('Patch', 'a', green)], { spec: { lockTimeout: '30s' } });
     await stepUntil(engine, 'blind', 'Prepared');
     port.instead.set('list Lease', busy(86_400));
@@ -116,7 +116,7 @@ t.test('Retry-After', async (t) => {
   });
 });
 
-t.test('a Transaction that could not be read is read again in the same call', async (t) => {
+t.test('the call reads a Transaction again if the first read failed', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const port = createPort();

@@ -80,7 +80,7 @@ async function colors({ targets }: Story): Promise<readonly (string | undefined)
   );
 }
 
-t.test('a hundred changes take three calls, and so does their undo', async (t) => {
+t.test('a hundred changes take three calls, and their undo takes three too', async (t) => {
   const engine = patient.start();
   const story = await begin('hundred', 100);
   const before = await story.look();
@@ -102,7 +102,7 @@ t.test('a hundred changes take three calls, and so does their undo', async (t) =
   t.same(await story.look(), before);
 });
 
-t.test('of Deletes eight are announced at once', async (t) => {
+t.test('the engine announces eight Deletes at once', async (t) => {
   const engine = patient.start();
   const story = await begin('deletes', 20, ['Delete']);
   const before = await story.look();
@@ -116,7 +116,7 @@ t.test('of Deletes eight are announced at once', async (t) => {
   t.same(await story.look(), before);
 });
 
-t.test('a process that is to end begins with no further target', async (t) => {
+t.test('a process that shuts down starts no further target', async (t) => {
   let isEnding = false;
   const engine = acting({ isEnding: () => isEnding }, 2, async () => {
     isEnding = true;
@@ -129,7 +129,7 @@ t.test('a process that is to end begins with no further target', async (t) => {
   t.match(await stepToEnd(engines.start(), 'ending'), { phase: 'Committed' });
 });
 
-t.test('a request stops a window at the next look', async (t) => {
+t.test('a request stops a window at the next read of the Transaction', async (t) => {
   const story = await begin('stopped', 5);
   const before = await story.look();
   const engine = acting({ timing: { lookAge: 0 } }, 3, () => stage.annotate('stopped', request));
@@ -142,7 +142,7 @@ t.test('a request stops a window at the next look', async (t) => {
   t.same(await story.look(), before);
 });
 
-t.test('a request that comes while the look around a Delete takes long stops the Delete', async (t) => {
+t.test('a request stops a Delete while the engine still searches for dependents', async (t) => {
   const lookAge = 200; // ms
   await begin('long-look', 1, ['Delete']);
   const target = stage.path('configmaps/long-look-0');
@@ -163,12 +163,12 @@ t.test('a request that comes while the look around a Delete takes long stops the
   await stepUntil(engine, 'long-look', 'Prepared');
   isArmed = true;
   t.equal((await step(engine, 'long-look')).phase, 'RollingBack');
-  t.equal(isArmed, false, 'there was a look');
+  t.equal(isArmed, false, 'the engine searched for dependents');
   t.match(await stepToEnd(engine, 'long-look'), { phase: 'RolledBack' });
   t.equal(textAt((await stage.client.get(target)).body, 'metadata', 'uid'), uid, 'it was not deleted');
 });
 
-t.test('where the Transaction cannot be read again, what was made is recorded', async (t) => {
+t.test('the engine records the changes it made if it cannot read the Transaction again', async (t) => {
   let isAway = false;
   const wrap = (cluster: Cluster): Cluster => ({
     ...cluster,
@@ -221,8 +221,8 @@ async function undoneMeanwhile(t: Test, name: string, types: readonly ('Patch' |
   t.same(await story.look(), before, 'what was sent after the undo had begun is taken back');
 }
 
-// Whose write is refused knows only of its own one. Another replica may have signed since, and made the same change.
-t.test('a change that is refused here and made by another replica is taken back', async (t) => {
+// An engine whose write is refused knows only its own write. Another replica may have made this change since.
+t.test('the engine undoes a change that was refused here and made by another replica', async (t) => {
   const story = await begin('made-elsewhere', 2);
   const before = await story.look();
   const other = engines.start();
@@ -245,7 +245,7 @@ t.test('a change that is refused here and made by another replica is taken back'
   t.same(await story.look(), before);
 });
 
-/** An engine for which time stands still until `pass`: the time of the API server and that of its own clock. */
+/** An engine whose time does not advance until `pass`: the time of the API server and the time of its own clock. */
 function timed(act: () => Promise<unknown>): {
   readonly engine: Stage;
   readonly pass: (elsewhere: number, here: number) => void;
@@ -321,7 +321,7 @@ t.test('an undo reads nothing ahead while a write may land', async (t) => {
   t.equal((await stage.client.get(target)).code, 404, 'nothing of it is left');
 });
 
-t.test('a window that is under way while an undo begins is taken back', async (t) => {
+t.test('the undo takes back a window that is running when the undo begins', async (t) => {
   await undoneMeanwhile(t, 'patches', ['Patch']);
   await undoneMeanwhile(t, 'mixed', ['Delete', 'Patch']);
 });
@@ -340,7 +340,7 @@ function refused(target: string, times: number): { readonly engine: Stage; reado
   return { engine: engines.start({ wrap }), tries: () => tries };
 }
 
-t.test('a refusal after another change is tried again for a moment before it is final', async (t) => {
+t.test('the engine retries a refusal after another change briefly before the refusal is final', async (t) => {
   const story = await begin('lagging', 3);
   const passing = refused('lagging-1', 2);
   await stepUntil(passing.engine, 'lagging', 'Prepared');
@@ -363,7 +363,7 @@ t.test('a refusal after another change is tried again for a moment before it is 
   t.equal(first.tries(), 1, 'there is nothing that it could depend on');
 });
 
-t.test('a window is looked at again after lookAge, and not before', async (t) => {
+t.test('the engine reads the Transaction of a window again after lookAge, and not before', async (t) => {
   let looks = 0;
   const wrap = (cluster: Cluster): Cluster => ({
     ...cluster,
@@ -374,7 +374,7 @@ t.test('a window is looked at again after lookAge, and not before', async (t) =>
   });
   for (const [name, lookAge, most] of [
     ['seldom', 60_000, 2],
-    // Once before what is read for a change, and once before it is sent.
+    // Once before the reads for a change, and once before the change is sent.
     ['often', 0, 22],
   ] as const) {
     await begin(name, 10);
@@ -496,7 +496,7 @@ const happenings: readonly Happening[] = [
     ...{ trace: '1 2 3 4 look', phase: 'RollingBack', reason: 'RollbackRequested', end: 'RolledBack' },
   },
   {
-    // Its time is known without a look.
+    // The engine knows its time without a read.
     title: 'spec.timeout is over',
     spec: { timeout: '20s' },
     earlier: 20_000 - 3 * perWrite + 1,
@@ -539,7 +539,7 @@ const happenings: readonly Happening[] = [
   },
 ];
 
-t.test('what happens inside a window is seen within a second', async (t) => {
+t.test('the engine sees a change of the Transaction inside a window within a second', async (t) => {
   for (const [index, happening] of happenings.entries())
     await t.test(happening.title, (t) => showItIsSeen(t, happening, `within-${index}`));
 });

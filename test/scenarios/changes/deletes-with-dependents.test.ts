@@ -32,7 +32,7 @@ async function showRefused(t: Test, stage: Stage, [name, kind]: readonly [string
   t.equal(causeOf(status), 'Irreversible');
 }
 
-t.test('what names it as owner', async (t) => {
+t.test('objects that name the target as owner refuse its Delete', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
   const backend = { service: { name: 'web', port: { number: 80 } } };
@@ -52,7 +52,7 @@ t.test('what names it as owner', async (t) => {
   ];
 
   for (const [kind, apiVersion, collection, content] of owners)
-    await t.test(`a child of a ${kind}`, async (t) => {
+    await t.test(`a child of a ${kind} refuses its Delete`, async (t) => {
       const name = `${namespace}-${kind}`.toLowerCase();
       const owner = await make(stage, collection, { apiVersion, kind, metadata: { name }, ...content });
       t.teardown(() => client.delete(`${collection}/${name}`));
@@ -69,7 +69,7 @@ t.test('what names it as owner', async (t) => {
       await waitFor(async () => !(await isThere(stage, child)), 'the garbage collector to take the child, as who means it wants');
     });
 
-  await t.test('which the Transaction deletes itself before', async (t) => {
+  await t.test('a dependent that the Transaction deletes first does not refuse the Delete', async (t) => {
     await createConfigMaps(stage, ['parent']);
     const child = await hangOn(stage, 'child', must(await client.get(path('configmaps/parent'))));
     await commit(stage, 'both', [change('Delete', 'child'), change('Delete', 'parent')]);
@@ -83,7 +83,7 @@ t.test('what names it as owner', async (t) => {
     });
   });
 
-  await t.test('which came after the checks', async (t) => {
+  await t.test('a dependent that appears after the checks stops the Delete', async (t) => {
     await createConfigMaps(stage, ['late', 'other', 'beside']);
     await stage.transaction('late', [
       change('Create', 'made', { data: { a: 'b' } }),
@@ -101,7 +101,7 @@ t.test('what names it as owner', async (t) => {
     t.ok(await isThere(stage, child));
   });
 
-  await t.test('which came after the checks, of a Transaction that means it', async () => {
+  await t.test('a dependent that appears after the checks does not stop a Delete that allows dependents', async () => {
     await createConfigMaps(stage, ['meant']);
     await stage.transaction('meant', [change('Delete', 'meant')], { annotations: allowIrreversible });
     await stepUntil(stage, 'meant', 'Prepared');
@@ -111,11 +111,11 @@ t.test('what names it as owner', async (t) => {
   });
 });
 
-t.test('what goes by other signs', async (t) => {
+t.test('dependents without an owner reference refuse the Delete', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
 
-  await t.test('token Secrets of a ServiceAccount', async (t) => {
+  await t.test('token Secrets refuse the Delete of their ServiceAccount', async (t) => {
     for (const name of ['robot', 'plain', 'wanted'])
       await make(stage, path('serviceaccounts'), { ...account, metadata: { name } });
     const token = (name: string, type = 'kubernetes.io/service-account-token'): JsonObject => ({
@@ -141,7 +141,7 @@ t.test('what goes by other signs', async (t) => {
     await waitFor(async () => !(await isThere(stage, where)), 'the token to go, as who means it wants');
   });
 
-  await t.test('Endpoints of a Service without selector', async (t) => {
+  await t.test('Endpoints refuse the Delete of a Service without selector', async (t) => {
     await make(stage, path('services'), { ...service, metadata: { name: 'by-hand' }, spec: { ports: [{ port: 80 }] } });
     await make(stage, path('endpoints'), { ...endpoints, metadata: { name: 'by-hand' }, subsets });
     const slices = async (): Promise<readonly JsonObject[]> =>
@@ -166,7 +166,7 @@ t.test('what goes by other signs', async (t) => {
     t.equal((await client.get(path('endpoints/by-hand'))).code, 404, 'the API server takes them, as who means it wants');
   });
 
-  await t.test('EndpointSlices of another writer, whatever their labels say', async (t) => {
+  await t.test('EndpointSlices of another writer refuse the Delete, regardless of their labels', async (t) => {
     const writers = ['their-controller', 'endpointslice-controller.k8s.io', undefined];
     for (const [index, writer] of writers.entries()) {
       const name = `sliced-${index}`;
@@ -185,7 +185,7 @@ t.test('what goes by other signs', async (t) => {
     }
   });
 
-  await t.test('what Kubernetes makes again by itself does not count', async (t) => {
+  await t.test('objects that Kubernetes recreates do not refuse the Delete', async (t) => {
     const spec = { selector: { app: 'web' }, ports: [{ port: 80 }] };
     await make(stage, path('services'), { ...service, metadata: { name: 'fed' }, spec });
     const made = async (): Promise<boolean> => {
@@ -200,7 +200,7 @@ t.test('what goes by other signs', async (t) => {
     t.ok(true);
   });
 
-  await t.test('Pods of a Node', async (t) => {
+  await t.test('Pods refuse the Delete of their Node', async (t) => {
     const node = { apiVersion: 'v1', kind: 'Node' };
     const name = `${namespace}-node`;
     for (const each of [name, `${name}-empty`]) {
@@ -220,7 +220,7 @@ t.test('what goes by other signs', async (t) => {
   });
 });
 
-t.test('lists that come in pages are read to their end', async (t) => {
+t.test('the engine reads every page of a list', async (t) => {
   const stage = await startStage(t, {
     withoutLoop: true,
     wrap: (cluster) => ({
@@ -239,7 +239,7 @@ t.test('lists that come in pages are read to their end', async (t) => {
   );
 });
 
-t.test('kinds that the ServiceAccount may not list are named', async (t) => {
+t.test('the status names kinds that the ServiceAccount may not list', async (t) => {
   const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
   const rules = [{ apiGroups: [''], resources: ['configmaps', 'pods'], verbs }];
   const stage = await startStage(t, { withoutLoop: true, rules });

@@ -115,7 +115,7 @@ t.test('an undo that gives a Service its selector back', async (t) => {
 
   await t.test('does not mind who annotated what Kubernetes wrote', async (t) => {
     await serve('noted');
-    must(await client.patch(path('endpoints/noted'), { metadata: { annotations: { note: 'of others' } } }));
+    must(await client.patch(path('endpoints/noted'), { metadata: { annotations: { note: 'another writer' } } }));
     await commit(stage, 'noted', [change('Patch', 'noted', { spec: { selector: null } }, service)]);
     await undoAll(stage, 'noted');
     t.match(must(await client.get(path('services/noted'))), selecting);

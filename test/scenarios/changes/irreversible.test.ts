@@ -1,4 +1,4 @@
-// What the API server lets nobody take back is refused before the first change: objects that become immutable, claims that grow,
+// The engine refuses changes that cannot be undone before the first change: objects that become immutable, claims that grow,
 // owners whose dependents go with them, and RBAC objects that the ServiceAccount could take away but not put back. All but the
 // last can be opted in by annotation.
 import t, { type Test } from 'tap';

@@ -1,5 +1,5 @@
 // A custom resource with what JSON holds and programs lose: integers above 2^53, keys such as `__proto__`, empty values, the
-// order of lists, breaks of lines that JSON does not escape. All of it survives a change and its undo; compared as text, so that no parser of ours can hide a loss.
+// order of lists, breaks of lines that JSON does not escape. All of it survives a change and its undo. The tests compare text, so that no parser hides a loss.
 import t from 'tap';
 import { at, type JsonObject, parseJson } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';

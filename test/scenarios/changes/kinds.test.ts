@@ -12,7 +12,7 @@ function collectionOf(stage: Stage, { apiVersion, plural, clusterScoped }: Kind)
   return clusterScoped === true ? `${root}/${plural}` : `${root}/namespaces/${stage.namespace}/${plural}`;
 }
 
-t.test('kinds come back as they were', async (t) => {
+t.test('an undo restores each kind exactly', async (t) => {
   const stage = await startStage(t);
   t.jobs = 4;
   await Promise.all(kinds.map((kind) => t.test(kind.kind, (t) => run(t, stage, kind))));

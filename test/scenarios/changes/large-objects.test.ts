@@ -25,12 +25,12 @@ async function snapshotSizes(stage: Stage): Promise<readonly number[]> {
 
 const pathsOf = (stage: Stage): readonly string[] => names.map((name) => stage.path(`configmaps/${name}`));
 
-t.test('four objects of 700 kB', async (t) => {
+t.test('the engine changes and restores objects of 700 kB', async (t) => {
   const stage = await startStage(t);
   const { client } = stage;
   await createLarge(stage);
 
-  await t.test('are patched, updated and deleted, and come back', async (t) => {
+  await t.test('an undo restores large objects that were patched, updated and deleted', async (t) => {
     const [patched = '', updated = '', ...deleted] = names;
     const before = await portraits(client, pathsOf(stage), true);
     await stage.transaction('large', [
@@ -49,7 +49,7 @@ t.test('four objects of 700 kB', async (t) => {
     await stage.finished('large');
   });
 
-  await t.test('get other contents of that size: states that fill a ConfigMap each are kept in several', async (t) => {
+  await t.test('the engine splits states into several ConfigMaps if each fills one', async (t) => {
     const before = await portraits(client, pathsOf(stage));
     const [first = '', ...others] = names;
     await stage.transaction('larger', [

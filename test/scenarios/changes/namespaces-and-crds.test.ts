@@ -1,4 +1,4 @@
-// What makes room for later changes of the same Transaction: a Namespace with its contents, a CustomResourceDefinition with an
+// Changes that later changes of their Transaction need: a Namespace with its contents, a CustomResourceDefinition with an
 // instance. No dry run is possible inside them before they are there.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
@@ -50,11 +50,11 @@ function widgetChanges(stage: Stage, size: unknown): readonly JsonObject[] {
 /** Namespaces and definitions go slowly. */
 const patience = { timeoutMs: 180_000 };
 
-t.test('a Namespace and its contents in one Transaction', async (t) => {
+t.test('a Transaction creates a Namespace and its contents', async (t) => {
   const stage = await startStage(t);
   const { client, namespace } = stage;
 
-  await t.test('committed, then undone on request', async (t) => {
+  await t.test('the Transaction commits, and a request undoes it', async (t) => {
     const tenant = `${namespace}-one`;
     t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
     await stage.transaction('tenant', tenantChanges(tenant, { color: 'green' }));
@@ -68,7 +68,7 @@ t.test('a Namespace and its contents in one Transaction', async (t) => {
     t.equal((await client.get(`/api/v1/namespaces/${tenant}`)).code, 404);
   });
 
-  await t.test('undone when the last of the contents is refused', async (t) => {
+  await t.test('the engine undoes the Namespace when the API server refuses the last of its contents', async (t) => {
     const tenant = `${namespace}-two`;
     t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
     await stage.transaction('bad-tenant', tenantChanges(tenant, { 'not a key': 'refused' }));
@@ -78,7 +78,7 @@ t.test('a Namespace and its contents in one Transaction', async (t) => {
     t.equal((await client.get(`/api/v1/namespaces/${tenant}`)).code, 404);
   });
 
-  await t.test('what somebody else has put into the Namespace since keeps it', async (t) => {
+  await t.test('the undo keeps a Namespace that has an object of another writer', async (t) => {
     const tenant = `${namespace}-three`;
     t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
     await stage.transaction('shared-tenant', tenantChanges(tenant, { color: 'green' }));
@@ -93,14 +93,14 @@ t.test('a Namespace and its contents in one Transaction', async (t) => {
   await waitFor(async () => (await stage.leases()).length === 0, 'all locks to be given back');
 });
 
-t.test('a CustomResourceDefinition and instances of it in one Transaction', async (t) => {
+t.test('a Transaction creates a CustomResourceDefinition and instances of it', async (t) => {
   const stage = await startStage(t);
   const { client } = stage;
   const { path, group } = widgetsOf(stage);
   const widget = `/apis/${group}/v1/namespaces/${stage.namespace}/widgets/first`;
   t.teardown(() => client.delete(path));
 
-  await t.test('undone when an instance is refused', async (t) => {
+  await t.test('the engine undoes the CustomResourceDefinition when the API server refuses an instance', async (t) => {
     await stage.transaction('bad-widgets', widgetChanges(stage, 'large'));
     const status = await stage.finished('bad-widgets', patience);
     t.equal(textAt(status, 'phase'), 'RolledBack');
@@ -108,7 +108,7 @@ t.test('a CustomResourceDefinition and instances of it in one Transaction', asyn
     t.equal((await client.get(path)).code, 404);
   });
 
-  await t.test('committed, then undone on request', async (t) => {
+  await t.test('the Transaction commits, and a request undoes it', async (t) => {
     await stage.transaction('widgets', widgetChanges(stage, 2));
     t.match(await stage.finished('widgets', patience), { phase: 'Committed', progress: '3/3' });
     t.equal(at(must(await client.get(widget)), 'spec', 'size'), 1);

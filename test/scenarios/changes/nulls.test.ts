@@ -8,7 +8,7 @@ import { startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
 
-t.test('null in a Patch', async (t) => {
+t.test('a Patch contains null', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   await createConfigMaps(stage, ['one']);
@@ -20,7 +20,7 @@ t.test('null in a Patch', async (t) => {
     ['labels', { metadata: { labels: null } }, 'metadata.labels'],
     ['text', { data: { color: null } }, 'data.color'],
   ] as const satisfies readonly (readonly [string, JsonObject, string])[])
-    await t.test(`is refused: ${where}`, async (t) => {
+    await t.test(`pre-flight refuses null: ${where}`, async (t) => {
       const before = await read();
       await stage.transaction(name, [change('Patch', 'one', content)]);
       const { status } = await stepToEnd(stage, name);
@@ -32,7 +32,7 @@ t.test('null in a Patch', async (t) => {
       t.same(await read(), before);
     });
 
-  await t.test('is taken where the API server makes it the default, or removes the whole', async (t) => {
+  await t.test('the engine accepts null if the API server sets the default, or removes the whole value', async (t) => {
     const ports = [{ port: 80 }];
     must(await client.create(path('services'), { metadata: { name: 'fed' }, spec: { selector: { app: 'x' }, ports } }));
     const content = { spec: { selector: null, sessionAffinity: null } };
@@ -43,7 +43,7 @@ t.test('null in a Patch', async (t) => {
     t.match(at(must(await client.get(path('services/fed'))), 'spec'), { selector: { app: 'x' } });
   });
 
-  await t.test('in a manifest is what generators leave', async (t) => {
+  await t.test('the engine accepts null in a manifest, because generators leave it there', async (t) => {
     await commit(stage, 'manifest', [change('Apply', 'one', { metadata: { annotations: null, labels: { more: 'yes' } } })]);
     t.match(await read('metadata', 'labels'), { team: 'shop', more: 'yes' });
   });

@@ -91,15 +91,15 @@ async function dieAt(t: Test, stage: Stage, engines: Engines, { verb, side, way 
   if (way === 'backward') await untilDeath(mortal, name);
   t.match(await stepToEnd(engines.start(), name), { phase: 'RolledBack' });
   t.same(await portrait(stage, stage.path(`configmaps/${name}`), true), was);
-  t.same(await portrait(stage, stage.path(`configmaps/${name}-beside`)), beside, 'nobody else is touched');
+  t.same(await portrait(stage, stage.path(`configmaps/${name}-beside`)), beside, 'the object beside it is unchanged');
 }
 
-t.test('two halves', async (t) => {
+t.test('the engine recreates an object in two halves: a Delete and a Create', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, timing: { callBudget: 5_000 } });
   const engines = await openEngines(t, stage, { callBudget: 5_000, lookAge: 1_000, writeTimeout: 2_000 });
   const { client, path } = stage;
 
-  await t.test('the second half is announced by a stored status, and goes with what follows', async (t) => {
+  await t.test('a stored status announces the Create, and the engine sends it with the changes that follow', async (t) => {
     const former = await give(stage, 'halves');
     await stage.transaction('halves', [
       change('Create', 'first', { data: {} }),
@@ -117,14 +117,14 @@ t.test('two halves', async (t) => {
     await undoAll(stage, 'halves');
   });
 
-  await t.test('the engine dies', async (t) => {
+  await t.test('another engine goes on after the first one dies', async (t) => {
     t.jobs = 2;
     await Promise.all(
       points.map((point) => t.test(`${point.side} ${point.verb}, ${point.way}`, (t) => dieAt(t, stage, engines, point))),
     );
   });
 
-  await t.test('stopped between the halves, the former object comes back', async (t) => {
+  await t.test('an undo between the halves restores the former object', async (t) => {
     await give(stage, 'stopped');
     const was = await portrait(stage, path('configmaps/stopped'), true);
     await stage.transaction('stopped', [recreating('stopped', next)]);
@@ -133,17 +133,20 @@ t.test('two halves', async (t) => {
     t.same(await portrait(stage, path('configmaps/stopped'), true), was);
   });
 
-  await t.test('the Transaction is deleted between the halves: the former object comes back before it goes', async (t) => {
-    await give(stage, 'deleted');
-    await stage.transaction('deleted', [recreating('deleted', next)]);
-    await stepTo(stage, 'deleted', 'the first half', ({ status }) => at(itemsOf(status)[0], 'deleted') === true);
-    t.notOk(await isThere(stage, path('configmaps/deleted')));
-    await client.delete(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/deleted`);
-    await stepUntilGone(stage, 'deleted');
-    t.match(await live(stage, 'deleted'), fixed);
-  });
+  await t.test(
+    'the engine restores the former object before it releases a Transaction that is deleted between the halves',
+    async (t) => {
+      await give(stage, 'deleted');
+      await stage.transaction('deleted', [recreating('deleted', next)]);
+      await stepTo(stage, 'deleted', 'the first half', ({ status }) => at(itemsOf(status)[0], 'deleted') === true);
+      t.notOk(await isThere(stage, path('configmaps/deleted')));
+      await client.delete(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/deleted`);
+      await stepUntilGone(stage, 'deleted');
+      t.match(await live(stage, 'deleted'), fixed);
+    },
+  );
 
-  await t.test('annotations that others write before the Delete stay, and come back', async (t) => {
+  await t.test('the new object and the undo keep annotations that other writers add before the Delete', async (t) => {
     await give(stage, 'noted');
     const where = path('configmaps/noted');
     const note = { metadata: { annotations: { 'example.org/seen': 'yes' } } };
@@ -157,7 +160,7 @@ t.test('two halves', async (t) => {
     t.match(await live(stage, 'noted'), { ...fixed, ...note });
   });
 
-  await t.test('content that others write before the Delete is a conflict', async (t) => {
+  await t.test('content that another writer changes before the Delete is a conflict', async (t) => {
     await give(stage, 'edited');
     const relabel = () => client.patch(path('configmaps/edited'), { metadata: { labels: { theirs: 'yes' } } });
     await stage.transaction('edited', [recreating('edited', next)]);
@@ -167,23 +170,26 @@ t.test('two halves', async (t) => {
     t.match(await live(stage, 'edited'), { ...fixed, metadata: { labels: { theirs: 'yes' } } });
   });
 
-  await t.test('a stranger takes the name: a conflict, nothing of it is lost, and the undo names what is left', async (t) => {
-    await give(stage, 'taken');
-    const theirs = { metadata: { name: 'taken' }, data: { whose: 'theirs' } };
-    const take = () => client.create(path('configmaps'), theirs, { fieldManager: 'stranger' });
-    await stage.transaction('taken', [recreating('taken', next)]);
-    const engine = engines.start({ wrap: before('taken', 'create', take) });
-    const { phase, status } = await stepToEnd(engine, 'taken');
-    t.same([phase, causeOf(status)], ['Failed', 'AlreadyExists']);
-    t.match(itemsOf(status)[0], { left: true, error: { reason: 'Recreated', message: /ConfigMap .*taken.* was recreated/ } });
-    t.match(await live(stage, 'taken'), { data: { whose: 'theirs' } });
-    must(await client.delete(path('configmaps/taken')));
-    await stage.annotate('taken', { 'tx.janus.io/retry-rollback': 'yes' });
-    t.match(await stepToEnd(engine, 'taken'), { phase: 'RolledBack' });
-    t.match(await live(stage, 'taken'), fixed);
-  });
+  await t.test(
+    'an object that a user creates between the halves is a conflict: the engine keeps it, and the undo names it',
+    async (t) => {
+      await give(stage, 'taken');
+      const theirs = { metadata: { name: 'taken' }, data: { whose: 'theirs' } };
+      const take = () => client.create(path('configmaps'), theirs, { fieldManager: 'stranger' });
+      await stage.transaction('taken', [recreating('taken', next)]);
+      const engine = engines.start({ wrap: before('taken', 'create', take) });
+      const { phase, status } = await stepToEnd(engine, 'taken');
+      t.same([phase, causeOf(status)], ['Failed', 'AlreadyExists']);
+      t.match(itemsOf(status)[0], { left: true, error: { reason: 'Recreated', message: /ConfigMap .*taken.* was recreated/ } });
+      t.match(await live(stage, 'taken'), { data: { whose: 'theirs' } });
+      must(await client.delete(path('configmaps/taken')));
+      await stage.annotate('taken', { 'tx.janus.io/retry-rollback': 'yes' });
+      t.match(await stepToEnd(engine, 'taken'), { phase: 'RolledBack' });
+      t.match(await live(stage, 'taken'), fixed);
+    },
+  );
 
-  await t.test('a finalizer keeps the former object: it is waited for, and created again once it is gone', async (t) => {
+  await t.test('the engine waits for a former object that a finalizer keeps, then creates the new one', async (t) => {
     const former = await give(stage, 'kept', { finalizers: ['example.org/clean-up'] });
     t.teardown(() => client.patch(path('configmaps/kept'), { metadata: { finalizers: null } }));
     await stage.transaction('kept', [recreating('kept', { ...next, metadata: { finalizers: null } })]);
@@ -201,7 +207,7 @@ t.test('two halves', async (t) => {
     t.match(await live(stage, 'kept'), { ...fixed, metadata: { finalizers: ['example.org/clean-up'] } });
   });
 
-  await t.test('it keeps it until spec.timeout: what is left is named, and a retry puts it back', async (t) => {
+  await t.test('the status names an object that a finalizer keeps beyond spec.timeout, and a retry restores it', async (t) => {
     await give(stage, 'stuck', { finalizers: ['example.org/clean-up'] });
     t.teardown(() => client.patch(path('configmaps/stuck'), { metadata: { finalizers: null } }));
     await stage.transaction('stuck', [change('Create', 'stuck-beside', { data: { a: 'b' } }), recreating('stuck', next)], {
@@ -217,7 +223,7 @@ t.test('two halves', async (t) => {
     t.match(await live(stage, 'stuck'), fixed);
   });
 
-  await t.test('what others have put on top of the new object keeps it', async (t) => {
+  await t.test('the undo keeps a new object that has dependents of other writers', async (t) => {
     await give(stage, 'upon');
     await commit(stage, 'upon', [recreating('upon', { data: { a: '2' } })]);
     must(await client.patch(path('configmaps/upon'), { data: { theirs: 'yes' } }, 'merge', { fieldManager: 'their-tool' }));
@@ -226,7 +232,7 @@ t.test('two halves', async (t) => {
     t.match(await live(stage, 'upon'), { data: { a: '2', theirs: 'yes' } });
   });
 
-  await t.test('dependents refuse it, unless an annotation allows it', async (t) => {
+  await t.test('pre-flight refuses to recreate an object with dependents, unless an annotation allows it', async (t) => {
     const dependent = await hangOn(stage, 'dependent', await give(stage, 'owner'));
     await stage.transaction('refused', [recreating('owner', next)]);
     const { phase, status } = await stepToEnd(stage, 'refused');
@@ -236,7 +242,7 @@ t.test('two halves', async (t) => {
     t.match(await live(stage, 'owner'), next);
   });
 
-  await t.test('a dependent that appears before the Delete is sent stops it', async (t) => {
+  await t.test('a dependent that appears before the Delete is sent stops the Delete', async (t) => {
     const owner = await give(stage, 'late-owner');
     await stage.transaction('late-owner', [recreating('late-owner', next)]);
     await stepUntil(stage, 'late-owner', 'Prepared');
@@ -250,7 +256,7 @@ t.test('two halves', async (t) => {
   t.same(await stage.leases(), []);
 });
 
-t.test('rights', async (t) => {
+t.test('recreating an object needs the rights for both halves', async (t) => {
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'update', 'list'] }];
   const stage = await startStage(t, { withoutLoop: true, rules });
   await give(stage, 'guarded');

@@ -120,7 +120,7 @@ async function roundTrip(t: Test, stage: Stage, name: string, one: Case): Promis
   t.equal(itemsOf(undone)[0]?.uid, textAt(must(await client.get(where)), 'metadata', 'uid'), 'the item names who it is now');
 }
 
-t.test('kinds that are recreated', async (t) => {
+t.test('the engine recreates objects with immutable fields', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   t.jobs = 3;
@@ -137,14 +137,14 @@ t.test('kinds that are recreated', async (t) => {
   const uidOf = async (name: string): Promise<string | undefined> =>
     textAt(must(await client.get(path(`configmaps/${name}`))), 'metadata', 'uid');
 
-  await t.test('a value that no object may have is Invalid, and nothing is deleted', async (t) => {
+  await t.test('a value that is invalid in any object is Invalid, and the engine deletes nothing', async (t) => {
     const former = await given('invalid');
     const status = await refused('invalid', recreating('invalid', { immutable: true, data: { 'a b': '2' } }));
     t.match(JSON.stringify(status), /Invalid.*was refused by a dry run of creating it again/);
     t.equal(await uidOf('invalid'), textAt(former, 'metadata', 'uid'));
   });
 
-  await t.test('what can be changed in place is', async (t) => {
+  await t.test('the engine changes an object in place if the API server accepts it', async (t) => {
     must(await client.create(path('configmaps'), { metadata: { name: 'mutable' }, data: { a: '1' } }));
     const former = await uidOf('mutable');
     const status = await commit(stage, 'mutable', [recreating('mutable', { data: { a: '2' } })]);
@@ -153,23 +153,26 @@ t.test('kinds that are recreated', async (t) => {
     await undoAll(stage, 'mutable');
   });
 
-  await t.test('without whenImmutable it is refused, and the message says how to recreate the object', async (t) => {
-    const former = await given('plain');
-    const how = /whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
-    for (const type of ['Update', 'Apply', 'Patch']) {
-      const other = change(type, 'plain', { immutable: true, data: { a: '2' } });
-      const message = JSON.stringify(await refused(`plain-${type.toLowerCase()}`, other));
-      t.match(message, /field is immutable/);
-      t.equal(how.test(message), type !== 'Patch', `${type} ${message}`);
-    }
-    const invalid = change('Update', 'plain', { immutable: true, data: { 'a b': '2' } });
-    t.notMatch(JSON.stringify(await refused('plain-invalid', invalid)), how, 'recreating it would not help');
-    const { whenImmutable: _default, ...plain } = recreating('plain', { immutable: true, data: { a: '2' } });
-    t.match(JSON.stringify(await refused('plain', plain)), /was refused by a dry run/);
-    t.equal(await uidOf('plain'), textAt(former, 'metadata', 'uid'));
-  });
+  await t.test(
+    'pre-flight refuses the change without whenImmutable, and the message says how to recreate the object',
+    async (t) => {
+      const former = await given('plain');
+      const how = /whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
+      for (const type of ['Update', 'Apply', 'Patch']) {
+        const other = change(type, 'plain', { immutable: true, data: { a: '2' } });
+        const message = JSON.stringify(await refused(`plain-${type.toLowerCase()}`, other));
+        t.match(message, /field is immutable/);
+        t.equal(how.test(message), type !== 'Patch', `${type} ${message}`);
+      }
+      const invalid = change('Update', 'plain', { immutable: true, data: { 'a b': '2' } });
+      t.notMatch(JSON.stringify(await refused('plain-invalid', invalid)), how, 'recreating it would not help');
+      const { whenImmutable: _default, ...plain } = recreating('plain', { immutable: true, data: { a: '2' } });
+      t.match(JSON.stringify(await refused('plain', plain)), /was refused by a dry run/);
+      t.equal(await uidOf('plain'), textAt(former, 'metadata', 'uid'));
+    },
+  );
 
-  await t.test('releases under one field manager: an Apply creates it again, and each is undone', async (t) => {
+  await t.test('an Apply under a shared field manager recreates the object, and each release can be undone', async (t) => {
     const kind = { apiVersion: 'batch/v1', kind: 'Job' };
     const where = path('batch/v1/jobs/migrate');
     const release = async (name: string, content: JsonObject): Promise<void> => {
@@ -181,7 +184,7 @@ t.test('kinds that are recreated', async (t) => {
     await release('release-1', job('example.org/one:1'));
     const first = await identified(stage, where);
     await release('release-2', job('example.org/one:1'));
-    t.notOk(itemsOf(statusOf(await stage.read('release-2')))[0]?.deleted, 'what is the same is not created again');
+    t.notOk(itemsOf(statusOf(await stage.read('release-2')))[0]?.deleted, 'the engine does not recreate an unchanged object');
     const second = await identified(stage, where);
     await release('release-3', job('example.org/one:2'));
     t.equal(itemsOf(statusOf(await stage.read('release-3')))[0]?.deleted, true);
@@ -201,7 +204,7 @@ t.test('kinds that are recreated', async (t) => {
     t.equal((await client.get(where)).code, 404);
   });
 
-  await t.test('a claim is not recreated: its volume may hold data', async (t) => {
+  await t.test('the engine recreates no claim, because its volume may hold data', async (t) => {
     const spec = (mode: string): JsonObject => {
       return { accessModes: [mode], storageClassName: '', resources: { requests: { storage: '1Mi' } } };
     };

@@ -9,7 +9,7 @@ import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 const types = ['Create', 'Update', 'Patch', 'Delete'] as const;
 const positions = [0, 1, 2, 3, 4];
 
-t.test('a failure at each position, for each change type', async (t) => {
+t.test('the engine rolls back after a failure of each change type at each position', async (t) => {
   const stage = await startStage(t);
   await refuseWritesOf(stage, 'refused-', t);
   t.jobs = 5;

@@ -53,7 +53,7 @@ const cells: readonly Cell[] = types.flatMap((type) => [
   { type, exists: true },
 ]);
 
-t.test('each change type on absent and on existing objects', async (t) => {
+t.test('the engine runs each change type on absent and on existing objects', async (t) => {
   const stage = await startStage(t);
   for (const kind of kinds)
     await t.test(kind.kind, async (t) => {

@@ -32,7 +32,7 @@ async function setFinalizers({ client }: Stage, where: string, finalizers: Json)
 
 const green = (metadata?: JsonObject): JsonObject => ({ ...(metadata && { metadata }), data: { a: '2' } });
 
-t.test('finalizers and owners, and an Update', async (t) => {
+t.test('an Update changes finalizers and owners only if it names them', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const finalizersOf = async (where: string): Promise<Json | undefined> =>
@@ -47,7 +47,7 @@ t.test('finalizers and owners, and an Update', async (t) => {
     }
   });
 
-  await t.test('that does not name them keeps them, and its undo does', async (t) => {
+  await t.test('an Update that does not name them keeps them, and its undo keeps them too', async (t) => {
     const owners = [await ownerOf(stage, 'keeper')];
     const where = await createFinal(stage, 'kept', { finalizers: [cleanUp, second], ownerReferences: owners });
     const before = await portrait(stage, where);
@@ -63,30 +63,33 @@ t.test('finalizers and owners, and an Update', async (t) => {
     t.same(await portrait(stage, where), before);
   });
 
-  await t.test('what others add and take off before the change and after it stays so, and is no conflict', async (t) => {
-    const where = await createFinal(stage, 'moving', { finalizers: [cleanUp] });
-    await stage.transaction('moving', [change('Create', 'beside', { data: { a: 'b' } }), change('Update', 'moving', green())]);
-    await stepUntil(stage, 'moving', 'Committing');
-    const owners = [await ownerOf(stage, 'adopter')];
-    await setFinalizers(stage, where, [second]);
-    must(await client.patch(where, { metadata: { ownerReferences: owners } }, 'merge', { fieldManager: 'controller' }));
-    const between = await portrait(stage, where);
-    t.equal((await stepToEnd(stage, 'moving')).phase, 'Committed');
-    t.same([await finalizersOf(where), await ownersOf(where)], [[second], owners]);
-    await undoAll(stage, 'moving');
-    t.same(await portrait(stage, where), between, 'undone, with what the controller did in between');
+  await t.test(
+    'finalizers and owners that other writers add or remove cause no conflict, and the undo leaves them',
+    async (t) => {
+      const where = await createFinal(stage, 'moving', { finalizers: [cleanUp] });
+      await stage.transaction('moving', [change('Create', 'beside', { data: { a: 'b' } }), change('Update', 'moving', green())]);
+      await stepUntil(stage, 'moving', 'Committing');
+      const owners = [await ownerOf(stage, 'adopter')];
+      await setFinalizers(stage, where, [second]);
+      must(await client.patch(where, { metadata: { ownerReferences: owners } }, 'merge', { fieldManager: 'controller' }));
+      const between = await portrait(stage, where);
+      t.equal((await stepToEnd(stage, 'moving')).phase, 'Committed');
+      t.same([await finalizersOf(where), await ownersOf(where)], [[second], owners]);
+      await undoAll(stage, 'moving');
+      t.same(await portrait(stage, where), between, 'undone, with what the controller did in between');
 
-    await commit(stage, 'moving-on', [change('Update', 'moving', green())]);
-    await setFinalizers(stage, where, [second, third]);
-    await undoAll(stage, 'moving-on');
-    t.same(await finalizersOf(where), [second, third], 'added since the change');
-    await commit(stage, 'moving-off', [change('Update', 'moving', green())]);
-    await setFinalizers(stage, where, null);
-    await undoAll(stage, 'moving-off');
-    t.equal(await finalizersOf(where), undefined, 'taken off since the change: it does not come back');
-  });
+      await commit(stage, 'moving-on', [change('Update', 'moving', green())]);
+      await setFinalizers(stage, where, [second, third]);
+      await undoAll(stage, 'moving-on');
+      t.same(await finalizersOf(where), [second, third], 'added since the change');
+      await commit(stage, 'moving-off', [change('Update', 'moving', green())]);
+      await setFinalizers(stage, where, null);
+      await undoAll(stage, 'moving-off');
+      t.equal(await finalizersOf(where), undefined, 'taken off since the change: it does not come back');
+    },
+  );
 
-  await t.test('that names them has its way, be the list empty, and its undo gives back what it took', async (t) => {
+  await t.test('an Update that names them replaces them, even by an empty list, and its undo restores them', async (t) => {
     for (const [index, list] of [[third], [], null].entries()) {
       const name = `named-${index}`;
       const owners = [await ownerOf(stage, `owner-${index}`)];
@@ -99,7 +102,7 @@ t.test('finalizers and owners, and an Update', async (t) => {
     }
   });
 
-  await t.test('that names them is in conflict with who has changed them since the snapshot', async (t) => {
+  await t.test('an Update that names them conflicts with a writer that has changed them since the snapshot', async (t) => {
     const where = await createFinal(stage, 'disputed', { finalizers: [cleanUp] });
     const changes = [
       change('Create', 'aside', { data: { a: 'b' } }),
@@ -115,7 +118,7 @@ t.test('finalizers and owners, and an Update', async (t) => {
     t.same(await finalizersOf(where), [cleanUp, second]);
   });
 
-  await t.test('the undo of one that names them keeps what others have added since', async (t) => {
+  await t.test('the undo of an Update that names them keeps those that other writers have added since', async (t) => {
     const where = await createFinal(stage, 'joined', { finalizers: [cleanUp] });
     await commit(stage, 'joined', [change('Update', 'joined', green({ finalizers: [second] }))]);
     await setFinalizers(stage, where, [second, third]);
@@ -123,24 +126,27 @@ t.test('finalizers and owners, and an Update', async (t) => {
     t.same(new Set((await finalizersOf(where)) as readonly string[]), new Set([cleanUp, third]));
   });
 
-  await t.test('an owner that is gone does not come back with the undo: the object would be collected', async (t) => {
-    const [alive, gone] = [await ownerOf(stage, 'stays'), await ownerOf(stage, 'goes')];
-    const shared = await createFinal(stage, 'shared', { ownerReferences: [gone, alive] });
-    const single = await createFinal(stage, 'single', { ownerReferences: [gone] });
-    const updates = ['shared', 'single'].map((name) => change('Update', name, green({ ownerReferences: [] })));
-    await commit(stage, 'disowning', updates);
-    must(await client.delete(path('configmaps/goes')));
-    const status = await undoAll(stage, 'disowning');
-    const note = `owner references dropped, their owners no longer exist: ${gone.uid}`;
-    t.same(
-      itemsOf(status).map((item) => at(item, 'note')),
-      [note, note],
-    );
-    t.same([await ownersOf(shared), await ownersOf(single)], [[alive], undefined]);
-    t.match(must(await client.get(single)), { data: { a: '1', b: '1' } }, 'all else is back');
-  });
+  await t.test(
+    'the undo omits an owner that no longer exists, because the garbage collector would delete the object',
+    async (t) => {
+      const [alive, gone] = [await ownerOf(stage, 'stays'), await ownerOf(stage, 'goes')];
+      const shared = await createFinal(stage, 'shared', { ownerReferences: [gone, alive] });
+      const single = await createFinal(stage, 'single', { ownerReferences: [gone] });
+      const updates = ['shared', 'single'].map((name) => change('Update', name, green({ ownerReferences: [] })));
+      await commit(stage, 'disowning', updates);
+      must(await client.delete(path('configmaps/goes')));
+      const status = await undoAll(stage, 'disowning');
+      const note = `owner references dropped, their owners no longer exist: ${gone.uid}`;
+      t.same(
+        itemsOf(status).map((item) => at(item, 'note')),
+        [note, note],
+      );
+      t.same([await ownersOf(shared), await ownersOf(single)], [[alive], undefined]);
+      t.match(must(await client.get(single)), { data: { a: '1', b: '1' } }, 'all else is back');
+    },
+  );
 
-  await t.test('what the API server itself has put there: a volume claim', async (t) => {
+  await t.test('an Update of a volume claim keeps the finalizer of the API server', async (t) => {
     const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } };
     const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
     const where = path('persistentvolumeclaims/data');

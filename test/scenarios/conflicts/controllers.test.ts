@@ -14,7 +14,7 @@ function content(image: string, replicas: number): JsonObject {
   return { spec: { replicas, selector: { matchLabels: { app: 'web' } }, template } };
 }
 
-t.test('a Deployment with a busy status', async (t) => {
+t.test('a controller writes the status of a Deployment often', async (t) => {
   const stage = await startStage(t);
   const { client } = stage;
   const path = stage.path('apps/v1/deployments/web');
@@ -36,7 +36,7 @@ t.test('a Deployment with a busy status', async (t) => {
     await stage.finished(name);
   };
 
-  await t.test('is patched and undone', async (t) => {
+  await t.test('the engine patches the Deployment and undoes the Patch', async (t) => {
     const before = await show();
     keepWriting(t, stage, path);
     const patched = { spec: { template: { spec: { containers: [{ name: 'web', image: 'example.org/web:2' }] } } } };
@@ -47,7 +47,7 @@ t.test('a Deployment with a busy status', async (t) => {
     t.same(withoutWriter(await show()), before);
   });
 
-  await t.test('is updated and undone', async (t) => {
+  await t.test('the engine updates the Deployment and undoes the Update', async (t) => {
     const before = await show();
     keepWriting(t, stage, path);
     await stage.transaction('updated', [change('Update', 'web', content('example.org/web:3', 2), kind)]);
@@ -57,7 +57,7 @@ t.test('a Deployment with a busy status', async (t) => {
     t.same(withoutWriter(await show()), before);
   });
 
-  await t.test('is deleted and undone, although that costs it its ReplicaSet', async (t) => {
+  await t.test('the engine deletes and restores the Deployment, although its ReplicaSet is lost', async (t) => {
     const before = await show(true);
     keepWriting(t, stage, path);
     const deletion = [change('Delete', 'web', undefined, kind)];
@@ -71,7 +71,7 @@ t.test('a Deployment with a busy status', async (t) => {
     t.same(withoutWriter(await show(true)), before);
   });
 
-  await t.test('that was created is deleted again, although its status was written since', async (t) => {
+  await t.test('the undo deletes a created Deployment although a controller has written its status', async (t) => {
     must(await client.delete(path));
     await waitFor(async () => (await client.get(path)).code === 404, 'the Deployment to be gone');
     await stage.transaction('created', [change('Create', 'web', content('example.org/web:1', 1), kind)]);
@@ -103,7 +103,7 @@ function imageOf(deployment: JsonObject): unknown {
 
 const writer = 'busy-writer';
 
-/** ms; busier than any controller, and with room for a write of others now and then. */
+/** ms; busier than any controller, and with room for a write of another client now and then. */
 const pause = 100;
 
 /** Writes status, one write after the other, until the test ends. */

@@ -50,7 +50,7 @@ async function nextSecond({ client }: Stage): Promise<void> {
 
 const ours = { data: { color: 'green', extra: 'ours' } };
 
-t.test('more managers than the API server keeps', async (t) => {
+t.test('the engine undoes changes although the API server merges managers', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
 

@@ -1,6 +1,6 @@
 // A policy that stamps every write makes something else of a change than its dry run had promised, and of what others write too.
-// The stamp is nobody's: it makes no conflict, neither before a change nor at its undo, nor after a crash between a write and
-// the status that would have told of it.
+// The stamp belongs to no manager: it causes no conflict, neither before a change nor at its undo, nor after a crash between a write and
+// the status that would have recorded it.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
@@ -21,7 +21,7 @@ async function stampOf({ client, path }: Stage, name: string): Promise<string | 
   return textAt((await client.get(path(`configmaps/${name}`))).body, 'data', 'stamp');
 }
 
-/** As it is now; nothing for what is to be created. */
+/** The object as it is now; nothing if the change creates it. */
 async function show(stage: Stage, name: string, plural = 'configmaps'): Promise<unknown> {
   const path = stage.path(`${plural}/${name}`);
   return (await stage.client.get(path)).code === 404 ? undefined : withoutStamp(await portrait(stage, path));
@@ -33,7 +33,7 @@ async function setUp(stage: Stage, type: Type, what: string): Promise<{ readonly
   return { name, before: await show(stage, name) };
 }
 
-t.test('values that are stamped at every write', async (t) => {
+t.test('an admission policy stamps values at every write', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   if ((await client.get(mutatingPolicies)).code === 404) {
@@ -89,7 +89,7 @@ t.test('values that are stamped at every write', async (t) => {
       t.match(await stepToEnd(stage, name), { phase: 'Committed' });
     });
 
-  await t.test('a path of ours that others overwrite is a conflict all the same', async (t) => {
+  await t.test('an applied path that another writer overwrites is still a conflict', async (t) => {
     const { name } = await setUp(stage, 'Patch', 'taken');
     await commit(stage, name, [change('Patch', name, green)]);
     must(await client.patch(path(`configmaps/${name}`), { data: { color: 'red' } }, 'merge', theirs));
@@ -99,7 +99,7 @@ t.test('values that are stamped at every write', async (t) => {
     await showAtRest(t, stage, name);
   });
 
-  await t.test('so is a stamp that somebody has claimed', async (t) => {
+  await t.test('a stamp that another manager has claimed is a conflict too', async (t) => {
     const { name } = await setUp(stage, 'Update', 'claimed');
     await commit(stage, name, [change('Update', name, green)]);
     const object: JsonObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { stamp: 'mine' } };
@@ -110,7 +110,7 @@ t.test('values that are stamped at every write', async (t) => {
   });
 });
 
-t.test('node ports are generated at every write: a Service that is ours has others than its dry run', async (t) => {
+t.test('the engine recognizes its Service although its node ports differ from those of the dry run', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const service = { apiVersion: 'v1', kind: 'Service' };

@@ -11,12 +11,12 @@ const theirs = { fieldManager: 'their-tool' };
 const blue: JsonObject = { color: 'blue', size: 'small' };
 const green = { data: { color: 'green', size: 'large' } };
 
-t.test('no rollback conflict', async (t) => {
+t.test('some changes of other writers are no rollback conflict', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
 
   for (const type of ['Update', 'Patch'] as const)
-    await t.test(`a path of ours overwritten with its former value after ${type}`, async (t) => {
+    await t.test(`an applied path that another writer set to its former value after ${type} is no conflict`, async (t) => {
       const name = `former-${type}`.toLowerCase();
       await createConfigMaps(stage, [name], blue);
       await commit(stage, name, [change(type, name, green)]);
@@ -26,7 +26,7 @@ t.test('no rollback conflict', async (t) => {
     });
 
   for (const type of ['Update', 'Patch'] as const)
-    await t.test(`what ${type} added has been removed by somebody: nothing of it is left to undo`, async (t) => {
+    await t.test(`the undo of ${type} has nothing to do if a user removed the added fields`, async (t) => {
       const name = `removed-${type}`.toLowerCase();
       await createConfigMaps(stage, [name], blue);
       await commit(stage, name, [change(type, name, { data: { ...blue, applied: 'yes', extra: 'ours' } })]);
@@ -35,7 +35,7 @@ t.test('no rollback conflict', async (t) => {
       t.same(must(await client.get(path(`configmaps/${name}`))).data, { ...blue, applied: 'yes' });
     });
 
-  await t.test('deleted by somebody since: that stays so, and is told', async (t) => {
+  await t.test('the undo leaves a target deleted that a user deleted, and a note says so', async (t) => {
     await createConfigMaps(stage, ['gone'], blue);
     await commit(stage, 'gone', [change('Patch', 'gone', green)]);
     must(await client.delete(path('configmaps/gone')));
@@ -44,7 +44,7 @@ t.test('no rollback conflict', async (t) => {
     t.equal((await client.get(path('configmaps/gone'))).code, 404);
   });
 
-  await t.test('what was created here carries annotations and finalizers of others', async (t) => {
+  await t.test('annotations and finalizers of other writers on a created object are no conflict', async (t) => {
     await commit(stage, 'marked', [change('Create', 'marked', green)]);
     must(
       await client.patch(path('configmaps/marked'), { metadata: { annotations: { seen: 'by-a-controller' } } }, 'merge', theirs),
@@ -53,7 +53,7 @@ t.test('no rollback conflict', async (t) => {
     t.equal((await client.get(path('configmaps/marked'))).code, 404);
   });
 
-  await t.test('made again by somebody else with the same content after Delete', async (t) => {
+  await t.test('an object that a user recreated with its former content after Delete is no conflict', async (t) => {
     await createConfigMaps(stage, ['same'], blue);
     const { data, metadata } = must(await client.get(path('configmaps/same')));
     await commit(stage, 'same', [change('Delete', 'same')]);

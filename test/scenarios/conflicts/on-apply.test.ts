@@ -1,5 +1,5 @@
 // What somebody else does between the snapshot and the change x type of the change -> the change goes on, or it is a conflict that
-// names the paths. Conflict is about content: who writes status, annotations or what the change does not touch wrongs nobody.
+// names the paths. Conflict is about content: writes of status, annotations or other fields than the changed ones cause no conflict.
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { type Answer, must, waitFor } from '../../support/client.ts';
@@ -139,7 +139,7 @@ function contentOf({ status: _status, metadata, ...rest }: JsonObject): JsonObje
   return { ...rest, uid: at(metadata, 'uid') ?? null, labels: at(metadata, 'labels') ?? null };
 }
 
-t.test('conflicts on apply', async (t) => {
+t.test('the engine reports conflicts on apply', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   t.jobs = 4;
   await Promise.all(
@@ -148,7 +148,7 @@ t.test('conflicts on apply', async (t) => {
   t.same(await stage.leases(), []);
 });
 
-t.test('a Create is in conflict with whatever is there', async (t) => {
+t.test('a Create conflicts with any existing object', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   for (const [name, object] of [

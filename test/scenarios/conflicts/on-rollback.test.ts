@@ -1,4 +1,4 @@
-// A path of ours that somebody else has taken since is a rollback conflict: it names object, path and manager, nothing of that
+// An applied path that another writer has taken since is a rollback conflict: it names object, path and manager, nothing of that
 // object is written, everything else is still undone, and the Transaction is Failed and at rest.
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
@@ -14,7 +14,7 @@ const green = { data: { color: 'green', size: 'large' } };
 
 interface Trap {
   readonly reason: string;
-  /** The change of the object that somebody touches; the others of the same Transaction are ConfigMaps. */
+  /** The change of the object that a user touches; the other changes of this Transaction are ConfigMaps. */
   readonly type: 'Update' | 'Patch' | 'Create' | 'Delete';
   readonly content?: JsonObject;
   /** What somebody does to the object at that path meanwhile. */
@@ -39,21 +39,21 @@ function nameIn(path: string): string {
 const traps: readonly Trap[] = [
   ...(['Update', 'Patch'] as const).flatMap((type): readonly Trap[] => [
     {
-      reason: `a path of ours overwritten after ${type}`,
+      reason: `another writer overwrites an applied path after ${type}`,
       type,
       content: green,
       meanwhile: ({ client }, path) => client.patch(path, { data: { color: 'red' } }, 'merge', theirs),
       told: /data\.color \(by their-tool\)/,
     },
     {
-      reason: `a path of ours taken by server-side apply after ${type}`,
+      reason: `another manager takes an applied path by server-side apply after ${type}`,
       type,
       content: green,
       meanwhile: ({ client }, path) => client.apply(path, configMap(nameIn(path), { color: 'red' }), theirs),
       told: /data\.color \(by their-tool\)/,
     },
     {
-      reason: `a new co-owner of a path of ours, with our value, after ${type}`,
+      reason: `another manager becomes co-owner of an applied path, with our value, after ${type}`,
       type,
       content: green,
       meanwhile: ({ client }, path) => client.apply(path, configMap(nameIn(path), { color: 'green' }), theirs),
@@ -78,21 +78,21 @@ const traps: readonly Trap[] = [
     told: /data\.size \(by their-tool\)/,
   },
   {
-    reason: 'keys of others in a ConfigMap that was created here',
+    reason: 'another writer adds keys to a created ConfigMap',
     type: 'Create',
     content: green,
     meanwhile: ({ client }, path) => client.patch(path, { data: { note: 'theirs' } }, 'merge', theirs),
     told: /was created by this Transaction and changed by others since: data\.note \(by their-tool\)/,
   },
   {
-    reason: 'keys of others in an empty ConfigMap that was created here',
+    reason: 'another writer adds keys to a created empty ConfigMap',
     type: 'Create',
     content: {},
     meanwhile: ({ client }, path) => client.patch(path, { data: { note: 'theirs' } }, 'merge', theirs),
     told: /was created by this Transaction and changed by others since: data(\.note)? \(by their-tool\)/,
   },
   {
-    reason: 'a label of others on a ConfigMap that was created here',
+    reason: 'another writer adds a label to a created ConfigMap',
     type: 'Create',
     content: green,
     meanwhile: ({ client }, path) => client.patch(path, { metadata: { labels: { keep: 'me' } } }, 'merge', theirs),
@@ -137,12 +137,12 @@ async function runTrap(t: Test, stage: Stage, name: string, { type, content, mea
   await showAtRest(t, stage, name);
 }
 
-t.test('rollback conflicts', async (t) => {
+t.test('the engine reports rollback conflicts', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   for (const [index, trap] of traps.entries()) await t.test(trap.reason, (t) => runTrap(t, stage, `trap-${index}`, trap));
 });
 
-t.test('a foreign env var in a container of ours', async (t) => {
+t.test('an env var that another writer added to a created container is a conflict', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const containers = (...list: readonly JsonObject[]): JsonObject => ({ template: { spec: { containers: list } } });

@@ -1,4 +1,4 @@
-// A value that somebody else has written again since, by the subresource `scale`, is theirs, also where it is the same.
+// A value that another writer has set again through the subresource `scale` belongs to that writer, even if it is unchanged.
 import t from 'tap';
 import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
@@ -9,7 +9,7 @@ import { change } from '../../support/targets.ts';
 
 const kind = { apiVersion: 'apps/v1', kind: 'Deployment' };
 
-t.test('replicas that others have set since', async (t) => {
+t.test('replicas that another writer has set since are a conflict', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const where = path('apps/v1/deployments/web');
@@ -31,7 +31,7 @@ t.test('replicas that others have set since', async (t) => {
   });
   t.equal(at(must(await client.get(where)), 'spec', 'replicas'), 3);
 
-  await t.test('also if nobody owned them: then the API server names nobody', async (t) => {
+  await t.test('the engine sees the write also if the replicas had no owner: the API server then names none', async (t) => {
     const release = async (name: string, own: JsonObject): Promise<void> => {
       const content = { ...kind, metadata: { name: 'line' }, spec: { selector: { matchLabels: labels }, template, ...own } };
       await stage.transaction(name, [{ type: 'Apply', content }], { spec: { fieldManager: 'shop' } });

@@ -6,7 +6,7 @@ import { crashLooping, waiting, warn } from '../../support/kubelet.ts';
 import { canary } from '../../threats/canaries.ts';
 import { deployment, deployments, mayListReplicaSets, startScene, template, waitsFor, web } from './scene.ts';
 
-t.test('a ServiceAccount without rights: what could not be read, and why', async (t) => {
+t.test('the diagnosis names the objects that the ServiceAccount may not read, and why', async (t) => {
   const scene = await startScene(t, [mayListReplicaSets]);
   scene.kubelet.play('app=web', waiting('ImagePullBackOff'));
   await scene.create(deployments, deployment());
@@ -17,7 +17,7 @@ t.test('a ServiceAccount without rights: what could not be read, and why', async
   t.equal(await scene.diagnose(web, { identity: stranger }), nothing);
 });
 
-t.test('of a sealed object no name, no message, no value', async (t) => {
+t.test('the diagnosis contains no name, message or value of a sealed object', async (t) => {
   const scene = await startScene(t);
   const secret = canary();
   scene.kubelet.play('app=web', (pod, now) => ({ ...crashLooping(7, secret)(pod, now), message: secret }));
@@ -38,11 +38,11 @@ t.test('of a sealed object no name, no message, no value', async (t) => {
   await release('three');
   await scene.pods(waitsFor(secret));
   const odd = await scene.diagnose(web, { sealed: true });
-  t.equal(odd, 'Pod: container is waiting.', 'a reason is in CamelCase, or it is none');
+  t.equal(odd, 'Pod: container is waiting.', 'a reason is in CamelCase, or the diagnosis omits it');
   for (const words of [looping, pulling, odd]) t.notMatch(words, /canary/);
 });
 
-t.test('six requests at the most, of bounded answers', async (t) => {
+t.test('the diagnosis makes at most six requests, with bounded answers', async (t) => {
   const scene = await startScene(t);
   scene.kubelet.play('app=web', waiting('ImagePullBackOff'));
   // Five Pods of 240 kB are more than one answer may have.
@@ -63,7 +63,7 @@ function noted(reader: Reader, requests: string[]): Reader {
   return { ...reader, listMetadata };
 }
 
-t.test('an answer that does not come is not waited for, and nothing is sent after it', async (t) => {
+t.test('the diagnosis does not wait for a missing answer, and sends nothing afterwards', async (t) => {
   const scene = await startScene(t);
   await scene.create(deployments, deployment());
   const requests: string[] = [];
@@ -74,7 +74,7 @@ t.test('an answer that does not come is not waited for, and nothing is sent afte
   t.strictSame(requests, ['replicasets']);
 });
 
-t.test('a fault of the reading does not reach who has called', async (t) => {
+t.test('an exception in the diagnosis does not reach its caller', async (t) => {
   const scene = await startScene(t);
   await scene.create(deployments, deployment());
   const broken = { ...scene.cluster, listMetadata: () => Promise.reject(new TypeError('unexpected')) };

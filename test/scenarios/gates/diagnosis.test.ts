@@ -5,7 +5,7 @@ import { crashLooping, running, terminated, unready, waiting, warn } from '../..
 import { canary, formsOf } from '../../threats/canaries.ts';
 import { deployment, deployments, labels, nameOf, startScene, template, waitsFor, web } from './scene.ts';
 
-t.test('an image that cannot be pulled: the Pod, its container, the reason and the Events', async (t) => {
+t.test('the diagnosis names the Pod, its container, the reason and the Events if an image cannot be pulled', async (t) => {
   const scene = await startScene(t);
   scene.kubelet.play('app=web', waiting('ImagePullBackOff', 'Back-off pulling image "registry.example/app:1"'));
   await scene.create(deployments, deployment());
@@ -15,7 +15,7 @@ t.test('an image that cannot be pulled: the Pod, its container, the reason and t
   t.equal(await scene.diagnose(web), `${expected} Last Warning Events: Pod (Failed): Error: ErrImagePull.`);
 });
 
-t.test('Pods of an earlier ReplicaSet do not count', async (t) => {
+t.test('the diagnosis ignores Pods of an earlier ReplicaSet', async (t) => {
   const scene = await startScene(t);
   scene.kubelet.play('app=web', waiting('ErrImagePull'));
   await scene.create(deployments, deployment());
@@ -30,7 +30,7 @@ t.test('Pods of an earlier ReplicaSet do not count', async (t) => {
   t.equal(await scene.diagnose(web), `Pod ${nameOf(young)}: container app is not ready (ContainersNotReady).`);
 });
 
-t.test('a quota that lets no Pod in: the ReplicaSet says it, and the Events', async (t) => {
+t.test('the diagnosis quotes the ReplicaSet and the Events if a quota admits no Pod', async (t) => {
   const scene = await startScene(t);
   await scene.create('resourcequotas', { metadata: { name: 'none' }, spec: { hard: { pods: '0' } } });
   await scene.create(deployments, deployment());
@@ -45,7 +45,7 @@ t.test('a quota that lets no Pod in: the ReplicaSet says it, and the Events', as
   );
 });
 
-t.test('a rollout over its deadline', async (t) => {
+t.test('the diagnosis reports a rollout that exceeds its deadline', async (t) => {
   const scene = await startScene(t);
   await scene.create(deployments, deployment({ progressDeadlineSeconds: 1 }));
   await scene.reaches(web, 'Progressing', 'ProgressDeadlineExceeded');
@@ -53,7 +53,7 @@ t.test('a rollout over its deadline', async (t) => {
   t.equal(await scene.diagnose(web), `Pod ${nameOf(pod)} is not ready. Progressing=False (ProgressDeadlineExceeded).`);
 });
 
-t.test('a crash loop, until it is healed', async (t) => {
+t.test('the diagnosis reports a crash loop until the container recovers', async (t) => {
   const scene = await startScene(t);
   scene.kubelet.play('app=web', crashLooping(3));
   await scene.create(deployments, deployment());
@@ -72,7 +72,7 @@ function job(spec: JsonObject = {}): JsonObject {
   return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'migrate' }, spec: { ...base, ...spec } };
 }
 
-t.test('a failed Job: how its Pod ended, not what it printed', async (t) => {
+t.test('the diagnosis reports how the Pod of a failed Job ended, but not its output', async (t) => {
   const scene = await startScene(t);
   const printed = canary();
   scene.kubelet.play('app=web', terminated(42, printed));
@@ -85,7 +85,7 @@ t.test('a failed Job: how its Pod ended, not what it printed', async (t) => {
   t.notOk(formsOf(printed).some((form) => words.includes(form)));
 });
 
-t.test('a Job that completes has nothing to say', async (t) => {
+t.test('the diagnosis of a Job that completes is empty', async (t) => {
   const scene = await startScene(t);
   scene.kubelet.play('app=web', terminated(0));
   await scene.create(jobs, job());
@@ -102,7 +102,7 @@ const selector = {
   ],
 };
 
-t.test('a StatefulSet, a ReplicaSet, and a Pod by itself: each its own', async (t) => {
+t.test('the diagnosis covers a StatefulSet, a ReplicaSet and a single Pod', async (t) => {
   const scene = await startScene(t);
   scene.kubelet.play('app=web', waiting('ErrImageNeverPull'));
   const spec = { replicas: 1, selector, template: template() };
@@ -117,7 +117,7 @@ t.test('a StatefulSet, a ReplicaSet, and a Pod by itself: each its own', async (
   t.equal(await scene.diagnose('pods/alone'), 'Pod alone is not ready.');
 });
 
-t.test('of other kinds, their Events', async (t) => {
+t.test('the diagnosis reports the Events of other kinds', async (t) => {
   const scene = await startScene(t);
   await scene.create('persistentvolumeclaims', {
     metadata: { name: 'data' },

@@ -39,7 +39,7 @@ t.before(async () => {
   await waitFor(isUp, 'the shop to be up');
 });
 
-t.test('release-7: the image waits for the migration, the end for the Pods', async (t) => {
+t.test('release-7: the image waits for the migration, and the end waits for the Pods', async (t) => {
   const job = 'batch.kubernetes.io/job-name=migrate-7';
   kubelet.play(job, running);
   const name = await release(stage, 'examples/release-7.yaml');
@@ -51,7 +51,7 @@ t.test('release-7: the image waits for the migration, the end for the Pods', asy
   t.equal(await imageOf(), 'nginx:1.29-alpine');
 });
 
-t.test('deploy-v4: what does not come up is undone exactly, and the status says why', async (t) => {
+t.test('deploy-v4: the engine undoes a Deployment that does not become ready, and the status says why', async (t) => {
   const paths = [path('configmaps/app-config'), web];
   const look = () => Promise.all(paths.map((one) => portrait(stage, one)));
   const before = await look();

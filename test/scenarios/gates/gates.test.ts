@@ -1,4 +1,4 @@
-// Gates on the real API server: what is waited for, for how long, and what follows. The status of the objects is written by the test.
+// Gates on the real API server: which objects a gate waits for, how long, and what follows. The status of the objects is written by the test.
 import t from 'tap';
 import { at, isObject, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { createInventory } from '../../../server/telemetry/inventory.ts';
@@ -40,12 +40,12 @@ async function begin({ stage, gadgets }: Place, name: string, gate: JsonObject, 
   return (await step(stage, name)).status;
 }
 
-t.test('a gate after a change', async (t) => {
+t.test('the engine waits for a gate after a change', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const gadgets = await serveGadgets(t, stage);
   const place = { stage, gadgets };
 
-  await t.test('nothing behind it is announced before the object is ready', async (t) => {
+  await t.test('the engine announces no later change before the object is ready', async (t) => {
     const status = await begin(place, 'ordered', {});
     t.match(itemsOf(status), [
       { state: 'Applied', gate: { since: String } },
@@ -68,7 +68,7 @@ t.test('a gate after a change', async (t) => {
     t.ok(await isThere(stage, 'ordered'));
   });
 
-  await t.test('the wait does not count as age, whatever spec.timeout is', async (t) => {
+  await t.test('the wait does not count as age, for any spec.timeout', async (t) => {
     const status = await begin(place, 'long', { timeout: '3h' }, { timeout: '150m' });
     const [started, until] = [textAt(status, 'startTime') ?? '', textAt(status, 'waitingUntil') ?? ''];
     t.equal(Date.parse(until) - Date.parse(started), 150 * 60_000, 'spec.timeout ends it before its own timeout');
@@ -88,23 +88,26 @@ t.test('a gate after a change', async (t) => {
     await stepToEnd(stage, 'long');
   });
 
-  await t.test('what fails by its own check is undone, with what was expected and found', async (t) => {
-    const failed = { condition: { type: 'Ready', status: 'False' } };
-    await begin(place, 'broken', { failed });
-    await gadgets.report('broken', 'False');
-    const { phase, status } = await stepToEnd(stage, 'broken');
-    t.equal(phase, 'RolledBack');
-    t.match(condition(status, 'Succeeded'), {
-      status: 'False',
-      reason: 'GateFailed',
-      message: /expected .*Ready.*found .*Reported.*since 20/,
-    });
-    t.match(itemsOf(status)[0], { error: { reason: 'GateFailed' } });
-    t.equal((await stage.client.get(gadgets.path('broken'))).code, 404);
-    t.notOk(await isThere(stage, 'broken'));
-  });
+  await t.test(
+    'the engine undoes a change whose check fails, and the message names the expected and the found value',
+    async (t) => {
+      const failed = { condition: { type: 'Ready', status: 'False' } };
+      await begin(place, 'broken', { failed });
+      await gadgets.report('broken', 'False');
+      const { phase, status } = await stepToEnd(stage, 'broken');
+      t.equal(phase, 'RolledBack');
+      t.match(condition(status, 'Succeeded'), {
+        status: 'False',
+        reason: 'GateFailed',
+        message: /expected .*Ready.*found .*Reported.*since 20/,
+      });
+      t.match(itemsOf(status)[0], { error: { reason: 'GateFailed' } });
+      t.equal((await stage.client.get(gadgets.path('broken'))).code, 404);
+      t.notOk(await isThere(stage, 'broken'));
+    },
+  );
 
-  await t.test('a Patch is undone exactly once its time is over', async (t) => {
+  await t.test('the engine undoes a Patch exactly after the time of its gate is over', async (t) => {
     const create = gadgets.change('Create', 'late');
     const { content, target } = create as { content: JsonObject; target: JsonObject };
     const body = { ...content, apiVersion: target.apiVersion ?? '', kind: 'Gadget', metadata: { name: 'late' } };
@@ -121,14 +124,14 @@ t.test('a gate after a change', async (t) => {
     t.same(await portrait(stage, gadgets.path('late')), before);
   });
 
-  await t.test('a request acts at once', async (t) => {
+  await t.test('a request takes effect at once during the wait', async (t) => {
     await begin(place, 'asked', {});
     await stage.annotate('asked', { 'tx.janus.io/request-rollback': 'now' });
     t.match(await step(stage, 'asked'), { phase: 'RollingBack' });
     t.match(await stepToEnd(stage, 'asked'), { phase: 'RolledBack' });
   });
 
-  await t.test('spec.timeout says what it was waiting for', async (t) => {
+  await t.test('the message names the awaited object when spec.timeout ends the wait', async (t) => {
     await begin(place, 'over', {}, { timeout: '2s' });
     await gadgets.report('over', 'False');
     const { status } = await waitFor(async () => {
@@ -158,7 +161,7 @@ t.test('a gate after a change', async (t) => {
       t.match(await stepToEnd(stage, name), { phase: 'RolledBack' });
     });
 
-  await t.test('stableFor starts anew when it is not ready once', async (t) => {
+  await t.test('stableFor starts again when the object is not ready once', async (t) => {
     await begin(place, 'flapping', { stableFor: '2s', timeout: '5m' });
     await gadgets.report('flapping', 'True');
     const first = itemsOf((await step(stage, 'flapping')).status)[0];
@@ -188,11 +191,11 @@ t.test('a gate after a change', async (t) => {
   });
 });
 
-t.test('gates at the end', async (t) => {
+t.test('the engine evaluates gates at the end', async (t) => {
   const stage = await startStage(t);
   const gadgets = await serveGadgets(t, stage);
 
-  await t.test('all are waited for at once, by spec.gate', async (t) => {
+  await t.test('spec.gate makes the engine wait for all objects at once', async (t) => {
     const changes = [gadgets.change('Create', 'one'), change('Create', 'config', data), gadgets.change('Create', 'two')];
     await stage.transaction('whole', changes, { spec: { gate: { timeout: '5m' } } });
     const open = (index: number, found: RegExp) => () =>
@@ -209,7 +212,7 @@ t.test('gates at the end', async (t) => {
     t.match(await stage.finished('whole'), { phase: 'Committed' });
   });
 
-  await t.test('one that has passed before is evaluated again', async (t) => {
+  await t.test('the engine evaluates a gate again that has passed before', async (t) => {
     await stage.transaction('again', [gadgets.change('Create', 'early', {}), gadgets.change('Create', 'end', { at: 'AtEnd' })]);
     const says = (index: number, found: RegExp): Promise<unknown> =>
       waitFor(
@@ -227,18 +230,18 @@ t.test('gates at the end', async (t) => {
     t.match(await stage.finished('again'), { phase: 'Committed' });
   });
 
-  await t.test('without anything to wait for it is Committed at once', async (t) => {
+  await t.test('a Transaction without an object to wait for is Committed at once', async (t) => {
     await stage.transaction('plain', [change('Create', 'plain', data)], { spec: { gate: {} } });
     t.match(await stage.finished('plain'), { phase: 'Committed', items: [{ gate: { passed: true } }] });
   });
 
-  await t.test('a change that says Never is left out', async (t) => {
+  await t.test('the engine omits a change whose gate is Never', async (t) => {
     await stage.transaction('never', [gadgets.change('Create', 'ignored', { at: 'Never' })], { spec: { gate: {} } });
     const status = await stage.finished('never');
     t.match(status, { phase: 'Committed', items: [{ gate: undefined }] });
   });
 
-  await t.test('the thread of expressions is started by the first of them, not by other gates', async (t) => {
+  await t.test('the first expression starts the thread of expressions, other gates do not', async (t) => {
     t.equal(threads, 0);
     const ready = { expression: 'object.data.a == "b"' };
     await stage.transaction('cel', [{ ...change('Create', 'cel', data), gate: { ready } }]);

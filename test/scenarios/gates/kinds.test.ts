@@ -31,7 +31,7 @@ function claim(storageClassName: string): JsonObject {
 }
 
 for (const volumeBindingMode of ['WaitForFirstConsumer', 'Immediate'])
-  t.test(`a PersistentVolumeClaim before its Pod, of a class that binds ${volumeBindingMode}`, async (t) => {
+  t.test(`a gate lets a PersistentVolumeClaim before its Pod pass, with a class that binds ${volumeBindingMode}`, async (t) => {
     const { stage, isThere, opens } = await openPlace(t);
     const name = `class-${stage.namespace}`;
     const metadata = { name };
@@ -54,7 +54,7 @@ for (const volumeBindingMode of ['WaitForFirstConsumer', 'Immediate'])
     t.ok(await isThere('pods/user'));
   });
 
-t.test('a CustomResourceDefinition and its first object', async (t) => {
+t.test('the engine waits for a CustomResourceDefinition before its first object', async (t) => {
   const { stage } = await openPlace(t);
   const group = `${stage.namespace}.example.org`;
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -73,7 +73,7 @@ t.test('a CustomResourceDefinition and its first object', async (t) => {
   t.equal((await stage.client.get(stage.path(`${group}/v1/gizmos/first`))).code, 200);
 });
 
-t.test('an object that may not be read any more: what is done is undone', async (t) => {
+t.test('the engine undoes all changes if the ServiceAccount may no longer read an object', async (t) => {
   const { stage, isThere, opens } = await openPlace(t);
   const { client, namespace, path } = stage;
   const spec = { type: 'LoadBalancer', ports: [{ port: 80 }] };

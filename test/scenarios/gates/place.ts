@@ -1,5 +1,5 @@
 // A stage whose hook is called by hand and whose Pods a stand-in for kubelets plays: what a gate waits for happens when the test says so,
-// and a look comes after it, so that no test depends on how fast controllers are.
+// and a read follows it, so that no test depends on the speed of controllers.
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { type Kubelet, startKubelet } from '../../support/kubelet.ts';

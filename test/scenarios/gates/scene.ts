@@ -101,7 +101,7 @@ interface TemplateParts {
   readonly restartPolicy?: string;
 }
 
-/** Of Pods that nobody schedules: their status is the stand-in's alone. */
+/** Of Pods that no scheduler binds: only the stand-in writes their status. */
 export function template({ annotations = {}, container = {}, restartPolicy = 'Always' }: TemplateParts = {}): JsonObject {
   const containers = [{ name: 'app', image: 'registry.example/app:1', ...container }];
   return { metadata: { labels, annotations }, spec: { schedulerName: 'nobody', restartPolicy, containers } };

@@ -28,7 +28,7 @@ async function start(t: Test): Promise<{ readonly stage: Stage; readonly answers
   return { stage: await startStage(t, { withoutLoop: true, wrap }), answers };
 }
 
-t.test('the time of a gate begins once the write is made', async (t) => {
+t.test('the time of a gate begins after the write', async (t) => {
   const { stage } = await start(t);
   const admission = await startSlowAdmission(stage, t);
   const gate = { timeout: '1s', ready: { field: { path: '.data.b' } } };
@@ -62,7 +62,7 @@ t.test('a diagnosis does not delay the rollback, whatever the API server asks fo
   t.match(await stepToEnd(stage, 'busy'), { phase: 'RolledBack' });
 });
 
-t.test('a kind that is not served by all API servers yet is not taken for an object that is gone', async (t) => {
+t.test('a gate does not count an object as gone while some API servers do not serve its kind', async (t) => {
   const { stage, answers } = await start(t);
   const gadgets = await serveGadgets(t, stage);
   await stage.transaction('young', [gadgets.change('Create', 'young', {})]);

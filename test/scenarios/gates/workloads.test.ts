@@ -31,7 +31,7 @@ async function release({ kubelet, make, reaches }: Place): Promise<void> {
   await reaches(web, 'Progressing', 'NewReplicaSetAvailable');
 }
 
-t.test('a Deployment that comes up', async (t) => {
+t.test('a gate passes when its Deployment becomes ready', async (t) => {
   const place = await openPlace(t);
   const { stage, kubelet, reaches, isThere, opens } = place;
   await stage.transaction('up', [gated('Create', deployment()), behind]);
@@ -46,7 +46,7 @@ t.test('a Deployment that comes up', async (t) => {
   t.ok(await isThere('configmaps/behind'));
 });
 
-/** A release with an image that nobody can pull, up to its end. */
+/** A release with an image that cannot be pulled, up to its end. */
 async function pullInVain(place: Place): Promise<{ readonly pod: string; readonly status: JsonObject }> {
   const { stage, kubelet, opens, pod } = place;
   kubelet.play('release=two', waiting('ImagePullBackOff', 'Back-off pulling image'));
@@ -58,7 +58,7 @@ async function pullInVain(place: Place): Promise<{ readonly pod: string; readonl
   return { pod: name, status: (await stepUntil(stage, 'bad', 'RollingBack')).status };
 }
 
-t.test('an image that cannot be pulled: all is as before, and why it was', async (t) => {
+t.test('the engine restores all objects if an image cannot be pulled, and says why', async (t) => {
   const place = await openPlace(t);
   const { stage, isThere } = place;
   await release(place);
@@ -77,7 +77,7 @@ t.test('an image that cannot be pulled: all is as before, and why it was', async
   t.notOk(await isThere('configmaps/behind'));
 });
 
-t.test('without rights on Pods and Events: the rollback is the same, the words say what could not be read', async (t) => {
+t.test('the engine rolls back without rights on Pods and Events, and the message names the unreadable objects', async (t) => {
   const verbs = ['get', 'create', 'update', 'patch', 'delete'];
   const place = await openPlace(t, [
     { apiGroups: ['apps'], resources: ['deployments', 'replicasets'], verbs: [...verbs, 'list'] },
@@ -94,7 +94,7 @@ t.test('without rights on Pods and Events: the rollback is the same, the words s
   t.same(await Promise.all(paths.map((path) => portrait(stage, path))), before);
 });
 
-t.test('a rollout over its deadline has failed, long before the gate is late', async (t) => {
+t.test('a rollout that exceeds its deadline fails long before the gate times out', async (t) => {
   const { stage, kubelet, opens, pod, reaches, isThere } = await openPlace(t);
   kubelet.play('app=web', waiting('ErrImagePull'));
   await stage.transaction('slow', [gated('Create', deployment({ progressDeadlineSeconds: 5 }), { timeout: '1h' })]);
@@ -108,7 +108,7 @@ t.test('a rollout over its deadline has failed, long before the gate is late', a
   t.notOk(await isThere(web));
 });
 
-t.test('a quota that lets no Pod in', async (t) => {
+t.test('the engine rolls back if a quota admits no Pod', async (t) => {
   const { stage, make, opens, reaches, isThere } = await openPlace(t);
   await make('resourcequotas/none', { metadata: { name: 'none' }, spec: { hard: { pods: '0' } } });
   await stage.transaction('full', [gated('Create', deployment(), { timeout: '1s' })]);
@@ -121,7 +121,7 @@ t.test('a quota that lets no Pod in', async (t) => {
   t.notOk(await isThere(web));
 });
 
-t.test('a crash loop is waited out: it may heal', async (t) => {
+t.test('the engine waits during a crash loop, because the container may recover', async (t) => {
   const { stage, kubelet, opens, pod, reaches } = await openPlace(t);
   kubelet.play('app=web', crashLooping(3));
   await stage.transaction('loops', [gated('Create', deployment())]);
@@ -133,7 +133,7 @@ t.test('a crash loop is waited out: it may heal', async (t) => {
   t.match(await stepToEnd(stage, 'loops'), { phase: 'Committed' });
 });
 
-t.test('a Job: what is behind it waits for its end', async (t) => {
+t.test('the changes after a Job wait for its end', async (t) => {
   const { stage, kubelet, opens, pod, reaches, isThere } = await openPlace(t);
   await stage.transaction('migrate', [gated('Create', migration()), behind]);
   await opens('migrate', 0);
@@ -147,7 +147,7 @@ t.test('a Job: what is behind it waits for its end', async (t) => {
   t.ok(await isThere('configmaps/behind'));
 });
 
-t.test('a Job that fails', async (t) => {
+t.test('the engine rolls back when a Job fails', async (t) => {
   const { stage, kubelet, opens, reaches, isThere } = await openPlace(t);
   kubelet.play('app=web', terminated(42));
   await stage.transaction('fails', [change('Create', 'early', { data: {} }), gated('Create', migration()), behind]);
@@ -160,7 +160,7 @@ t.test('a Job that fails', async (t) => {
   for (const path of [job, 'configmaps/early', 'configmaps/behind']) t.notOk(await isThere(path), path);
 });
 
-t.test('a Deployment that is up at the end, beside one that is not', async (t) => {
+t.test('the final gates pass for a ready Deployment and fail for an unready one', async (t) => {
   const { stage, kubelet, opens, pod, isThere } = await openPlace(t);
   kubelet.play('app=web', running);
   const two = { ...labels, app: 'api' };

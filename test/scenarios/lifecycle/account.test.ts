@@ -22,7 +22,7 @@ async function setUp(stage: Stage, name: string): Promise<() => Promise<readonly
     );
 }
 
-t.test('a ServiceAccount that is gone', async (t) => {
+t.test('a user deletes the ServiceAccount of a Transaction', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
   const path = stage.path(`serviceaccounts/${account}`);
@@ -30,29 +30,32 @@ t.test('a ServiceAccount that is gone', async (t) => {
     must(await client.create(stage.path('serviceaccounts'), { metadata: { name: account } }));
 
   for (const phase of ['Preparing', 'Prepared', 'Committing'])
-    await t.test(`in ${phase}: the Transaction ends, and what is left is undone once it is back`, async (t) => {
-      const name = `gone-in-${phase}`.toLowerCase();
-      const show = await setUp(stage, name);
-      const before = await show();
-      await stepUntil(stage, name, phase);
-      must(await client.delete(path));
-      const { status } = await stepToEnd(stage, name);
-      // Where nothing was sent yet there is nothing to take back.
-      const isApplied = phase === 'Committing';
-      t.match(status, {
-        phase: isApplied ? 'Failed' : 'RolledBack',
-        message: new RegExp(`ServiceAccount ${stage.namespace}/${account} (does not exist|no longer exists)`),
-      });
-      await restore();
-      if (isApplied) {
-        await stage.annotate(name, retry);
-        await stepUntil(stage, name, 'RolledBack');
-        await stepToEnd(stage, name);
-      }
-      t.same(await show(), before);
-    });
+    await t.test(
+      `in ${phase}: the Transaction ends, and a retry undoes the rest after the ServiceAccount is restored`,
+      async (t) => {
+        const name = `gone-in-${phase}`.toLowerCase();
+        const show = await setUp(stage, name);
+        const before = await show();
+        await stepUntil(stage, name, phase);
+        must(await client.delete(path));
+        const { status } = await stepToEnd(stage, name);
+        // Where nothing was sent yet there is nothing to take back.
+        const isApplied = phase === 'Committing';
+        t.match(status, {
+          phase: isApplied ? 'Failed' : 'RolledBack',
+          message: new RegExp(`ServiceAccount ${stage.namespace}/${account} (does not exist|no longer exists)`),
+        });
+        await restore();
+        if (isApplied) {
+          await stage.annotate(name, retry);
+          await stepUntil(stage, name, 'RolledBack');
+          await stepToEnd(stage, name);
+        }
+        t.same(await show(), before);
+      },
+    );
 
-  await t.test('does not keep the Transaction from being deleted', async (t) => {
+  await t.test('a user can delete a Transaction whose ServiceAccount is missing', async (t) => {
     await setUp(stage, 'doomed');
     await stepUntil(stage, 'doomed', 'Committing');
     must(await client.delete(path));
@@ -64,7 +67,7 @@ t.test('a ServiceAccount that is gone', async (t) => {
   t.same(await stage.leases(), []);
 });
 
-t.test('a right that is taken away before the write has everything undone', async (t) => {
+t.test('the engine undoes all changes if a right is removed before the write', async (t) => {
   const configMaps = { apiGroups: [''], resources: ['configmaps'] };
   const rules = [{ ...configMaps, verbs: ['get', 'create', 'update', 'patch', 'delete'] }];
   const stage = await startStage(t, { rules, withoutLoop: true });

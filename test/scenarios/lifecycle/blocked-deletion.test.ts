@@ -34,7 +34,7 @@ function later(cluster: Cluster): Cluster {
   };
 }
 
-t.test('an object that was patched, and that cannot be reached, holds a deletion up for a minute', async (t) => {
+t.test('a patched object that the engine cannot reach delays a deletion for a minute', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const ways: Readonly<Record<string, (cluster: Cluster, name: string) => Cluster>> = {
@@ -48,7 +48,7 @@ t.test('an object that was patched, and that cannot be reached, holds a deletion
     }),
   };
   for (const [way, wrap] of Object.entries(ways))
-    await t.test(`it cannot be ${way}`, async (t) => {
+    await t.test(`the object cannot be ${way}`, async (t) => {
       const target = `target-${way}`;
       await createConfigMaps(stage, [target]);
       await commit(stage, way, [change('Patch', target, green)]);
@@ -59,7 +59,7 @@ t.test('an object that was patched, and that cannot be reached, holds a deletion
     });
 });
 
-t.test('so much under our label that no answer can hold it', async (t) => {
+t.test('the engine deletes a Transaction although too many objects have its label for one answer', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const tooLarge: Failed = { kind: 'failed', failure: { ...broken.failure, code: 0, reason: 'AnswerTooLarge' } };

@@ -10,7 +10,7 @@ import { adopt, type Stepped, step } from '../../support/stepping.ts';
 import { table } from '../../support/table.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
 
-// `*` stands for the reason why it is undone or has failed.
+// `*` means the reason why it is undone or has failed.
 const rows = table<
   'state' | 'Finished' | 'Succeeded' | 'Prepared' | 'Committed' | 'RolledBack' | 'Ready' | 'Reconciling' | 'Stalled'
 >(`

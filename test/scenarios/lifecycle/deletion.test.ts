@@ -1,6 +1,6 @@
 // A Transaction is deleted, in the background, in every phase. By default it stops there and leaves what is applied; with the
 // annotation for it, a running one is undone first; one that is rolling back finishes that in any case. It never hangs, and
-// nothing of the engine's is left.
+// no trace of the engine is left.
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
@@ -124,7 +124,11 @@ async function run(t: Test, stage: Stage, { name, automatic, reach, left }: Run)
     0,
     'the others are changed',
   );
-  t.notMatch(managersOf(must(await client.get(stage.path(`configmaps/${patched}`)))), /janus/, 'no field manager of ours stays');
+  t.notMatch(
+    managersOf(must(await client.get(stage.path(`configmaps/${patched}`)))),
+    /janus/,
+    'no field manager of the engine stays',
+  );
   await showClean(t, stage, name);
 }
 
@@ -170,7 +174,7 @@ t.test('the snapshot outlives whatever removes it first', async (t) => {
     return before;
   }
 
-  await t.test('in the foreground, dependents first', async (t) => {
+  await t.test('a user deletes a Transaction in the foreground, dependents first', async (t) => {
     const stage = await startStage(t, { withoutLoop: true });
     const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/protected`;
     const before = await interrupt(stage, path, { propagationPolicy: 'Foreground' });
@@ -185,7 +189,7 @@ t.test('the snapshot outlives whatever removes it first', async (t) => {
     await showClean(t, stage, 'protected');
   });
 
-  await t.test('with its whole namespace', async (t) => {
+  await t.test('a user deletes a Transaction with its whole namespace', async (t) => {
     const stage = await startStage(t, { withoutLoop: true });
     const namespace = `/api/v1/namespaces/${stage.namespace}`;
     await interrupt(stage, namespace, {});

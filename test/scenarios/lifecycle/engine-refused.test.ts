@@ -1,4 +1,4 @@
-// A refusal of the engine itself ends a Transaction at once, in the words of the API server: nobody waits for spec.timeout. On an API
+// A refusal of the engine itself ends a Transaction at once, in the words of the API server, before spec.timeout. On an API
 // server of its own, as the engine has one role for all.
 import t from 'tap';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
@@ -36,7 +36,7 @@ t.test('the engine lacks a right', async (t) => {
   const made = change('Create', 'made', {});
   const gate = { ready: { field: { path: '.data.ready', value: 'yes' } }, timeout: '300s' };
 
-  await t.test('before the first change: Failed', async (t) => {
+  await t.test('a refusal before the first change ends the Transaction as Failed', async (t) => {
     const giveBack = await without(stage, 'impersonate');
     await stage.transaction('unable', [made]);
     const status = await stage.finished('unable', patience);
@@ -45,7 +45,7 @@ t.test('the engine lacks a right', async (t) => {
     await giveBack();
   });
 
-  await t.test('with changes applied: a rollback, and Failed with all that is left', async (t) => {
+  await t.test('a refusal after applied changes ends the rollback as Failed and names all changes that are left', async (t) => {
     await stage.transaction('stuck', [{ ...made, gate }, change('Create', 'next', {})]);
     await stage.phase('stuck', 'Committing');
     const giveBack = await without(stage, 'get');
@@ -59,7 +59,7 @@ t.test('the engine lacks a right', async (t) => {
     t.notOk(await isThere(stage, stage.path('configmaps/made')));
   });
 
-  await t.test('in a rollback: Failed with what is left', async (t) => {
+  await t.test('a refusal in a rollback ends it as Failed and names the changes that are left', async (t) => {
     const held = { metadata: { finalizers: ['example.org/held'] } };
     await stage.transaction('late', [change('Create', 'held', held), { ...change('Create', 'waits', {}), gate }]);
     await stage.phase('late', 'Committing');
@@ -78,7 +78,7 @@ t.test('the engine lacks a right', async (t) => {
     ['impersonate', asked],
     ['get', /cannot get resource "serviceaccounts".*grant the engine that right/],
   ] as const)
-    await t.test(`a requested undo, without ${verb}: refused, and nothing is written`, async (t) => {
+    await t.test(`the engine refuses a requested undo without the right to ${verb}, and writes nothing`, async (t) => {
       const name = `done-${verb}`;
       await stage.transaction(name, [change('Create', name, {})]);
       await stage.phase(name, 'Committed');

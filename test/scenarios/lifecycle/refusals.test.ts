@@ -42,11 +42,11 @@ async function showDeletable(t: Test, { client, namespace }: Stage, name: string
 
 const green = { data: { color: 'green' } };
 
-t.test('refused before anything is written', async (t) => {
+t.test('pre-flight refuses a Transaction before the first write', async (t) => {
   const stage = await startStage(t);
   await createConfigMaps(stage, ['one', 'two']);
 
-  await t.test('a ServiceAccount that does not exist', async (t) => {
+  await t.test('pre-flight refuses a ServiceAccount that does not exist', async (t) => {
     const message = await refusalOf(t, stage, {
       name: 'no-account',
       changes: [change('Patch', 'one', green)],
@@ -56,7 +56,7 @@ t.test('refused before anything is written', async (t) => {
     await showDeletable(t, stage, 'no-account');
   });
 
-  await t.test('the same target twice', async (t) => {
+  await t.test('pre-flight refuses a target that is listed twice', async (t) => {
     const message = await refusalOf(t, stage, {
       name: 'twice',
       changes: [change('Patch', 'one', green), change('Patch', 'two', green), change('Delete', 'one')],
@@ -65,7 +65,7 @@ t.test('refused before anything is written', async (t) => {
     await showDeletable(t, stage, 'twice');
   });
 
-  await t.test('the same target twice, under two versions of its group', async (t) => {
+  await t.test('pre-flight refuses a target that is listed twice under two versions of its group', async (t) => {
     const scaler = { kind: 'HorizontalPodAutoscaler' };
     const message = await refusalOf(t, stage, {
       name: 'two-versions',
@@ -77,7 +77,7 @@ t.test('refused before anything is written', async (t) => {
     t.match(message, new RegExp(`HorizontalPodAutoscaler ${stage.namespace}/web .*spec.changes\\[0\\].*spec.changes\\[1\\]`));
   });
 
-  await t.test('the same name of the same kind in two groups is no such thing', async (t) => {
+  await t.test('pre-flight admits two objects with one name and kind in two groups', async (t) => {
     await stage.transaction('two-groups', [
       change('Create', 'same', green),
       change('Create', 'same', { rules: [] }, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' }),
@@ -85,7 +85,7 @@ t.test('refused before anything is written', async (t) => {
     t.match(await stage.finished('two-groups'), { phase: 'Committed' });
   });
 
-  await t.test('changes that their dry run refuses, all in one message', async (t) => {
+  await t.test('one message names all changes that their dry runs refuse', async (t) => {
     const message = await refusalOf(t, stage, {
       name: 'dry-run',
       changes: [
@@ -102,7 +102,7 @@ t.test('refused before anything is written', async (t) => {
   });
 });
 
-t.test('permissions that the ServiceAccount lacks, all in one message', async (t) => {
+t.test('one message names all permissions that the ServiceAccount lacks', async (t) => {
   const rules = [
     { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'] },
     { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'update'] },
@@ -137,7 +137,7 @@ t.test('permissions that the ServiceAccount lacks, all in one message', async (t
   await showDeletable(t, stage, 'forbidden');
 });
 
-t.test('a right to that one name is enough', async (t) => {
+t.test('a right to only the name of the target is enough', async (t) => {
   const configMaps = { apiGroups: [''], resources: ['configmaps'] };
   const stage = await startStage(t, { rules: [{ ...configMaps, resourceNames: ['one'], verbs: ['get', 'patch', 'update'] }] });
   await createConfigMaps(stage, ['one', 'two']);

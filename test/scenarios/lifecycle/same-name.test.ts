@@ -1,4 +1,4 @@
-// Transactions of the same name, one after the other: neither takes the field manager or the snapshot of the other for its own.
+// Transactions that share a name, one after the other: neither takes the field manager or the snapshot of the other for its own.
 import t from 'tap';
 import { must } from '../../support/client.ts';
 import { engineNamespace } from '../../support/install.ts';
@@ -17,10 +17,10 @@ async function data({ client, path }: Stage, name: string): Promise<unknown> {
   return must(await client.get(path(`configmaps/${name}`))).data;
 }
 
-t.test('two of the same name, one after the other', async (t) => {
+t.test('two Transactions use one name, one after the other', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
 
-  await t.test('the fields of both are kept', async (t) => {
+  await t.test('the engine keeps the fields of both Transactions', async (t) => {
     await createConfigMaps(stage, ['a']);
     await stage.transaction('same', [change('Patch', 'a', { data: { first: 'yes' } })]);
     await stepToEnd(stage, 'same');
@@ -35,7 +35,7 @@ t.test('two of the same name, one after the other', async (t) => {
     t.match(await data(stage, 'a'), { first: 'yes', second: undefined });
   });
 
-  await t.test('the snapshot of a former one of the same name is not adopted', async (t) => {
+  await t.test('a Transaction does not adopt the snapshot of a predecessor with its name', async (t) => {
     await createConfigMaps(stage, ['b']);
     const [before] = await portraits(stage.client, [stage.path('configmaps/b')]);
     await stage.transaction('former', [change('Patch', 'b', { data: { color: 'red' } })]);

@@ -7,7 +7,7 @@ import { startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil, stepUntilGone } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 
-t.test('a finished Transaction goes after its time, one without a time stays', async (t) => {
+t.test('the engine deletes a finished Transaction after its time, and keeps one without a time', async (t) => {
   const stage = await startStage(t);
   const { client } = stage;
   for (const name of ['short', 'kept']) {
@@ -29,7 +29,7 @@ t.test('a finished Transaction goes after its time, one without a time stays', a
   t.notMatch(JSON.stringify(at(patched, 'metadata', 'managedFields')), /janus-short/, 'without our field manager');
 });
 
-t.test('while an undo has left something its Transaction stays, and with it the only copy', async (t) => {
+t.test('a Transaction stays while its undo is incomplete, because its snapshot is the only copy', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
   const ttl = { spec: { ttlSecondsAfterFinished: 1 } };

@@ -26,7 +26,7 @@ function unavailable(isMeant: (write: Write) => boolean): (cluster: Cluster) => 
 
 async function showAtRest(t: Test, stage: Stage, name: string): Promise<void> {
   const before = await stage.read(name);
-  t.equal((await step(stage, name)).resyncAfterSeconds, 0, 'nobody needs to come back');
+  t.equal((await step(stage, name)).resyncAfterSeconds, 0, 'the engine asks for no further call');
   t.equal(
     textAt(await stage.read(name), 'metadata', 'resourceVersion'),
     textAt(before, 'metadata', 'resourceVersion'),
@@ -35,7 +35,7 @@ async function showAtRest(t: Test, stage: Stage, name: string): Promise<void> {
   t.same(await stage.leases(), [], 'no lock is held');
 }
 
-t.test('spec.timeout', async (t) => {
+t.test('spec.timeout ends a Transaction in each phase', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   // A write of an unknown fate is waited out for longer than spec.timeout.
   const engines = await openEngines(t, stage, { stepDeadline: 2_000, writeTimeout: 2_000 });
@@ -45,7 +45,7 @@ t.test('spec.timeout', async (t) => {
       names.map((name) => stage.path(`configmaps/${name}`)),
     );
 
-  await t.test('while waiting for a lock: Failed, nothing written', async (t) => {
+  await t.test('spec.timeout ends a wait for a lock as Failed, without a write', async (t) => {
     await createConfigMaps(stage, ['a0', 'a1']);
     const before = await show('a0', 'a1');
     await stage.transaction('holder', [change('Patch', 'a1', green)]);
@@ -71,7 +71,7 @@ t.test('spec.timeout', async (t) => {
     await showAtRest(t, stage, 'waiter');
   });
 
-  await t.test('while the changes cannot be tried: Failed, nothing written', async (t) => {
+  await t.test('spec.timeout ends a Transaction as Failed without a write while dry runs cannot be sent', async (t) => {
     await createConfigMaps(stage, ['b0', 'b1']);
     const before = await show('b0', 'b1');
     const troubled = engines.start({ wrap: unavailable(({ location }) => location.name === 'b1') });
@@ -82,7 +82,7 @@ t.test('spec.timeout', async (t) => {
     await showAtRest(t, troubled, 'untried');
   });
 
-  await t.test('among the changes: what was applied is taken back', async (t) => {
+  await t.test('spec.timeout among the changes makes the engine undo the applied changes', async (t) => {
     await createConfigMaps(stage, ['c0', 'c1', 'c2']);
     const before = await show('c0', 'c1', 'c2');
     const troubled = engines.start({ wrap: unavailable(({ location, verb }) => location.name === 'c1' && verb === 'apply') });
@@ -104,7 +104,7 @@ t.test('spec.timeout', async (t) => {
     await showAtRest(t, troubled, 'midway');
   });
 
-  await t.test('in the undo: Failed at rest, says what is left, and is tried again on request', async (t) => {
+  await t.test('spec.timeout ends an undo as Failed; the message names the rest, and a request retries it', async (t) => {
     await createConfigMaps(stage, ['d0', 'd2']);
     const before = await show('d0', 'd1', 'd2');
     await stage.transaction('kept', [change('Patch', 'd0', green), change('Create', 'd1', green), change('Patch', 'd2', green)], {
@@ -140,7 +140,7 @@ t.test('spec.timeout', async (t) => {
     await showAtRest(t, stage, 'kept');
   });
 
-  await t.test('a rollback that is requested after spec.timeout undoes all the same', async (t) => {
+  await t.test('the engine undoes a Transaction whose rollback is requested after spec.timeout', async (t) => {
     await createConfigMaps(stage, ['d']);
     const before = await show('d');
     await stage.transaction('old', [change('Patch', 'd', green)], { spec: { timeout: '1m' } });

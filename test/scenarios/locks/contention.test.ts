@@ -1,4 +1,4 @@
-// Transactions that want the same objects take turns: from the first write of one to its last, no other writes any of them.
+// Transactions that change common objects take turns: from the first write of one to its last, no other writes any of them.
 import t, { type Test } from 'tap';
 import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
@@ -26,7 +26,7 @@ function noting(writers: string[]): (cluster: Cluster) => Cluster {
   });
 }
 
-/** The list with repetitions in a row told once. */
+/** The list without repetitions in a row. */
 function turns(writers: readonly string[]): readonly string[] {
   return writers.filter((writer, index) => writer !== writers[index - 1]);
 }
@@ -58,7 +58,7 @@ t.test('two Transactions in opposite order over eight objects both commit, one a
   t.same(await stage.leases(), []);
 });
 
-t.test('many Transactions over the same objects, some undone, leave what the committed ones wrote', async (t) => {
+t.test('many Transactions over common objects, some undone, leave the values of the Committed ones', async (t) => {
   const stage = await startStage(t);
   await createConfigMaps(stage, names);
   const before = await portraits(
@@ -92,7 +92,7 @@ t.test('many Transactions over the same objects, some undone, leave what the com
   t.same(await stage.leases(), []);
 });
 
-t.test('Transactions of the same name in two namespaces take turns at the same ClusterRoles', async (t) => {
+t.test('Transactions that share a name in two namespaces take turns at common ClusterRoles', async (t) => {
   const writers: string[] = [];
   const stages = await Promise.all([startStage(t, { wrap: noting(writers) }), startStage(t, { wrap: noting(writers) })]);
   const [first, second] = stages;
@@ -124,7 +124,7 @@ t.test('Transactions of the same name in two namespaces take turns at the same C
   for (const stage of stages) await waitFor(async () => (await stage.leases()).length === 0, 'the locks to be given back');
 });
 
-t.test('a lock that a call could not give back keeps nobody waiting in a circle', async (t) => {
+t.test('a lock that a call could not release does not make Transactions wait in a circle', async (t) => {
   const stage = await startStage(t, {
     withoutLoop: true,
     wrap: refusingOnce(({ location }) => location.name.includes('ring-0')),

@@ -42,7 +42,7 @@ t.test('locks', async (t) => {
     );
   const data = async (name: string): Promise<unknown> => (await stage.client.get(stage.path(`configmaps/${name}`))).body.data;
 
-  await t.test('an expired lock is taken over, and its former holder writes nothing', async (t) => {
+  await t.test('a Transaction takes over an expired lock, and its former holder writes nothing', async (t) => {
     await createConfigMaps(stage, ['a0', 'a1']);
     await stage.transaction('slow', paint('red', 'a0', 'a1'));
     await stepUntil(stage, 'slow', 'Prepared');
@@ -58,7 +58,7 @@ t.test('locks', async (t) => {
     t.same(await show('a0', 'a1'), before);
   });
 
-  await t.test('of two who find a lock expired, one gets it', async (t) => {
+  await t.test('one of two Transactions that find an expired lock gets it', async (t) => {
     await createConfigMaps(stage, ['b']);
     await stage.transaction('expired', paint('red', 'b'));
     await stepUntil(stage, 'expired', 'Preparing');
@@ -74,7 +74,7 @@ t.test('locks', async (t) => {
     t.match(await data('b'), { 'heir-0': 'yes', 'heir-1': 'yes', 'heir-2': 'yes', red: undefined });
   });
 
-  await t.test('a lock that expired but was not taken is renewed, and the Transaction goes on', async (t) => {
+  await t.test('the engine renews a lock that expired but was not taken, and the Transaction goes on', async (t) => {
     await createConfigMaps(stage, ['c0', 'c1']);
     await stage.transaction('away', paint('red', 'c0', 'c1'));
     await stepUntil(stage, 'away', 'Committing');
@@ -82,7 +82,7 @@ t.test('locks', async (t) => {
     t.match((await stepToEnd(stage, 'away')).status, { phase: 'Committed' });
   });
 
-  await t.test('a lock that is lost in the middle of the changes has them taken back', async (t) => {
+  await t.test('the engine undoes the changes if a lock is lost in the middle of them', async (t) => {
     await createConfigMaps(stage, ['d0', 'd1', 'd2']);
     const before = await show('d0', 'd1', 'd2');
     await stage.transaction('loser', paint('red', 'd0', 'd1', 'd2'));
@@ -104,7 +104,7 @@ t.test('locks', async (t) => {
     t.match(await data('d1'), { green: 'yes', red: undefined }, 'what the other has written stays');
   });
 
-  await t.test('a lock that somebody has deleted counts as lost', async (t) => {
+  await t.test('a lock that a user has deleted counts as lost', async (t) => {
     await createConfigMaps(stage, ['e0', 'e1']);
     const before = await show('e0', 'e1');
     await stage.transaction('robbed', paint('red', 'e0', 'e1'));
@@ -114,7 +114,7 @@ t.test('locks', async (t) => {
     t.same(await show('e0', 'e1'), before);
   });
 
-  await t.test('a lock that names another holder at the end is not given back in its place', async (t) => {
+  await t.test('the engine does not release a lock that names another holder at the end', async (t) => {
     await createConfigMaps(stage, ['i0', 'i1']);
     await stage.transaction('careful', paint('red', 'i0', 'i1'));
     await stepUntil(stage, 'careful', 'Committed');
@@ -126,7 +126,7 @@ t.test('locks', async (t) => {
     must(await stage.client.delete(path));
   });
 
-  await t.test('a lock that is lost in an undo is waited for, and the undo goes on', async (t) => {
+  await t.test('an undo waits for a lock that it lost, and goes on', async (t) => {
     await createConfigMaps(stage, ['f0', 'f1']);
     const [, untouched] = await show('f0', 'f1');
     await stage.transaction('undone', paint('red', 'f0', 'f1'));
@@ -145,7 +145,7 @@ t.test('locks', async (t) => {
   });
 
   for (const lockWait of ['0s', '1s']) {
-    await t.test(`who waits ${lockWait} for a lock fails then, says who has it, and gives back what it held`, async (t) => {
+    await t.test(`a Transaction that waits ${lockWait} for a lock fails, names the holder, and releases its locks`, async (t) => {
       const own = (suffix: string): string => `g${lockWait}-${suffix}`;
       await createConfigMaps(stage, [own('a'), own('b'), own('c')]);
       await stage.transaction(own('holder'), paint('red', own('b')));
@@ -162,7 +162,7 @@ t.test('locks', async (t) => {
     });
   }
 
-  await t.test('an undo that does not get its locks leaves the Transaction Committed, and holds none', async (t) => {
+  await t.test('an undo that gets no locks leaves the Transaction Committed, and holds no lock', async (t) => {
     await createConfigMaps(stage, ['h0', 'h1', 'h2']);
     await stage.transaction('done', paint('red', 'h0', 'h1', 'h2'), { spec: { lockWait: '1s' } });
     await stepToEnd(stage, 'done');
@@ -183,7 +183,7 @@ t.test('locks', async (t) => {
     t.match(await data('h1'), { green: 'yes', red: undefined });
   });
 
-  await t.test('an expired lock that has neither labels nor times is taken over', async (t) => {
+  await t.test('a Transaction takes over an expired lock that has neither labels nor times', async (t) => {
     await createConfigMaps(stage, ['c']);
     await stage.transaction('before', paint('green', 'c'));
     await stepUntil(stage, 'before', 'Preparing');

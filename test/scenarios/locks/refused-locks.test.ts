@@ -36,7 +36,7 @@ async function begin(stage: Stage, more: Parameters<Stage['transaction']>[2] = {
   await stage.transaction('locked', changes, more);
 }
 
-t.test('one is refused: the Transaction ends as Failed, and none of those that were taken beside it stays', async (t) => {
+t.test('a refused lock ends the Transaction as Failed, and no lock stays', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, wrap: failing('refused') });
   await begin(stage);
   await stepToEnd(stage, 'locked');
@@ -46,7 +46,7 @@ t.test('one is refused: the Transaction ends as Failed, and none of those that w
   t.same(await stage.leases(), []);
 });
 
-t.test('one cannot be taken for now: it waits since the first try, and spec.timeout ends it', async (t) => {
+t.test('spec.timeout ends the wait for a lock that cannot be taken, counted from the first try', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, wrap: failing('transient') });
   await begin(stage, { spec: { timeout: '3s' } });
   t.match(await step(stage, 'locked'), {

@@ -27,10 +27,10 @@ async function renewals(stage: Stage): Promise<readonly (string | undefined)[]> 
 const paint = (...names: readonly string[]): readonly JsonObject[] =>
   names.map((name) => change('Patch', name, { data: { color: 'green' } }));
 
-t.test('locks in use', async (t) => {
+t.test('the engine renews locks in use', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
 
-  await t.test('with more than half of their life left are not written', async (t) => {
+  await t.test('the engine does not write locks with more than half of their life left', async (t) => {
     await createConfigMaps(stage, ['a0', 'a1', 'a2']);
     await stage.transaction('young', paint('a0', 'a1', 'a2'), { spec: { lockTimeout: '10m' } });
     await stepUntil(stage, 'young', 'Prepared');
@@ -41,49 +41,55 @@ t.test('locks in use', async (t) => {
     await stepToEnd(stage, 'young');
   });
 
-  await t.test('with less than half of it left are renewed, all of them, and the change is made in the same call', async (t) => {
-    await createConfigMaps(stage, ['b0', 'b1', 'b2']);
-    await stage.transaction('old', paint('b0', 'b1', 'b2'), { spec: { lockTimeout: '10m' } });
-    await stepUntil(stage, 'old', 'Prepared');
-    await age(stage, 6 * minutes);
-    const before = await renewals(stage);
-    t.match((await step(stage, 'old')).status, { phase: 'Committing', progress: '1/3' });
-    const after = await renewals(stage);
-    t.equal(after.length, 3);
-    t.ok(
-      after.every((time, index) => Date.parse(time ?? '') > Date.parse(before[index] ?? '') + minutes),
-      'also those of changes that are still to come',
-    );
-    await stepToEnd(stage, 'old');
-  });
+  await t.test(
+    'the engine renews all locks with less than half of their life left, and makes the change in that call',
+    async (t) => {
+      await createConfigMaps(stage, ['b0', 'b1', 'b2']);
+      await stage.transaction('old', paint('b0', 'b1', 'b2'), { spec: { lockTimeout: '10m' } });
+      await stepUntil(stage, 'old', 'Prepared');
+      await age(stage, 6 * minutes);
+      const before = await renewals(stage);
+      t.match((await step(stage, 'old')).status, { phase: 'Committing', progress: '1/3' });
+      const after = await renewals(stage);
+      t.equal(after.length, 3);
+      t.ok(
+        after.every((time, index) => Date.parse(time ?? '') > Date.parse(before[index] ?? '') + minutes),
+        'also those of changes that are still to come',
+      );
+      await stepToEnd(stage, 'old');
+    },
+  );
 
-  await t.test('that expired in an outage, wanted by nobody else, are renewed: nothing is undone', async (t) => {
-    await createConfigMaps(stage, ['c0', 'c1']);
-    const before = await portraits(
-      stage.client,
-      ['c0', 'c1'].map((name) => stage.path(`configmaps/${name}`)),
-    );
-    await stage.transaction('away', paint('c0', 'c1'), { spec: { lockTimeout: '30s' } });
-    for (const phase of ['Preparing', 'Prepared', 'Committing']) {
-      await stepUntil(stage, 'away', phase);
-      await age(stage, 60 * minutes);
-    }
-    t.match((await stepToEnd(stage, 'away')).status, { phase: 'Committed' });
-
-    await stage.annotate('away', request);
-    await stepUntil(stage, 'away', 'RollingBack');
-    await age(stage, 60 * minutes);
-    t.match((await stepToEnd(stage, 'away')).status, { phase: 'RolledBack' }, 'nor is an undo stopped by it');
-    t.same(
-      await portraits(
+  await t.test(
+    'the engine renews locks that expired in an outage and undoes nothing if no other Transaction waits',
+    async (t) => {
+      await createConfigMaps(stage, ['c0', 'c1']);
+      const before = await portraits(
         stage.client,
         ['c0', 'c1'].map((name) => stage.path(`configmaps/${name}`)),
-      ),
-      before,
-    );
-  });
+      );
+      await stage.transaction('away', paint('c0', 'c1'), { spec: { lockTimeout: '30s' } });
+      for (const phase of ['Preparing', 'Prepared', 'Committing']) {
+        await stepUntil(stage, 'away', phase);
+        await age(stage, 60 * minutes);
+      }
+      t.match((await stepToEnd(stage, 'away')).status, { phase: 'Committed' });
 
-  await t.test('that were deleted in an undo are taken again', async (t) => {
+      await stage.annotate('away', request);
+      await stepUntil(stage, 'away', 'RollingBack');
+      await age(stage, 60 * minutes);
+      t.match((await stepToEnd(stage, 'away')).status, { phase: 'RolledBack' }, 'nor is an undo stopped by it');
+      t.same(
+        await portraits(
+          stage.client,
+          ['c0', 'c1'].map((name) => stage.path(`configmaps/${name}`)),
+        ),
+        before,
+      );
+    },
+  );
+
+  await t.test('the engine takes locks again that were deleted in an undo', async (t) => {
     await createConfigMaps(stage, ['d0', 'd1']);
     await stage.transaction('robbed', paint('d0', 'd1'));
     await stepUntil(stage, 'robbed', 'Committing');
@@ -96,7 +102,7 @@ t.test('locks in use', async (t) => {
   t.same(await stage.leases(), [], 'none is left');
 });
 
-t.test('five Transactions over the same object all commit', async (t) => {
+t.test('five Transactions over one object all commit', async (t) => {
   const stage = await startStage(t);
   await createConfigMaps(stage, ['wanted']);
   const names = ['one', 'two', 'three', 'four', 'five'];

@@ -49,7 +49,7 @@ async function renewedBefore(stage: Stage, target: string, milliseconds: number)
   must(await stage.client.patch(path, { spec: { renewTime } }));
 }
 
-t.test('the clock of the process is off', async (t) => {
+t.test('the engine works although the clock of its process is off', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   for (const [title, offset] of [
@@ -62,7 +62,7 @@ t.test('the clock of the process is off', async (t) => {
       const engine = engines.start();
       await createConfigMaps(stage, [name('a'), name('b')]);
 
-      await t.test('what is written has the time of the API server', async (t) => {
+      await t.test('the engine writes the time of the API server', async (t) => {
         await stage.transaction(name('first'), [change('Patch', name('a'), green)], { spec: { lockTimeout: '5m' } });
         const { status } = await stepUntil(engine, name('first'), 'Preparing');
         const now = await serverTime(stage);
@@ -74,7 +74,7 @@ t.test('the clock of the process is off', async (t) => {
         for (const time of times) t.ok(Math.abs(TrueDate.parse(time ?? '') - now) < minutes, `${time} is the server's time`);
       });
 
-      await t.test('a lock that has time left is not taken', async (t) => {
+      await t.test('the engine does not take a lock that has time left', async (t) => {
         await renewedBefore(stage, name('a'), 4 * minutes);
         await stage.transaction(name('second'), [change('Patch', name('a'), { data: { other: 'yes' } })]);
         const { status, phase } = await step(engine, name('second'));
@@ -82,14 +82,14 @@ t.test('the clock of the process is off', async (t) => {
         t.match(textAt(status, 'message'), /is locked by Transaction/);
       });
 
-      await t.test('a lock that has expired is taken', async (t) => {
+      await t.test('the engine takes a lock that has expired', async (t) => {
         await renewedBefore(stage, name('a'), 6 * minutes);
         await stepUntil(engine, name('second'), 'Preparing');
         t.match(textAt(await leaseOf(stage, name('a')), 'spec', 'holderIdentity'), new RegExp(`/${name('second')}/`));
         t.match((await stepToEnd(engine, name('second'))).status, { phase: 'Committed' });
       });
 
-      await t.test('spec.timeout is measured by it too', async (t) => {
+      await t.test('the engine measures spec.timeout by the time of the API server too', async (t) => {
         await stage.transaction(name('third'), [change('Patch', name('b'), green)], { spec: { timeout: '5m' } });
         await stepUntil(engine, name('third'), 'Prepared');
         t.match((await stepToEnd(engine, name('third'))).status, { phase: 'Committed' });

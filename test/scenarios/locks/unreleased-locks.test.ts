@@ -70,7 +70,7 @@ for (const what of ['delete', 'list'] as const) {
   });
 }
 
-t.test('refused: it is not finished while the Leases are there', async (t) => {
+t.test('a Transaction is not finished while the API server refuses to release its Leases', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const port = createPort('delete');
@@ -89,7 +89,7 @@ t.test('refused: it is not finished while the Leases are there', async (t) => {
   t.same(await stage.leases(), []);
 });
 
-t.test('a request that waits for locks is withdrawn: the message is that of the end again', async (t) => {
+t.test('the status shows its final message again after a request that waits for locks is withdrawn', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const said = await ends(stage, 'waiting');
   await stepToEnd(stage, 'waiting');

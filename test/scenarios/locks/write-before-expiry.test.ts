@@ -10,14 +10,14 @@ import { change, createConfigMaps } from '../../support/targets.ts';
 
 const hour = 3_600_000;
 
-t.test('a write that stands still until the lock could be taken', async (t) => {
+t.test('the engine does not send a write that was held until its lock could be taken', async (t) => {
   const plain = await startStage(t, { withoutLoop: true });
-  let stands = true;
+  let isHeld = true;
   const answers: unknown[] = [];
   const wrap = (cluster: Cluster): Cluster => ({
     ...cluster,
     async send(write, isLate) {
-      if (!stands || write.verb !== 'apply') return cluster.send(write, isLate);
+      if (!isHeld || write.verb !== 'apply') return cluster.send(write, isLate);
       await waitFor(() => isLate?.() === true, 'the write to be late');
       const answer = await cluster.send(write, isLate);
       answers.push(answer);
@@ -33,6 +33,6 @@ t.test('a write that stands still until the lock could be taken', async (t) => {
   t.match(await step(stage, 'slow'), { phase: 'Prepared', status: { progress: '0/1' } });
   t.match(answers, [{ kind: 'failed' }], 'it was cut off');
   t.notMatch(must(await stage.client.get(stage.path('configmaps/late'))), { data: { color: 'green' } });
-  stands = false;
+  isHeld = false;
   t.match((await stepToEnd(stage, 'slow')).status, { phase: 'Committed' }, 'with its lock renewed it is made');
 });

@@ -121,14 +121,14 @@ async function showRefused(t: Test, stage: Stage, { name, source, reason, messag
   t.notMatch(JSON.stringify(status), hidden);
 }
 
-t.test('sources that hold no content', async (t) => {
+t.test('pre-flight refuses sources without content', async (t) => {
   const stage = await startStage(t);
   const versions = async (): Promise<readonly string[]> =>
     (await stage.client.list(stage.path('configmaps'))).items.map((one) => textAt(one, 'metadata', 'resourceVersion') ?? '');
   for (const one of all) await store(stage, one);
   const before = await versions();
   for (const one of all) await t.test(one.name, (t) => showRefused(t, stage, one));
-  await t.test('all at once', async (t) => {
+  await t.test('one message names all bad sources', async (t) => {
     await stage.transaction(
       'all',
       all.slice(0, 12).map(({ name, source }) => ({ ...change('Create', `of-${name}`), contentFrom: source })),
@@ -144,7 +144,7 @@ t.test('sources that hold no content', async (t) => {
   t.same(kinds, [], 'and nothing ever was');
 });
 
-t.test('more than 10 MiB together', async (t) => {
+t.test('pre-flight refuses sources of more than 10 MiB together', async (t) => {
   const stage = await startStage(t);
   const bytes = Buffer.from(`{"data":{"x":"${' '.repeat(2 * mebibyte - 20)}"}}`);
   const one: Manifest = { kind: 'ConfigMap', name: 'large', key: 'x', bytes, gzip: true };
@@ -156,7 +156,7 @@ t.test('more than 10 MiB together', async (t) => {
   t.match(await stage.finished('large'), { phase: 'Failed', message: /hold more than 10485760 bytes together/ });
 });
 
-t.test('more than 500 000 values together', async (t) => {
+t.test('pre-flight refuses sources of more than 500 000 values together', async (t) => {
   const stage = await startStage(t);
   const bytes = Buffer.from(`{"data":{"x":[${'[],'.repeat(200_000)}[]]}}`);
   const one: Manifest = { kind: 'ConfigMap', name: 'wide', key: 'x', bytes, gzip: true };
@@ -166,7 +166,7 @@ t.test('more than 500 000 values together', async (t) => {
   t.match(await stage.finished('wide'), { phase: 'Failed', message: /hold more than 500000 values together/ });
 });
 
-t.test('sources are read with the rights of the ServiceAccount', async (t) => {
+t.test('the engine reads sources with the rights of the ServiceAccount', async (t) => {
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }];
   const stage = await startStage(t, { rules });
   const { client, namespace } = stage;

@@ -16,7 +16,7 @@ const manifest = (kind: string, name: string, data: JsonObject): JsonObject => (
 });
 const secret = Buffer.from('hidden').toString('base64');
 
-t.test('fieldConflicts', async (t) => {
+t.test('the engine obeys fieldConflicts', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const theirs = async (kind: string, name: string, data: JsonObject): Promise<string> => {
@@ -25,7 +25,7 @@ t.test('fieldConflicts', async (t) => {
     return at;
   };
 
-  await t.test('Fail: all conflicts of all changes in one message, before anything is changed', async (t) => {
+  await t.test('Fail: one message names all conflicts of all changes before the first write', async (t) => {
     const paths = [
       await theirs('ConfigMap', 'a', { color: 'blue', size: 'small' }),
       await theirs('ConfigMap', 'b', { color: 'blue' }),
@@ -55,7 +55,7 @@ t.test('fieldConflicts', async (t) => {
     t.same(await portraits(client, paths), before, 'nothing is written');
   });
 
-  await t.test('Fail: values that are the same are shared', async (t) => {
+  await t.test('Fail: the managers share equal values', async (t) => {
     await theirs('ConfigMap', 'same', { color: 'blue' });
     await stage.transaction('same', [
       { type: 'Apply', content: manifest('ConfigMap', 'same', { color: 'blue', size: 'x' }), ...fail },
@@ -63,7 +63,7 @@ t.test('fieldConflicts', async (t) => {
     t.match(await stepToEnd(stage, 'same'), { phase: 'Committed' });
   });
 
-  await t.test('Force, the default: they are taken over, and given back by the undo', async (t) => {
+  await t.test('Force, the default: the engine takes the fields over, and the undo gives them back', async (t) => {
     const at = await theirs('ConfigMap', 'taken', { color: 'blue' });
     const before = await portraits(client, [at]);
     await stage.transaction('taken', [{ type: 'Apply', content: manifest('ConfigMap', 'taken', { color: 'green' }) }]);
@@ -74,7 +74,7 @@ t.test('fieldConflicts', async (t) => {
     t.same(await portraits(client, [at]), before);
   });
 
-  await t.test('Fail: one that comes after the checks undoes all, and is not tried again and again', async (t) => {
+  await t.test('Fail: a conflict that appears after the checks undoes all changes, and is not retried', async (t) => {
     const first = await theirs('ConfigMap', 'first', { color: 'blue' });
     const later = await theirs('ConfigMap', 'later', { color: 'blue' });
     const before = await portraits(client, [first]);

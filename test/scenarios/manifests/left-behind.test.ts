@@ -20,7 +20,7 @@ async function release(stage: Stage, name: string, content: JsonObject, spec: Js
   return status;
 }
 
-t.test('a key that leaves stringData leaves the Secret, and comes back with the undo', async (t) => {
+t.test('the engine removes a key that leaves stringData from the Secret, and the undo restores it', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const path = stage.path('secrets/app');
   const secret = (stringData: JsonObject, data: JsonObject = {}): JsonObject => {
@@ -36,7 +36,7 @@ t.test('a key that leaves stringData leaves the Secret, and comes back with the 
   await undoAll(stage, 'two');
   t.same(await portrait(stage, path), before);
 
-  // By somebody else, under the same manager, as kubectl sends it.
+  // By another client, under this manager, as kubectl sends it.
   const { stringData, ...rest } = secret({ user: 'u', old: 'revoked' });
   const sent = { ...rest, data: {}, stringData: stringData ?? {} };
   must(await stage.client.patch(path, sent, 'apply', { fieldManager: 'shop', force: true }));

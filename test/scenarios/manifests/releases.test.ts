@@ -53,8 +53,8 @@ async function dropsWhatIsNotNamed(t: Test, stage: Stage): Promise<void> {
   t.equal(at(configMap, 'metadata', 'labels', 'tier'), undefined, 'the label is gone');
 }
 
-t.test('thirty manifests', async (t) => {
-  await t.test('on an empty namespace: installed, upgraded, and each undone exactly', async (t) => {
+t.test('the engine installs thirty manifests', async (t) => {
+  await t.test('the engine installs and upgrades in an empty namespace, and undoes each release exactly', async (t) => {
     const stage = await startStage(t);
     const show = () => portraits(stage.client, paths(stage));
     const nothing = await show();
@@ -71,7 +71,7 @@ t.test('thirty manifests', async (t) => {
     t.same(await show(), nothing);
   });
 
-  await t.test('with their Namespace: installed, touched by its controllers, and undone', async (t) => {
+  await t.test('the engine restores a Namespace and its objects that controllers have touched', async (t) => {
     const stage = await startStage(t);
     const namespace = `${stage.namespace}-new`;
     t.teardown(() => stage.client.delete(`/api/v1/namespaces/${namespace}`));
@@ -84,7 +84,7 @@ t.test('thirty manifests', async (t) => {
     t.equal((await stage.client.get(`/api/v1/namespaces/${namespace}`)).code, 404);
   });
 
-  await t.test('on a full namespace: patched, upgraded, and each undone exactly', inAllOnly, async (t) => {
+  await t.test('the engine patches and upgrades in a full namespace, and undoes each release exactly', inAllOnly, async (t) => {
     const stage = await startStage(t);
     const show = () => portraits(stage.client, paths(stage));
     await fill(stage);
@@ -98,7 +98,7 @@ t.test('thirty manifests', async (t) => {
     t.same(await show(), before);
   });
 
-  await t.test('undone in the wrong order: refused, names the later one, and nothing is lost', async (t) => {
+  await t.test('the engine refuses to undo an earlier release, names the later one, and loses nothing', async (t) => {
     const stage = await startStage(t);
     const show = () => portraits(stage.client, paths(stage));
     const nothing = await show();
@@ -113,7 +113,7 @@ t.test('thirty manifests', async (t) => {
     t.same(await show(), nothing, 'in the right one it is exact');
   });
 
-  await t.test('the same version once more, undone in the wrong order: refused, too', inAllOnly, async (t) => {
+  await t.test('the engine refuses to undo an earlier install of an unchanged version', inAllOnly, async (t) => {
     const stage = await startStage(t);
     const show = () => portraits(stage.client, paths(stage));
     await fill(stage);

@@ -25,7 +25,7 @@ function claiming(serviceName: string): JsonObject {
   };
 }
 
-t.test('a shared field manager', async (t) => {
+t.test('releases share a field manager', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const release = async (name: string, changes: readonly JsonObject[], fieldManager = 'app'): Promise<void> => {
@@ -58,7 +58,7 @@ t.test('a shared field manager', async (t) => {
     t.same(await portrait(stage, where, true), before);
   });
 
-  await t.test('a controller of the same name writes the status', async (t) => {
+  await t.test('a controller with this manager name writes the status', async (t) => {
     const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'budget' } };
     const where = path('policy/v1/poddisruptionbudgets/budget');
     const spec = { minAvailable: 1, selector: { matchLabels: { app: 'none' } } };
@@ -84,11 +84,11 @@ t.test('a shared field manager', async (t) => {
     t.same(await portrait(stage, where), before);
   };
 
-  await t.test('over a Patch: its undo names the later Apply', async () => {
+  await t.test('the undo of a Patch names the later Apply', async () => {
     await wrongOrder('patched', () => release('patched-1', [change('Patch', 'patched', { data: { a: '1' } })]), 'app');
   });
 
-  await t.test('over an Apply under another name: its undo names the later one', async () => {
+  await t.test('the undo of an Apply under another name names the later Apply', async () => {
     await wrongOrder('applied', () => release('applied-1', [apply(map('applied', { a: '1' }))]), 'other');
   });
 

@@ -1,4 +1,4 @@
-// Contents from ConfigMaps and Secrets: how they may be stored, what is sent, what an undo restores when their sources are long gone.
+// Contents from ConfigMaps and Secrets: how they may be stored, what is sent, what an undo restores after their sources are deleted.
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
@@ -28,11 +28,15 @@ async function undo(stage: Stage, name: string): Promise<void> {
 
 const green = { data: { color: 'green' } };
 
-t.test('contents from sources', async (t) => {
+t.test('the engine reads contents from sources', async (t) => {
   const stage = await startStage(t);
-  await t.test('of each form, for each type of change, undone without the sources', (t) => eachForm(t, stage));
-  await t.test('a CRD from a source is served before its instance is made, which keeps all digits', (t) => definition(t, stage));
-  await t.test('10 MiB', (t) => large(t, stage));
+  await t.test('the engine applies each form for each type of change, and undoes it without the sources', (t) =>
+    eachForm(t, stage),
+  );
+  await t.test('the engine creates an instance after its CRD from a source is served, and the instance keeps all digits', (t) =>
+    definition(t, stage),
+  );
+  await t.test('the engine applies sources of 10 MiB', (t) => large(t, stage));
   t.same(await stage.leases(), [], 'no lock is left');
 });
 
@@ -128,7 +132,7 @@ async function large(t: Test, stage: Stage): Promise<void> {
   );
 }
 
-t.test('what the dry run tried is sent, whatever becomes of the source', async (t) => {
+t.test('the engine sends the content that the dry run tried, even if the source changes', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const manifest: Manifest = { kind: 'Secret', name: 'moving', key: 'x', bytes: asJson(green) };

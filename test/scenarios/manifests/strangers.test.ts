@@ -48,13 +48,13 @@ const intrusions: readonly Intrusion[] = [
     reason: 'AlreadyExists',
   },
   {
-    name: 'it was created by somebody, with the same content',
+    name: 'a user created it with this content',
     isThere: false,
     act: ({ client, path }, _, name) => client.create(path('configmaps'), manifest(name)),
     reason: 'AlreadyExists',
   },
   {
-    name: 'it was created by somebody under the same field manager, with our mark and other content',
+    name: 'a user created it under this field manager, with our mark and other content',
     isThere: false,
     act: (stage, transaction, name) => forge(stage, transaction, manifest(name, { color: 'red' })),
     reason: 'AlreadyExists',
@@ -101,14 +101,14 @@ async function intruded(t: Test, stage: Stage, { isThere, act, reason }: Intrusi
   t.same(await portraits(stage.client, [stage.path(`configmaps/${name}`)]), [theirs], 'theirs is as they left it');
 }
 
-t.test('somebody comes between', async (t) => {
+t.test('another client writes between two writes of the engine', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   t.jobs = 4;
   await Promise.all(intrusions.map((one, index) => t.test(one.name, (t) => intruded(t, stage, one, `between-${index}`))));
   t.same(await stage.leases(), []);
 });
 
-t.test('marks', async (t) => {
+t.test('the engine marks objects under a shared manager', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const committed = async (name: string): Promise<void> => {
@@ -120,7 +120,7 @@ t.test('marks', async (t) => {
     return (await stepToEnd(stage, name)).status;
   };
 
-  await t.test('one that was there before is refused', async (t) => {
+  await t.test('pre-flight refuses a mark that exists already', async (t) => {
     await stage.transaction('early', [applyOf('early')], shared);
     await forge(stage, 'early', manifest('early', { color: 'red' }));
     const { status } = await stepToEnd(stage, 'early');
@@ -131,21 +131,21 @@ t.test('marks', async (t) => {
     t.match(must(await client.get(path('configmaps/early'))), { data: { color: 'red' } });
   });
 
-  await t.test('a created object that the same manager has changed since is left', async (t) => {
+  await t.test('the undo leaves a created object that the shared manager has changed since', async (t) => {
     await committed('changed');
     await forge(stage, 'changed', manifest('changed', { ...wanted, theirs: 'yes' }));
     t.match(itemsOf(await undone('changed')), [{ left: true, error: { reason: 'ForeignContent', message: /data\.theirs/ } }]);
     t.match(must(await client.get(path('configmaps/changed'))), { data: { theirs: 'yes' } });
   });
 
-  await t.test('a created object that the same manager has applied since, without a mark, is left', async (t) => {
+  await t.test('the undo leaves a created object that the shared manager has applied without a mark', async (t) => {
     await committed('by-hand');
     must(await client.apply(path('configmaps/by-hand'), manifest('by-hand'), { fieldManager: 'app' }));
     t.match(itemsOf(await undone('by-hand')), [{ left: true, error: { reason: 'ForeignContent', message: /applied again/ } }]);
     t.match(must(await client.get(path('configmaps/by-hand'))), { data: wanted });
   });
 
-  await t.test('a patched object that the same manager has applied since, without a mark, is left', async (t) => {
+  await t.test('the undo leaves a patched object that the shared manager has applied without a mark', async (t) => {
     must(await client.create(path('configmaps'), manifest('patched', { color: 'blue' })));
     await committed('patched');
     must(await client.apply(path('configmaps/patched'), manifest('patched'), { fieldManager: 'app' }));
@@ -163,7 +163,7 @@ t.test('marks', async (t) => {
     t.ok(at(must(await client.get(path('configmaps/kept'))), 'metadata', 'annotations', mark));
   });
 
-  await t.test('the entry of an own manager goes with it', async (t) => {
+  await t.test('the engine removes the entry of its own manager when the Transaction is deleted', async (t) => {
     await stage.transaction('own', [applyOf('own')]);
     t.match(await stepToEnd(stage, 'own'), { phase: 'Committed' });
     t.match(managerNames(must(await client.get(path('configmaps/own')))), [/^janus-own-/]);

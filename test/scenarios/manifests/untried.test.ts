@@ -1,5 +1,5 @@
 // Under a field manager that releases share, where no dry run is possible: the API server stores objects in other words than they were
-// sent in, and a policy changes values. They are ours all the same, also after a crash whose answer is lost. What somebody else has made
+// sent in, and a policy changes values. They still belong to the Transaction, even after a crash that loses the answer. What somebody else has made
 // is not.
 import t, { type Test } from 'tap';
 import type { Cluster } from '../../../hooks/objects/cluster.ts';
@@ -155,7 +155,7 @@ async function failing(t: Test, stage: Stage): Promise<void> {
   t.equal((await stage.client.get(`/api/v1/namespaces/${namespace}`)).code, 404);
 }
 
-t.test('what no dry run has shown, under a shared field manager', async (t) => {
+t.test('the engine recognizes values that no dry run has shown, under a shared field manager', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage, { callBudget: 5_000, lookAge: 1_000, writeTimeout: 2_000 });
   const scene = { stage, engines };
@@ -170,7 +170,7 @@ t.test('what no dry run has shown, under a shared field manager', async (t) => {
   t.same(await stage.leases(), []);
 });
 
-t.test('who puts our mark on something else while the former object is gone gains nothing', async (t) => {
+t.test('a user who puts our mark on another object while the former object is gone gains nothing', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const where = stage.path('configmaps/forged');
   const map = (data: JsonObject, more: JsonObject = {}): JsonObject => ({
@@ -189,7 +189,7 @@ t.test('who puts our mark on something else while the former object is gone gain
   t.same(await portrait(stage, where), theirs, 'theirs is as they left it');
 });
 
-t.test('a policy changes values that we send', async (t) => {
+t.test('a policy changes values that the engine sends', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   if ((await client.get(mutatingPolicies)).code === 404) {
@@ -210,7 +210,7 @@ t.test('a policy changes values that we send', async (t) => {
     t.match(found, { data: { stamp: 'policed' } });
   };
 
-  await t.test('of an object that is created with its Namespace', async (t) => {
+  await t.test('a policy changes an object that is created with its Namespace', async (t) => {
     const name = `new${suffix}`;
     await stage.transaction('new', [apply(namespaceOf(namespace)), apply(map(name, { a: '1' }, { namespace }))], options);
     t.match(await stepToEnd(stage, 'new'), { phase: 'Committed' });
@@ -219,7 +219,7 @@ t.test('a policy changes values that we send', async (t) => {
     t.equal((await client.get(`/api/v1/namespaces/${namespace}`)).code, 404);
   });
 
-  await t.test('whose answer is lost: the object stays, and the status names it', async (t) => {
+  await t.test('the status names the object that stays if the answer is lost', async (t) => {
     const name = `lost${suffix}`;
     await stage.transaction('lost', [apply(namespaceOf(lost)), apply(map(name, { a: '1' }, { namespace: lost }))], options);
     await untilDeath(engines.start({ wrap: dying(name) }), 'lost');
@@ -229,7 +229,7 @@ t.test('a policy changes values that we send', async (t) => {
     t.match(must(await client.get(`/api/v1/namespaces/${lost}/configmaps/${name}`)), { data: { a: '1', stamp: 'policed' } });
   });
 
-  await t.test('of an object that is recreated, and whose annotations others write', async (t) => {
+  await t.test('a policy changes a recreated object whose annotations another writer changes', async (t) => {
     const name = `again${suffix}`;
     const where = path(`configmaps/${name}`);
     must(await client.apply(where, map(name, { a: '1' }), { fieldManager: 'shop' }));

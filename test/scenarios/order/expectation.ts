@@ -48,7 +48,7 @@ export function extrasOf(
   return { annotations, spec: fieldManager === undefined ? {} : { fieldManager } };
 }
 
-// What is kept is looked at by the undos of others.
+// The undos of other Transactions read the kept objects.
 export async function remove(stage: Stage, known: readonly Known[]): Promise<void> {
   for (const { name } of known) {
     must(await stage.client.delete(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/${name}`));

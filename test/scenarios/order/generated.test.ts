@@ -1,7 +1,7 @@
-// Generated runs of two and three Transactions over the same objects, undone in any order.
+// Generated runs of two and three Transactions that change common objects, undone in any order.
 //
 // `JANUS_ORDERS=1000 npm test -- test/scenarios/order/generated.test.ts` makes a thousand. A failure prints its seed;
-// JANUS_TEST_SEED=<seed of the run> makes the same again, and looks for the smallest case that fails.
+// JANUS_TEST_SEED=<seed of the run> repeats the run, and searches for the smallest case that fails.
 import fc from 'fast-check';
 import t from 'tap';
 import { installWidgets } from '../../generated/world.ts';
@@ -16,7 +16,7 @@ const replayed = process.env.JANUS_TEST_SEED;
 const seed = Number(replayed ?? (runs > inTheSuite ? Math.trunc(Math.random() * 2 ** 31) : 20_261_122));
 const lanes = 4;
 
-t.test('Transactions over the same objects', async (t) => {
+t.test('Transactions over common objects can be undone in any order', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   await installWidgets(stage, t);
   const engines = await openEngines(t, stage, { stepDeadline: 3_000, writeTimeout: 3_000 });

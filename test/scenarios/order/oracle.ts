@@ -1,5 +1,5 @@
 // What an object is to be once some of its Transactions are undone: as if these had never been. The rest is made again, on an
-// object of its own that came to be in the same way; content and the owner of each field are compared.
+// object of its own that was created in this way; content and the owner of each field are compared.
 
 import { hasManager } from '../../../hooks/objects/content/ownership.ts';
 import { at, canonicalJson, type Json, type JsonObject, textAt, withKey } from '../../../hooks/objects/json.ts';

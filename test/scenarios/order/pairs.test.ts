@@ -54,9 +54,9 @@ const data = (values: JsonObject): JsonObject => ({ data: values });
 /** What the two write: the values of the first, of the second. */
 const meetings: Readonly<Record<string, readonly [JsonObject, JsonObject]>> = {
   'another field': [data({ a: '1' }), data({ b: '2' })],
-  'the same field': [data({ a: '1' }), data({ a: '2' })],
-  'the same value': [data({ a: '1' }), data({ a: '1' })],
-  'the same value and more': [data({ a: '1', b: '1' }), data({ a: '1', b: '2' })],
+  'one field, two values': [data({ a: '1' }), data({ a: '2' })],
+  'one value': [data({ a: '1' }), data({ a: '1' })],
+  'one value and more': [data({ a: '1', b: '1' }), data({ a: '1', b: '2' })],
   'the value from before': [data({ a: '1', b: '1' }), data({ a: '0', c: '2' })],
   'the object from before': [data({ a: '1' }), origin],
   'a field more': [data({ a: '1', d: '1' }), data({ d: '2' })],
@@ -68,7 +68,7 @@ const meetings: Readonly<Record<string, readonly [JsonObject, JsonObject]>> = {
 
 /** That which the suite tries: the ones that have found most. */
 function inTheSuite(ways: readonly Way[]): string {
-  if (ways.some((way) => way.includes('recreates'))) return 'the same value';
+  if (ways.some((way) => way.includes('recreates'))) return 'one value';
   return ways.every((way) => way === 'Update') ? 'the value from before' : 'an unchanged field overwritten';
 }
 
@@ -99,7 +99,7 @@ const rows: readonly Row[] = pairs.flatMap(([first, second]) =>
     ),
 );
 
-/** ConfigMaps, or where one of them recreates, Widgets with the same values and a field that cannot be changed in place. */
+/** ConfigMaps, or where one of them recreates, Widgets with these values and a field that cannot be changed in place. */
 function subjectOf(ways: readonly [Way, Way], contents: readonly [JsonObject, JsonObject]): Subject {
   const isWidget = ways.some((way) => way.includes('recreates'));
   const as = ({ data, ...rest }: JsonObject, fixed?: string): JsonObject =>

@@ -1,4 +1,4 @@
-// What was deleted by one Transaction and brought back by its undo is the same object to the others; what a person made again is not.
+// Other Transactions recognize an object that an undo recreated, but not an object that a person recreated.
 import t from 'tap';
 import { at, isList, isObject, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { fieldManagers } from '../../../hooks/transactions/model/transaction.ts';
@@ -25,7 +25,7 @@ async function remove(stage: Stage, name: string): Promise<void> {
   await stepUntilGone(stage, name);
 }
 
-t.test('brought back', async (t) => {
+t.test('an undo recreates objects of other Transactions', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const make = async (name: string): Promise<string> => {
@@ -34,7 +34,7 @@ t.test('brought back', async (t) => {
     return path(`configmaps/${name}`);
   };
 
-  await t.test('what was created is deleted by its undo', async (t) => {
+  await t.test('the undo of a Create deletes the recreated object', async (t) => {
     const where = path('configmaps/made');
     await commit(stage, 'made', [change('Create', 'made', green)]);
     const first = textAt(must(await client.get(where)), 'metadata', 'uid');
@@ -47,7 +47,7 @@ t.test('brought back', async (t) => {
     t.equal((await client.get(where)).code, 404);
   });
 
-  await t.test('one without any field is known by its entry', async (t) => {
+  await t.test('the engine recognizes an object without fields by its entry', async (t) => {
     await commit(stage, 'empty', [change('Create', 'empty', {})]);
     await commit(stage, 'empty-gone', [change('Delete', 'empty')]);
     await undoAll(stage, 'empty-gone');
@@ -55,7 +55,7 @@ t.test('brought back', async (t) => {
     t.equal((await client.get(path('configmaps/empty'))).code, 404);
   });
 
-  await t.test('what a person made again from a backup is left alone', async (t) => {
+  await t.test('the engine leaves an object that a person recreated from a backup', async (t) => {
     const where = path('configmaps/backup');
     await commit(stage, 'backup', [change('Create', 'backup', green)]);
     must(await client.delete(where));
@@ -66,7 +66,7 @@ t.test('brought back', async (t) => {
     t.equal((await client.get(where)).code, 200);
   });
 
-  await t.test('our entry put into what a person made again does not get it deleted', async (t) => {
+  await t.test('the engine keeps an object that a person recreated with our entry', async (t) => {
     const where = path('configmaps/forged');
     await commit(stage, 'forged', [change('Create', 'forged', green)]);
     must(await client.delete(where));
@@ -79,7 +79,7 @@ t.test('brought back', async (t) => {
   });
 
   for (const type of ['Patch', 'Update'] as const) {
-    await t.test(`${type} is undone on what was brought back`, async (t) => {
+    await t.test(`the engine undoes ${type} on a recreated object`, async (t) => {
       const name = type.toLowerCase();
       const where = await make(name);
       const before = await portrait(stage, where, true);
@@ -91,7 +91,7 @@ t.test('brought back', async (t) => {
     });
   }
 
-  await t.test('an Update that only removed, and left no entry, too', async (t) => {
+  await t.test('the engine undoes an Update that only removed fields and left no entry', async (t) => {
     const where = await make('shrunk');
     const before = await portrait(stage, where, true);
     await commit(stage, 'shrunk', [change('Update', 'shrunk', { data: { color: 'blue' } })]);
@@ -101,7 +101,7 @@ t.test('brought back', async (t) => {
     t.same(await portrait(stage, where, true), before);
   });
 
-  await t.test('one that was deleted and created again is not lost when the deletion is undone first', async (t) => {
+  await t.test('the undo of a deletion keeps an object that a later Transaction created again', async (t) => {
     const where = await make('kept');
     const before = await portrait(stage, where, true);
     await commit(stage, 'kept', [change('Delete', 'kept')]);
@@ -113,27 +113,30 @@ t.test('brought back', async (t) => {
     t.same(await portrait(stage, where, true), before);
   });
 
-  await t.test('among more Transactions than one page holds, the one that deleted it is found and named', async (t) => {
-    const where = await make('crowd');
-    const before = await portrait(stage, where, true);
-    await Promise.all(
-      Array.from({ length: 45 }, (_, number) =>
-        stage.transaction(`crowd-${number}`, [change('Patch', `nothing-${number}`, green)]),
-      ),
-    );
-    await commit(stage, 'crowd', [change('Patch', 'crowd', green)]);
-    await commit(stage, 'zz-last', [change('Delete', 'crowd')]);
-    const status = await undo(stage, 'crowd', partial);
-    const manager = await managerIn(stage, 'zz-last');
-    const items = at(status, 'items');
-    const message = textAt(isList(items) ? items[0] : undefined, 'error', 'message') ?? '';
-    t.ok(message.includes(`deleted by Transaction ${stage.namespace}/zz-last (${manager})`), message);
-    await undoAll(stage, 'zz-last');
-    t.equal(await retry(stage, 'crowd'), 'RolledBack');
-    t.same(await portrait(stage, where, true), before);
-  });
+  await t.test(
+    'the engine finds and names the Transaction that deleted an object, among more than one page of Transactions',
+    async (t) => {
+      const where = await make('crowd');
+      const before = await portrait(stage, where, true);
+      await Promise.all(
+        Array.from({ length: 45 }, (_, number) =>
+          stage.transaction(`crowd-${number}`, [change('Patch', `nothing-${number}`, green)]),
+        ),
+      );
+      await commit(stage, 'crowd', [change('Patch', 'crowd', green)]);
+      await commit(stage, 'zz-last', [change('Delete', 'crowd')]);
+      const status = await undo(stage, 'crowd', partial);
+      const manager = await managerIn(stage, 'zz-last');
+      const items = at(status, 'items');
+      const message = textAt(isList(items) ? items[0] : undefined, 'error', 'message') ?? '';
+      t.ok(message.includes(`deleted by Transaction ${stage.namespace}/zz-last (${manager})`), message);
+      await undoAll(stage, 'zz-last');
+      t.equal(await retry(stage, 'crowd'), 'RolledBack');
+      t.same(await portrait(stage, where, true), before);
+    },
+  );
 
-  await t.test('a Transaction that is gone is in nobody’s way, and gets nothing back', async (t) => {
+  await t.test('a deleted Transaction blocks no undo, and gets nothing back', async (t) => {
     const where = await make('settled');
     await commit(stage, 'settled', [change('Patch', 'settled', green)]);
     const manager = await managerIn(stage, 'settled');

@@ -1,6 +1,6 @@
 // One run on the real API server: several Transactions are committed, one after the other, and undone in a given order. After
 // each request every object is as if the undone ones had never been, or nothing of it was written and the one in the way is named.
-// Then what is left is tried again, as a person would: in the end nothing of any of them is left.
+// Then the run retries the rest, as a person would: in the end no trace of any Transaction is left.
 import { type Json, textAt } from '../../../hooks/objects/json.ts';
 import type { Named } from '../../generated/world.ts';
 import { itemsOf, partial } from '../../support/round-trip.ts';
@@ -16,7 +16,7 @@ interface Running {
   readonly name: string;
   readonly objects: readonly Named[];
   readonly known: Known[];
-  /** By object: the Transactions whose change of it stands. */
+  /** By object: the Transactions whose change of it is in effect. */
   readonly standing: Set<number>[];
   /** By object: changes that own nothing of it, since they set nothing new. Who is undone before them cannot see them. */
   readonly unseen: Set<number>[];
@@ -125,7 +125,7 @@ async function judge(running: Running, seen: Seen): Promise<void> {
 
 /** The end in which a request is answered: until then it may have ended before. */
 async function answered(stage: Stage, name: string, annotation: string, value: string): Promise<Stepped> {
-  // What each item comes to is the subject here: the whole decision is that of test/generated/histories.test.ts.
+  // This test checks the result of each item: the whole decision is that of test/generated/histories.test.ts.
   await stage.annotate(name, { [annotation]: value, ...partial });
   return stepTo(
     stage,
@@ -153,7 +153,7 @@ async function complaintsOfUndone(running: Running, { number, index, after }: Se
   return expected === after ? [] : [`${which}: found ${after}\nexpected ${expected}`];
 }
 
-// A known limit (docs/guarantees.md): what is undone under such a change is undone all the same.
+// A known limit (docs/guarantees.md): the engine undoes a change although such a later change exists.
 function isUnderUnseen({ orders, standing, unseen }: Running, index: number): boolean {
   const changes = orders.subjects[index]?.changes ?? [];
   const undone = changes.flatMap((planned, number) =>
@@ -177,7 +177,7 @@ async function lastWords({ stage, known }: Running): Promise<string> {
   return (await Promise.all(messages)).join('\n');
 }
 
-/** As a person would who reads what is in the way: the last one first, until all are undone. */
+/** As a person who reads the conflicts would: the last Transaction first, until all are undone. */
 async function undoTheRest(running: Running): Promise<void> {
   const left = (): readonly number[] =>
     running.known.map(({ number }) => number).filter((number) => running.standing.some((set) => set.has(number)));

@@ -1,4 +1,4 @@
-// Several Transactions over the same objects: each is committed when the one before has ended, then they are undone, in any order.
+// Several Transactions over common objects: each is committed when the one before has ended, then they are undone, in any order.
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import type { ChangeType, Kind, Write } from '../../generated/arbitraries.ts';
 

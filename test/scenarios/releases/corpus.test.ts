@@ -89,7 +89,7 @@ async function thereAndBack(t: Test, stage: Stage, name: string, how: How): Prom
       : manifestsOf(name, version, stage.namespace).filter(select);
   const [first, second] = [versionOf('v1'), versionOf('v2')];
   const all = [...first, ...second];
-  // What is left after a failure must not be in the way of others: the rest goes with its namespace.
+  // Leftovers of a failure must not disturb other tests: the rest is deleted with its namespace.
   for (const object of all.filter((one) => !isNamespaced(one))) t.teardown(() => stage.client.delete(pathOf(object)));
   const old = first.filter((object) => !second.map(pathOf).includes(pathOf(object)));
   const dropped = old.map(pathOf);

@@ -12,7 +12,7 @@ const pod = { apiVersion: 'v1', kind: 'Pod' };
 const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
 const containers = [{ name: 'main', image: 'example.org/main' }];
 
-t.test('with the admission of ServiceAccounts', async (t) => {
+t.test('the engine defers dry runs that need a ServiceAccount', async (t) => {
   const plane = await startControlPlane({ serviceAccountAdmission: true, report: () => undefined });
   t.teardown(() => plane.stop());
   process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
@@ -21,7 +21,7 @@ t.test('with the admission of ServiceAccounts', async (t) => {
   const isThere = async (name: string): Promise<boolean> => (await client.get(path(`serviceaccounts/${name}`))).code === 200;
   await waitFor(() => isThere('default'), 'the ServiceAccount of the namespace');
 
-  await t.test('one that is named', async (t) => {
+  await t.test('the dry run of a Pod waits for the ServiceAccount that the Pod names', async (t) => {
     await bothWays(t, stage, {
       name: 'named',
       earlier: change('Create', 'runner', {}, account),
@@ -31,7 +31,7 @@ t.test('with the admission of ServiceAccounts', async (t) => {
     });
   });
 
-  await t.test('another one than is named, or one of another namespace, takes no reason away', async (t) => {
+  await t.test('the dry run does not wait for another ServiceAccount, or one of another namespace', async (t) => {
     const later = change('Create', 'web', { spec: { serviceAccountName: 'absent', containers } }, pod);
     const elsewhere = change('Create', 'absent', {}, { ...account, namespace: 'default' });
     for (const [name, earlier] of [
@@ -44,7 +44,7 @@ t.test('with the admission of ServiceAccounts', async (t) => {
     t.notOk(await isThere('runner'));
   });
 
-  await t.test('the Pod goes before its ServiceAccount, and comes back after it', async (t) => {
+  await t.test('the engine deletes the Pod before its ServiceAccount, and restores it after the ServiceAccount', async (t) => {
     must(await client.create(path('serviceaccounts'), { metadata: { name: 'kept' } }));
     const spec = { serviceAccountName: 'kept', containers, terminationGracePeriodSeconds: 0 };
     must(await client.create(path('pods'), { metadata: { name: 'kept' }, spec }));

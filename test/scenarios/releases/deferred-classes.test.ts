@@ -19,7 +19,7 @@ const withoutEscalation: readonly JsonObject[] = [
   { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], verbs: ['escalate'] },
 ];
 
-t.test('a ClusterRole and what binds it, without the right to grant', async (t) => {
+t.test('the engine applies a ClusterRole and its bindings without the right to grant', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, rules: withoutEscalation });
   const { client, path, namespace } = stage;
   const all = '/apis/rbac.authorization.k8s.io/v1';
@@ -86,7 +86,7 @@ t.test('Services', async (t) => {
       });
     });
 
-  await t.test('a cluster IP that is taken: no dry run refuses it, its turn does', async (t) => {
+  await t.test('the API server refuses a taken cluster IP at the write, not in the dry run', async (t) => {
     const { clusterIP, clusterIPs } = at(await make('keeper', 'ClusterIP'), 'spec') as JsonObject;
     const paths = [path('services/keeper'), path('services/taker')];
     const later = change(
@@ -111,7 +111,7 @@ t.test('Services', async (t) => {
   });
 });
 
-t.test('what names an object that is not there: no dry run refuses it, so no row is needed', async (t) => {
+t.test('no dry run refuses a change that names a missing object', async (t) => {
   const { client, path } = await startStage(t, { withoutLoop: true });
   const admitted = async (where: string, object: JsonObject): Promise<number> =>
     (await client.create(where, object, { dryRun: 'All' })).code;

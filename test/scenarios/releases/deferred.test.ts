@@ -22,7 +22,7 @@ const withoutEscalation: readonly JsonObject[] = [
   { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['escalate'] },
 ];
 
-t.test('a role and what binds it, without the right to grant', async (t) => {
+t.test('the engine applies a role and its binding without the right to grant', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, rules: withoutEscalation });
   const { client, path, namespace } = stage;
   const subjects = [{ kind: 'ServiceAccount', name: 'default', namespace }];
@@ -38,7 +38,7 @@ t.test('a role and what binds it, without the right to grant', async (t) => {
     path(`rbac.authorization.k8s.io/v1/rolebindings/${other}`),
   ];
 
-  await t.test('a role that is not there yet', async (t) => {
+  await t.test('the dry run of a binding waits for its role', async (t) => {
     await bothWays(t, stage, {
       name: 'new-role',
       earlier: change('Create', 'new', rules('configmaps', ['get']), role),
@@ -64,7 +64,7 @@ t.test('a role and what binds it, without the right to grant', async (t) => {
     });
 });
 
-t.test('a CRD that is changed, and its instances', async (t) => {
+t.test('the engine applies a changed CRD and its instances', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
   const group = `${namespace}.example.org`;
@@ -114,7 +114,7 @@ t.test('a CRD that is changed, and its instances', async (t) => {
       });
     });
 
-  await t.test('a version that is not served yet', async (t) => {
+  await t.test('the dry run of an instance waits until its version is served', async (t) => {
     const [plural, name] = ['gained', `gained.${group}`];
     const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     must(await client.create(crds, { ...definition, metadata: { name }, ...crd(plural, [version('v1', before, true)]) }));
@@ -143,11 +143,11 @@ t.test('a CRD that is changed, and its instances', async (t) => {
   });
 });
 
-t.test('a full quota, Services and Pods', async (t) => {
+t.test('the engine defers dry runs that depend on earlier changes', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
 
-  await t.test('one Secret goes, another one comes, under a full quota', async (t) => {
+  await t.test('the engine deletes one Secret and creates another under a full quota', async (t) => {
     must(await client.create(path('secrets'), { metadata: { name: 'old' } }));
     const hard = { 'count/secrets': '1' };
     must(await client.create(path('resourcequotas'), { metadata: { name: 'full' }, spec: { hard } }));
@@ -163,7 +163,7 @@ t.test('a full quota, Services and Pods', async (t) => {
     });
   });
 
-  await t.test('a node port that another Service gives up', async (t) => {
+  await t.test('the engine applies a Service with a node port that another Service releases', async (t) => {
     const ports = (nodePort?: number): JsonObject => ({
       ports: [{ port: 80, protocol: 'TCP', ...(nodePort === undefined ? {} : { nodePort }) }],
     });
@@ -185,7 +185,7 @@ t.test('a full quota, Services and Pods', async (t) => {
     ['PriorityClass', 'scheduling.k8s.io/v1', 'priorityclasses', 'priorityClassName', { value: 7 }],
     ['RuntimeClass', 'node.k8s.io/v1', 'runtimeclasses', 'runtimeClassName', { handler: 'runc' }],
   ] as const)
-    await t.test(`a ${kind} and a Pod that names it`, async (t) => {
+    await t.test(`the engine applies a ${kind} and a Pod that names it`, async (t) => {
       const name = `${namespace}-${kind.toLowerCase()}`;
       const containers = [{ name: 'main', image: 'example.org/main' }];
       await bothWays(t, stage, {
@@ -197,7 +197,7 @@ t.test('a full quota, Services and Pods', async (t) => {
       });
     });
 
-  await t.test('what a policy denies is refused first, whatever stands before it', async (t) => {
+  await t.test('pre-flight first refuses a change that a policy denies, whatever changes precede it', async (t) => {
     const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
     const bindings = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
     const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }];
@@ -227,13 +227,13 @@ t.test('a full quota, Services and Pods', async (t) => {
   });
 });
 
-t.test('what the deferred dry run says in its turn counts', async (t) => {
+t.test('the engine obeys the deferred dry run', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, rules: withoutEscalation });
   const { client, path, namespace } = stage;
   const subjects = [{ kind: 'ServiceAccount', name: 'default', namespace }];
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'late' };
 
-  await t.test('a refusal rolls back, and the change is not sent', async (t) => {
+  await t.test('the engine rolls back if the deferred dry run is refused, and does not send the change', async (t) => {
     const invalid = [{ kind: 'Nonsense', name: 'default' }];
     const changes = [
       change('Create', 'late', { rules: [] }, role),
@@ -246,11 +246,11 @@ t.test('what the deferred dry run says in its turn counts', async (t) => {
     const sent = stage.reports.filter(({ name }) => name === 'invalid').flatMap(({ audit }) => audit);
     t.notOk(
       sent.some(({ resource }) => resource.startsWith('rolebindings')),
-      'the dry run has told, no write was tried',
+      'the dry run showed it, and no write was tried',
     );
   });
 
-  await t.test('what it says is judged: a one-way change is not sent', async (t) => {
+  await t.test('the engine does not send a change that its deferred dry run shows to be irreversible', async (t) => {
     const [group, plural] = [`${namespace}.example.org`, 'frozen'];
     const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     const instances = path(`${group}/v1/${plural}`);
@@ -276,7 +276,7 @@ t.test('what the deferred dry run says in its turn counts', async (t) => {
     t.equal(textAt(must(await client.get(`${instances}/one`)), 'spec', 'a'), 'x');
   });
 
-  await t.test('one that is admitted is sent', async () => {
+  await t.test('the engine sends a change whose deferred dry run is admitted', async () => {
     const changes = [change('Create', 'late', { rules: [] }, role), change('Create', 'late', { roleRef, subjects }, binding)];
     await commit(stage, 'valid', changes);
     await undoAll(stage, 'valid');

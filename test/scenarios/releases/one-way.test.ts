@@ -1,4 +1,4 @@
-// Changes of built-in kinds that nobody can take back are refused first; who allows them sees that their undo is refused.
+// The engine first refuses changes of built-in kinds that cannot be undone; if they are allowed, it refuses their undo.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
@@ -25,7 +25,7 @@ const jobOf = (suspend: boolean, zone: string): JsonObject => ({
   spec: { suspend, template: { spec: { restartPolicy: 'Never', nodeSelector: { zone }, containers } } },
 });
 
-t.test('changes that go one way', async (t) => {
+t.test('pre-flight refuses changes that cannot be undone', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
   const pod = { apiVersion: 'v1', kind: 'Pod', where: path('pods'), object: { spec: { containers } } };
@@ -89,7 +89,7 @@ t.test('changes that go one way', async (t) => {
       t.match(textAt(await undo(stage, `${id}-yes`, partial), 'phase'), 'Failed', 'the API server does not take it back');
     });
 
-  await t.test('what can be set back is no such change', async () => {
+  await t.test('pre-flight admits changes that can be undone', async () => {
     must(await client.create(path('pods'), { metadata: { name: 'plain' }, spec: { containers } }));
     const image = { spec: { containers: [{ name: 'main', image: 'example.org/main:2' }] } };
     await commit(stage, 'plain', [change('Patch', 'plain', image, { apiVersion: 'v1', kind: 'Pod' })]);

@@ -11,11 +11,11 @@ import { change } from '../../support/targets.ts';
 
 const leases = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`;
 
-t.test('what pre-flight and an undo know', async (t) => {
+t.test('pre-flight and an undo judge special cases', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
 
-  await t.test('whether a Role could be put back is tried under its own name, which a policy may want', async (t) => {
+  await t.test('pre-flight tries to recreate a Role under its own name, because a policy may require the name', async (t) => {
     const group = '/apis/admissionregistration.k8s.io/v1';
     const [policies, bindings] = [`${group}/validatingadmissionpolicies`, `${group}/validatingadmissionpolicybindings`];
     const rule = { apiGroups: ['rbac.authorization.k8s.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['roles'] };
@@ -39,7 +39,7 @@ t.test('what pre-flight and an undo know', async (t) => {
     await undoAll(stage, 'named');
   });
 
-  await t.test('a Create over what is being deleted waits for nobody: it is Terminating', async (t) => {
+  await t.test('a Create over an object that is being deleted fails at once with Terminating', async (t) => {
     const finalizers = ['example.org/keeps'];
     must(await client.create(path('configmaps'), { metadata: { name: 'leaving', finalizers } }));
     must(await client.delete(path('configmaps/leaving')));
@@ -48,7 +48,7 @@ t.test('what pre-flight and an undo know', async (t) => {
     t.match((await stepToEnd(stage, 'over')).status, { phase: 'Failed', message: /is being deleted: wait until it is gone/ });
   });
 
-  await t.test('the undo of an Update of what is being deleted gives back all but a finalizer', async (t) => {
+  await t.test('the undo of an Update restores all but a finalizer if the object is being deleted', async (t) => {
     const finalizers = ['example.org/first', 'example.org/second'];
     must(await client.create(path('configmaps'), { metadata: { name: 'going', finalizers }, data: { color: 'blue' } }));
     const content = { metadata: { finalizers: ['example.org/second'] }, data: { color: 'green' } };
@@ -62,7 +62,7 @@ t.test('what pre-flight and an undo know', async (t) => {
     });
   });
 
-  await t.test('an undo that was asked for and has failed says why in Succeeded', async (t) => {
+  await t.test('the condition Succeeded says why a requested undo failed', async (t) => {
     must(await client.create(path('configmaps'), { metadata: { name: 'taken' }, data: { color: 'blue' } }));
     await commit(stage, 'taken', [change('Patch', 'taken', { data: { color: 'green' } })]);
     must(await client.patch(path('configmaps/taken'), { data: { color: 'violet' } }));
@@ -73,7 +73,7 @@ t.test('what pre-flight and an undo know', async (t) => {
     t.equal(textAt(succeeded, 'reason'), 'RollbackConflict');
   });
 
-  await t.test('another object under the name of our lock is named, and not waited for', async (t) => {
+  await t.test('the status names another object under the name of a lock, and the engine does not wait for it', async (t) => {
     const target = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'twin' };
     const name = lockName(target);
     const annotations = { 'tx.janus.io/identity': '|ConfigMap|elsewhere|twin' };

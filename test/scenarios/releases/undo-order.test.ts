@@ -17,7 +17,7 @@ const withoutEscalation: readonly JsonObject[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'create', 'update', 'patch', 'delete'] },
 ];
 
-t.test('a Role and its binding, deleted by who may not grant rights', async (t) => {
+t.test('a ServiceAccount that may not grant rights deletes a Role and its binding', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, rules: withoutEscalation });
   const { client, path, namespace } = stage;
   const pathsOf = (name: string): readonly string[] =>
@@ -35,7 +35,7 @@ t.test('a Role and its binding, deleted by who may not grant rights', async (t) 
     change('Delete', name, undefined, binding),
   ];
 
-  await t.test('both are back after an undo on request', async (t) => {
+  await t.test('an undo on request restores both', async (t) => {
     const before = await make('both');
     await commit(stage, 'both', deletes('both'));
     t.same(await portraits(client, pathsOf('both')), [undefined, undefined]);
@@ -51,7 +51,7 @@ t.test('a Role and its binding, deleted by who may not grant rights', async (t) 
     t.same(await portraits(client, pathsOf('both'), true), before);
   });
 
-  await t.test('a binding whose Role stays away is left, with the reason', async (t) => {
+  await t.test('the undo leaves a binding whose Role is missing, and gives the reason', async (t) => {
     await make('away');
     await commit(stage, 'away', [...deletes('away').slice(1)]);
     const [roles = ''] = pathsOf('away');
@@ -60,7 +60,7 @@ t.test('a Role and its binding, deleted by who may not grant rights', async (t) 
   });
 });
 
-t.test('an instance that only the earlier schema of its CRD admits', async (t) => {
+t.test('the undo restores an instance that only the earlier schema of its CRD admits', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
   const [group, plural] = [`${namespace}.example.org`, 'narrowed'];

@@ -1,5 +1,5 @@
 // Requests survive a crash between any two calls: a run without one counts them, then the engine dies at each in turn, right
-// after the API server has done what it was asked to, and another one goes on. The end is always the same, and it is an end.
+// after the API server has done what it was asked to, and another one goes on. The Transaction always ends, always in one way.
 import t, { type Test } from 'tap';
 import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
@@ -129,7 +129,7 @@ async function isOver({ stage, name, request: { handled, gone } }: Run): Promise
   return isHandled && conditionOf(status, 'Finished') === 'True';
 }
 
-t.test('a crash', async (t) => {
+t.test('another process finishes a Transaction after a crash', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage, { stepDeadline: 2_000, writeTimeout: 1_500 });
   t.jobs = requests.length;

@@ -1,4 +1,4 @@
-// What a Transaction costs whose dry runs are all admitted: each change is tried once and sent once, whatever stands before it.
+// The cost of a Transaction whose dry runs are all admitted: the engine tries and sends each change once, whatever precedes it.
 import t from 'tap';
 import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
 import { must } from '../../support/client.ts';
@@ -8,7 +8,7 @@ import { change, createConfigMaps } from '../../support/targets.ts';
 
 type Noted = Record<'read' | 'tried' | 'sent', string[]>;
 
-/** Notes what concerns targets: what is read, written and tried as the ServiceAccount. */
+/** Notes the requests about targets: the reads, writes and dry runs of the ServiceAccount. */
 function notingTargets(noted: Noted): (cluster: Cluster) => Cluster {
   const describe = ({ verb, location }: Write): string => `${verb} ${location.resource.plural} ${location.name}`;
   return (cluster) => ({
@@ -28,7 +28,7 @@ function notingTargets(noted: Noted): (cluster: Cluster) => Cluster {
   });
 }
 
-t.test('dry runs', async (t) => {
+t.test('the engine sends few dry runs', async (t) => {
   const noted: Noted = { read: [], tried: [], sent: [] };
   const stage = await startStage(t, { withoutLoop: true, wrap: notingTargets(noted), timing: { callBudget: 5_000 } });
   const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
@@ -36,7 +36,7 @@ t.test('dry runs', async (t) => {
     for (const list of Object.values(noted)) list.length = 0;
   });
 
-  await t.test('pairs of the table whose dry runs are admitted are tried once', async (t) => {
+  await t.test('the engine tries a pair of the table once if its dry runs are admitted', async (t) => {
     await createConfigMaps(stage, ['patched', 'updated', 'deleted']);
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' };
     await commit(stage, 'plain', [
@@ -61,7 +61,7 @@ t.test('dry runs', async (t) => {
     t.same([...noted.read].sort(), targets, 'each is read once, in pre-flight');
   });
 
-  await t.test('one that was refused is tried again, and the change before it is not', async (t) => {
+  await t.test('the engine retries a refused dry run, but not the change before it', async (t) => {
     const name = `${stage.namespace}-high`;
     const containers = [{ name: 'main', image: 'example.org/main' }];
     t.teardown(() => stage.client.delete(`/apis/scheduling.k8s.io/v1/priorityclasses/${name}`));

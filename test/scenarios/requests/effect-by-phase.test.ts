@@ -11,7 +11,7 @@ import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 const green = { data: { color: 'green' } };
 const annotation = (name: string, value: string): Record<string, string> => ({ [`tx.janus.io/${name}`]: value });
 
-/** Two changes of objects that nobody else uses. */
+/** Two changes of objects that no other test uses. */
 async function begin(
   stage: Stage,
   name: string,
@@ -39,7 +39,7 @@ async function failUndo(stage: Stage, name: string, path: string): Promise<void>
   await stepToEnd(stage, name);
 }
 
-/** What the last call told of a request that has no effect. */
+/** The Events of the last call about a request that has no effect. */
 function ignoredOf({ reports }: Stage): string {
   const told = reports.at(-1)?.events.filter(({ reason }) => reason === 'RequestIgnored') ?? [];
   return told.map(({ message }) => message).join(' ');
@@ -48,7 +48,7 @@ function ignoredOf({ reports }: Stage): string {
 t.test('requests', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
 
-  await t.test('a retry asked for while it runs waits for the end, and is answered there', async (t) => {
+  await t.test('a retry that is requested during the rollback waits for its end, and is answered then', async (t) => {
     const paths = await begin(stage, 'early', annotation('retry-rollback', 'please'));
     t.match((await stepUntil(stage, 'early', 'Committed')).status, { handledAnnotations: {} });
     const { status } = await step(stage, 'early');
@@ -62,7 +62,7 @@ t.test('requests', async (t) => {
     t.same(await colors(stage, paths), ['green', 'green']);
   });
 
-  await t.test('a retry of what is rolled back already is answered', async (t) => {
+  await t.test('the engine answers a retry of a Transaction that is RolledBack', async (t) => {
     await begin(stage, 'back');
     await stepToEnd(stage, 'back');
     await stage.annotate('back', annotation('request-rollback', 'yes'));
@@ -75,7 +75,7 @@ t.test('requests', async (t) => {
     t.match((await stepToEnd(stage, 'back')).status, { phase: 'RolledBack' });
   });
 
-  await t.test('neither request moves what has failed before anything was applied', async (t) => {
+  await t.test('neither request changes a Transaction that failed before its first write', async (t) => {
     await begin(stage, 'refused', annotation('request-rollback', 'one'));
     t.match((await stepToEnd(stage, 'refused')).status, { phase: 'Failed' });
     await stage.annotate('refused', annotation('retry-rollback', 'two'));
@@ -91,7 +91,7 @@ t.test('requests', async (t) => {
     t.equal((await step(stage, 'refused')).resyncAfterSeconds, 0);
   });
 
-  await t.test('the same value set once more does nothing', async (t) => {
+  await t.test('an unchanged value that is set again has no effect', async (t) => {
     const [path = ''] = await begin(stage, 'once');
     await failUndo(stage, 'once', path);
     must(await stage.client.patch(path, { data: { color: 'green' } }));
@@ -101,7 +101,7 @@ t.test('requests', async (t) => {
     t.same((await stage.read('once')).status, before.status);
   });
 
-  await t.test('a value that was removed meanwhile is a new request, with its effect or its Event', async (t) => {
+  await t.test('a value that was removed and set again is a new request, with its effect or its Event', async (t) => {
     const [path = ''] = await begin(stage, 'twice');
     await failUndo(stage, 'twice', path);
     await stage.annotate('twice', annotation('retry-rollback', 'yes'));
@@ -124,14 +124,14 @@ t.test('requests', async (t) => {
     t.equal(ignoredOf(stage), '', 'it is answered once');
   });
 
-  await t.test('what never had a request is not rewritten when annotations come and go', async (t) => {
+  await t.test('the engine does not rewrite a Transaction without requests when annotations change', async (t) => {
     await begin(stage, 'calm', annotation('automatic-rollback', 'true'));
     const { status } = await stepToEnd(stage, 'calm');
     await removeAnnotations(stage, 'calm');
     t.same((await step(stage, 'calm')).status, status);
   });
 
-  await t.test('a retry waits for locks as long as spec.lockWait says, however long ago the undo failed', async (t) => {
+  await t.test('a retry waits for locks for spec.lockWait, however long ago the undo failed', async (t) => {
     const [path = ''] = await begin(stage, 'patient');
     await failUndo(stage, 'patient', path);
     must(await stage.client.patch(path, { data: { color: 'green' } }));
@@ -153,7 +153,7 @@ t.test('requests', async (t) => {
     t.match((await stepToEnd(stage, 'patient')).phase, 'Failed', 'green is not what had been there');
   });
 
-  await t.test('an undo whose locks cannot be had stays Committed, gives back what it has, and says so', async (t) => {
+  await t.test('a Transaction whose undo gets no locks stays Committed, releases its locks, and says so', async (t) => {
     const paths = await begin(stage, 'unlucky', {}, { lockWait: '1s' });
     const before = await colors(stage, paths);
     await stepToEnd(stage, 'unlucky');
@@ -175,7 +175,7 @@ t.test('requests', async (t) => {
     t.same(await colors(stage, paths), before);
   });
 
-  await t.test('a request that is withdrawn while it waits is forgotten', async (t) => {
+  await t.test('the engine forgets a request that is withdrawn while it waits', async (t) => {
     await begin(stage, 'withdrawn');
     await stepToEnd(stage, 'withdrawn');
     await stage.transaction('another', [change('Patch', 'withdrawn-1', { data: { other: 'yes' } })]);
@@ -193,21 +193,21 @@ t.test('requests', async (t) => {
     await stepToEnd(stage, 'another');
   });
 
-  await t.test('automatic-rollback with another value than true is not there', async (t) => {
+  await t.test('the engine ignores automatic-rollback with another value than true', async (t) => {
     const paths = await begin(stage, 'kept', annotation('automatic-rollback', 'yes'));
     await stepUntil(stage, 'kept', 'Committing');
     await remove(stage, 'kept');
     t.same(await colors(stage, paths), ['green', 'blue']);
   });
 
-  await t.test('automatic-rollback does nothing to what is not deleted, nor to what is Committed', async (t) => {
+  await t.test('automatic-rollback has no effect on a Transaction that is Committed, or that is not deleted', async (t) => {
     const paths = await begin(stage, 'committed', annotation('automatic-rollback', 'true'));
     t.match((await stepToEnd(stage, 'committed')).status, { phase: 'Committed', handledAnnotations: {} });
     await remove(stage, 'committed');
     t.same(await colors(stage, paths), ['green', 'green']);
   });
 
-  await t.test('automatic-rollback may be set after the deletion has begun', async (t) => {
+  await t.test('automatic-rollback takes effect also after the deletion has begun', async (t) => {
     const paths = await begin(stage, 'changed');
     const before = await portraits(stage.client, paths);
     await stepUntil(stage, 'changed', 'Committing');
@@ -217,7 +217,7 @@ t.test('requests', async (t) => {
     t.same(await portraits(stage.client, paths), before);
   });
 
-  await t.test('allow-irreversible admits with the value true alone, and tells so where it is missing', async (t) => {
+  await t.test('allow-irreversible admits only with the value true, and the refusal names the annotation', async (t) => {
     const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
     must(await stage.client.create(stage.path('persistentvolumeclaims'), { metadata: { name: 'claim' }, spec }));

@@ -35,7 +35,7 @@ async function setUp(stage: Stage, name: string): Promise<Prepared> {
   };
 }
 
-t.test('requests', async (t) => {
+t.test('the engine obeys requests', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
 
@@ -57,7 +57,7 @@ t.test('requests', async (t) => {
       t.same(await show(), before);
     });
 
-  await t.test('a Committed one is undone on request, once', async (t) => {
+  await t.test('the engine undoes a Committed Transaction on request, once', async (t) => {
     const { show } = await setUp(stage, 'committed');
     const before = await show();
     await stepToEnd(stage, 'committed');
@@ -73,7 +73,7 @@ t.test('requests', async (t) => {
     t.equal((await step(stage, 'committed')).status.version, settled.status.version, 'it is at rest');
   });
 
-  await t.test('edits of others are kept by an undo', async (t) => {
+  await t.test('an undo keeps edits of other writers', async (t) => {
     const { names } = await setUp(stage, 'edited');
     await stepToEnd(stage, 'edited');
     const [patched = '', updated = ''] = names.map((name) => stage.path(`configmaps/${name}`));
@@ -90,7 +90,7 @@ t.test('requests', async (t) => {
     await stepToEnd(stage, 'edited');
   });
 
-  await t.test('a rollback conflict is at rest, is resolved by hand, and then tried again', async (t) => {
+  await t.test('the engine retries a rollback conflict on request after a user has resolved it', async (t) => {
     const { names, show } = await setUp(stage, 'conflict');
     const before = await show();
     const [path = ''] = names.map((name) => stage.path(`configmaps/${name}`));
@@ -116,12 +116,12 @@ t.test('requests', async (t) => {
     t.match(status, { handledAnnotations: { ...undo('yes'), ...retry('resolved') } });
     const [restored] = await show();
     t.same(withoutManagers(restored), withoutManagers(before[0]), 'its content is as before');
-    t.notMatch(JSON.stringify(restored), /janus/, 'nothing of ours is left');
+    t.notMatch(JSON.stringify(restored), /janus/, 'no trace of the engine is left');
     const { phase } = await stepToEnd(stage, 'conflict');
     t.equal(phase, 'RolledBack');
   });
 
-  await t.test('there is nothing to retry where nothing has failed', async (t) => {
+  await t.test('a retry has no effect if no undo has failed', async (t) => {
     const { show } = await setUp(stage, 'fine');
     await stepToEnd(stage, 'fine');
     const before = await show();

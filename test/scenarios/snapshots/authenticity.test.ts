@@ -1,4 +1,4 @@
-// Snapshots are written once: nobody else's, no second and no edited one is ever restored from.
+// The engine writes each snapshot once. It never restores from a second, an edited or a foreign snapshot.
 import t, { type Test } from 'tap';
 import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
@@ -14,7 +14,7 @@ import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 
 const green = { data: { color: 'green' } };
 
-/** An engine that freezes at a write, after everything has been checked, and wakes up when told. */
+/** An engine that freezes at a write, after all checks, and wakes up when the test says so. */
 function freezing(isMeant: (write: Write) => boolean): {
   readonly wrap: (cluster: Cluster) => Cluster;
   readonly frozen: Promise<void>;
@@ -41,11 +41,11 @@ function isSnapshot({ verb, location }: Write): boolean {
   return verb === 'create' && location.resource.kind === 'ConfigMap' && location.name.includes('-rollback-');
 }
 
-t.test('a frozen engine', async (t) => {
+t.test('an engine freezes at a write and wakes up later', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines: Engines = await openEngines(t, stage);
 
-  await t.test('that wakes up and stores a second snapshot is refused', async (t) => {
+  await t.test('the API server refuses a second snapshot of an engine that wakes up', async (t) => {
     await createConfigMaps(stage, ['a0', 'a1']);
     await stage.transaction('twice', [change('Patch', 'a0', green), change('Patch', 'a1', green)]);
     await stepUntil(stage, 'twice', 'Preparing');
@@ -69,7 +69,7 @@ t.test('a frozen engine', async (t) => {
     t.match(must(await stage.client.get(stage.path('configmaps/a0'))), { data: { color: 'blue', theirs: 'yes' } });
   });
 
-  await t.test('that stores one for a Transaction that is no more leaves nothing for long', async (t) => {
+  await t.test('the engine sweeps a snapshot that was stored for a deleted Transaction', async (t) => {
     await createConfigMaps(stage, ['b0']);
     await stage.transaction('gone', [change('Patch', 'b0', green)]);
     await stepUntil(stage, 'gone', 'Preparing');
@@ -88,10 +88,10 @@ t.test('a frozen engine', async (t) => {
     await waitFor(async () => {
       await sweepSnapshots(cluster, sealer);
       return (await snapshotsIn(stage, 'gone')).length === 0;
-    }, 'the snapshot of nobody to be swept');
+    }, 'the snapshot without a Transaction to be swept');
   });
 
-  await t.test('that wakes up after the end writes no target', async (t) => {
+  await t.test('an engine that wakes up after the end writes no target', async (t) => {
     await createConfigMaps(stage, ['c0']);
     const show = (): Promise<readonly unknown[]> => portraits(stage.client, [stage.path('configmaps/c0')]);
     const before = await show();
@@ -115,10 +115,10 @@ async function snapshotsIn({ client, path, namespace }: Stage, name: string): Pr
   return items.filter((item) => textAt(item, 'metadata', 'annotations', 'tx.janus.io/transaction') === `${namespace}/${name}`);
 }
 
-t.test('a snapshot that somebody has tampered with', async (t) => {
+t.test('a user tampers with a snapshot', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
 
-  await t.test('cannot be edited: it is immutable', async (t) => {
+  await t.test('the API server refuses to edit a snapshot, because it is immutable', async (t) => {
     await createConfigMaps(stage, ['d0']);
     await stage.transaction('edited', [change('Patch', 'd0', green)]);
     await stepUntil(stage, 'edited', 'Prepared');
@@ -127,7 +127,7 @@ t.test('a snapshot that somebody has tampered with', async (t) => {
     await stepToEnd(stage, 'edited');
   });
 
-  await t.test('before the changes: none is made, and it says why', async (t) => {
+  await t.test('the engine makes no change and says why if the snapshot was replaced before the changes', async (t) => {
     await createConfigMaps(stage, ['e0', 'e1']);
     const paths = ['e0', 'e1'].map((name) => stage.path(`configmaps/${name}`));
     const before = await portraits(stage.client, paths);
@@ -139,7 +139,7 @@ t.test('a snapshot that somebody has tampered with', async (t) => {
     t.same(await portraits(stage.client, paths), before);
   });
 
-  await t.test('before an undo: nothing is restored from it, and it says so', async (t) => {
+  await t.test('the engine restores nothing and says so if the snapshot was replaced before the undo', async (t) => {
     await createConfigMaps(stage, ['f0']);
     await stage.transaction('later', [change('Patch', 'f0', green)]);
     await stepToEnd(stage, 'later');
@@ -153,7 +153,7 @@ t.test('a snapshot that somebody has tampered with', async (t) => {
     t.match(must(await stage.client.get(stage.path('configmaps/f0'))), { data: { color: 'green' } });
   });
 
-  await t.test('is left alone where it is somebody else’s from the start', async (t) => {
+  await t.test('the engine leaves a ConfigMap that another writer created under the name of the snapshot', async (t) => {
     await createConfigMaps(stage, ['g0', 'foreign-rollback']);
     const path = stage.path('configmaps/foreign-rollback');
     const before = must(await stage.client.get(path));
@@ -164,7 +164,7 @@ t.test('a snapshot that somebody has tampered with', async (t) => {
   });
 });
 
-/** Deletes the snapshot and makes another one of the same name, with what this person would like to be restored. */
+/** Deletes the snapshot and creates another one under its name, with the contents that this person wants restored. */
 async function exchange(stage: Stage, name: string): Promise<void> {
   const path = await snapshotPath(stage, name);
   const stored = must(await stage.client.get(path));

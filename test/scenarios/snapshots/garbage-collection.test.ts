@@ -27,7 +27,7 @@ t.test('a Transaction whose finalizers were forced off leaves nothing behind for
   await sweepLeases(cluster, engineNamespace);
   await sweepSnapshots(cluster, sealer);
   t.equal((await stage.leases()).length, 1, 'the Lease of a living Transaction stays');
-  t.ok(isList(at(must(await client.get(snapshot)), 'metadata', 'finalizers')), 'and so does the finalizer of its snapshot');
+  t.ok(isList(at(must(await client.get(snapshot)), 'metadata', 'finalizers')), 'the finalizer of its snapshot stays too');
 
   const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/forced`;
   must(await client.delete(path));
@@ -46,7 +46,7 @@ t.test('a Transaction whose finalizers were forced off leaves nothing behind for
   t.equal(textAt(must(await client.get(stage.path('configmaps/app'))), 'data', 'version'), '1');
 });
 
-t.test('a Lease that came to be after its Transaction had given its locks back', async (t) => {
+t.test('the engine deletes a Lease that was created after its Transaction had released its locks', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
   const cluster = createCluster(connectionOf(stage.kubeconfig), { writeTimeout: 10_000 });
@@ -63,7 +63,7 @@ t.test('a Lease that came to be after its Transaction had given its locks back',
   const { labels = {}, annotations = {} } = metadata as JsonObject;
   must(await client.create(leases, { metadata: { name, labels, annotations }, spec: spec ?? {} }));
   await sweepLeases(cluster, engineNamespace);
-  t.same(await stage.leases(), [name], 'a call that takes the locks anew may be about to tell of it');
+  t.same(await stage.leases(), [name], 'a call that takes the locks again may be about to report it');
   const renewTime = new Date(Date.now() - 180_000).toISOString().replace('Z', '000Z');
   must(await client.patch(`${leases}/${name}`, { spec: { renewTime } }));
   await sweepLeases(cluster, engineNamespace);

@@ -1,4 +1,4 @@
-// A ResourceQuota that counts ConfigMaps counts those of the engine: whoever meets it is told how many these are, and which.
+// A ResourceQuota that counts ConfigMaps counts those of the engine: the refusal names these ConfigMaps and their number.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
@@ -12,7 +12,7 @@ const green = { data: { color: 'green' } };
 
 /** Leaves room for so many ConfigMaps more; `resource` is one of the two names by which a quota counts them. */
 async function leaveRoom({ client, path }: Stage, room: number, resource = 'count/configmaps'): Promise<void> {
-  // Kubernetes puts one into each namespace, when it comes to that.
+  // Kubernetes creates one in each namespace, after some time.
   await waitFor(async () => (await client.get(path('configmaps/kube-root-ca.crt'))).code === 200, 'the ConfigMap of Kubernetes');
   const there = (await client.list(path('configmaps'))).items.length;
   const hard = { [resource]: String(there + room) };
@@ -35,7 +35,7 @@ const takes = (stage: Stage, name: string): RegExp =>
   );
 
 for (const resource of ['count/configmaps', 'configmaps'])
-  t.test(`the snapshot takes the last place of ${resource}: the Create that is refused names it`, async (t) => {
+  t.test(`a Create that is refused names the snapshot if the snapshot uses up the quota of ${resource}`, async (t) => {
     const stage = await startStage(t, { withoutLoop: true });
     await createConfigMaps(stage, ['there']);
     await leaveRoom(stage, 1, resource);
@@ -46,12 +46,12 @@ for (const resource of ['count/configmaps', 'configmaps'])
     t.match(
       textAt(status, 'message'),
       takes(stage, 'last-rollback'),
-      'the dry run could not tell: the snapshot is stored after it',
+      'the dry run could not show it: the engine stores the snapshot afterwards',
     );
     t.equal(textAt(must(await stage.client.get(stage.path('configmaps/there'))), 'data', 'color'), 'blue');
   });
 
-t.test('what was deleted finds its place taken: the undo names the snapshot', async (t) => {
+t.test('the undo names the snapshot if the quota has no room for a deleted object', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   await createConfigMaps(stage, ['old', 'other']);
@@ -75,7 +75,7 @@ t.test('what was deleted finds its place taken: the undo names the snapshot', as
   t.equal((await stepToEnd(stage, 'swap')).phase, 'RolledBack');
 });
 
-t.test('a snapshot that finds no place is refused by its own name, and nothing is changed', async (t) => {
+t.test('the refusal names a snapshot that exceeds the quota, and the engine changes nothing', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   await createConfigMaps(stage, ['there']);
   await leaveRoom(stage, 0);
@@ -90,7 +90,7 @@ t.test('a snapshot that finds no place is refused by its own name, and nothing i
   t.same(await stage.leases(), []);
 });
 
-t.test('the second part of a snapshot is refused: the first stays until the Transaction goes', async (t) => {
+t.test('the first part of a snapshot stays until the Transaction is deleted if the second part is refused', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   await Promise.all(['a', 'b'].map((name) => client.create(path('configmaps'), { metadata: { name }, ...bulky() })));

@@ -42,7 +42,7 @@ function findings(places: ReadonlyMap<string, string>, values: readonly string[]
   );
 }
 
-t.test('values of Secrets are told to nobody', async (t) => {
+t.test('the engine shows values of Secrets to no reader', async (t) => {
   const log: string[] = [];
   const stage = await startStage(t, { logTo: { write: (line) => void log.push(line) } });
   const { client } = stage;
@@ -69,7 +69,7 @@ t.test('values of Secrets are told to nobody', async (t) => {
   ]);
   t.match(await stage.finished('good'), { phase: 'Committed' });
 
-  await t.test('the snapshot holds them sealed', async (t) => {
+  await t.test('the snapshot holds sealed values', async (t) => {
     const { data } = await snapshotOf(stage, 'good');
     const entries = isObject(data) ? Object.values(data) : [];
     t.equal(entries.length, 7);
@@ -80,7 +80,7 @@ t.test('values of Secrets are told to nobody', async (t) => {
     );
   });
 
-  await t.test('refusals and conflicts do not quote them', async (t) => {
+  await t.test('refusals and conflicts do not quote the values', async (t) => {
     const label = { metadata: { labels: { value: `${canaryOf('refused')}!` } } };
     await stage.transaction('refused', [
       change('Create', 'odd', { ...label, ...holding(canaryOf('refused')) }, secret),
@@ -99,7 +99,7 @@ t.test('values of Secrets are told to nobody', async (t) => {
     await stage.finished('good');
   });
 
-  await t.test('they come back', async (t) => {
+  await t.test('the undo restores the values', async (t) => {
     for (const path of [
       stage.path('secrets/updated'),
       stage.path('secrets/deleted'),
@@ -110,15 +110,15 @@ t.test('values of Secrets are told to nobody', async (t) => {
     }
   });
 
-  await t.test('and are found nowhere', async (t) => {
+  await t.test('no object and no log contains the values', async (t) => {
     const events = async (): Promise<boolean> => (await client.get(stage.path('events'))).text.includes('RollbackConflict');
-    await waitFor(events, 'the story to be told');
+    await waitFor(events, 'the Events');
     const places = await told(stage, [elsewhere], log);
     places.delete(`/api/v1/namespaces/${elsewhere}/configmaps`);
     t.same(findings(places, Object.values(values)), []);
     t.ok(log.length > 20 && log.some((line) => line.includes('"resource":"secrets"')), 'the log was there to be looked at');
     const targets = new Map([['secrets', (await client.get(stage.path('secrets'))).text]]);
-    t.not(findings(targets, [canaryOf('updated')]).length, 0, 'the search finds what is there');
+    t.not(findings(targets, [canaryOf('updated')]).length, 0, 'the search finds an updated value');
     t.ok(at(await stage.read('good'), 'status', 'rollbackRef'));
   });
 });

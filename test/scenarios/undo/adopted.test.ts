@@ -37,11 +37,11 @@ function showKept(t: Test, status: JsonObject, named: RegExp): void {
   t.match(itemsOf(status)[0], { left: true, error: { reason: 'NotEmpty', message: named } });
 }
 
-t.test('what a created object has adopted', async (t) => {
+t.test('the undo keeps a created object that has adopted older objects', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
 
-  await t.test('ReplicaSets that a Deployment of the same name left behind', async (t) => {
+  await t.test('the undo keeps a Deployment that adopted the ReplicaSets of its predecessor', async (t) => {
     const spec = podsOf('web');
     must(await client.create(path('apps/v1/deployments'), { ...deployment, metadata: { name: 'web' }, spec }));
     const selected = { labelSelector: 'app=web' };
@@ -55,10 +55,10 @@ t.test('what a created object has adopted', async (t) => {
     const status = await failAfter(stage, 'web', created, untilOwned(stage, where, 'Deployment'));
     showKept(t, status, /objects of others would be deleted with it: ReplicaSet web-/);
     t.ok(await isThere(stage, path('apps/v1/deployments/web')), 'the Deployment is there');
-    t.ok(await isThere(stage, path(where)), 'so is the ReplicaSet');
+    t.ok(await isThere(stage, path(where)), 'the ReplicaSet exists too');
   });
 
-  await t.test('claims that a StatefulSet deletes with itself', async (t) => {
+  await t.test('the undo keeps a StatefulSet that would delete older claims', async (t) => {
     const claim = 'persistentvolumeclaims/data-db-0';
     const requests = { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: '1Mi' } } };
     must(await client.create(path('persistentvolumeclaims'), { metadata: { name: 'data-db-0' }, spec: requests }));
@@ -74,10 +74,10 @@ t.test('what a created object has adopted', async (t) => {
     const status = await failAfter(stage, 'db', created, untilOwned(stage, claim, 'StatefulSet'));
     showKept(t, status, /objects of others would be deleted with it: PersistentVolumeClaim data-db-0/);
     t.ok(await isThere(stage, path('apps/v1/statefulsets/db')), 'the StatefulSet is there');
-    t.ok(await isThere(stage, path(claim)), 'so is the claim');
+    t.ok(await isThere(stage, path(claim)), 'the claim exists too');
   });
 
-  await t.test('and what is not older goes with it', async (t) => {
+  await t.test('the undo deletes dependents that are not older than the object', async (t) => {
     const made = change('Create', 'maker', { data: { a: 'b' } });
     const status = await failAfter(stage, 'maker', made, async () => {
       const maker = must(await client.get(path('configmaps/maker')));

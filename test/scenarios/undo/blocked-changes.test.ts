@@ -11,7 +11,7 @@ import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 const green = { data: { color: 'green' } };
 const request = { 'tx.janus.io/request-rollback': 'yes' };
 
-t.test('an object that a finalizer keeps holds up nobody', async (t) => {
+t.test('an object that a finalizer keeps does not delay other Transactions', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   await createConfigMaps(stage, ['first', 'second']);
   const paths = ['first', 'second'].map((name) => stage.path(`configmaps/${name}`));
@@ -39,7 +39,7 @@ t.test('an object that a finalizer keeps holds up nobody', async (t) => {
   t.match((await stepToEnd(stage, 'kept')).status, { phase: 'RolledBack' });
 });
 
-t.test('two that wait are each tried again, and wake nobody meanwhile', async (t) => {
+t.test('the engine finishes one of two blocked undos although the other one stays blocked', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   await createConfigMaps(stage, ['before']);
   const kept = { ...green, metadata: { finalizers: ['test.janus.io/kept'] } };
@@ -67,7 +67,7 @@ function isRestored(status: Json, index: number): boolean {
   return isList(items) && at(items[index], 'rolledBack') === true;
 }
 
-t.test('a denial in the words of a conflict is a denial', async (t) => {
+t.test('the engine treats a denial that reads like a conflict as a denial', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const admission = await startSlowAdmission(stage, t);
   const denials = { 404: 'NotFound', 409: 'Conflict' } as const;
@@ -119,7 +119,7 @@ t.test('a denial in the words of a conflict is a denial', async (t) => {
   }
 });
 
-t.test('a denial in the words of trouble holds up nobody', async (t) => {
+t.test('a denial that reads like an outage delays no other Transaction', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const admission = await startSlowAdmission(stage, t);
   for (const code of [401, 408, 429, 503])

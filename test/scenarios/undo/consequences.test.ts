@@ -27,7 +27,7 @@ async function retried(stage: Stage, name: string): Promise<JsonObject> {
   return (await stepToEnd(stage, name)).status;
 }
 
-t.test('claims that a StatefulSet deletes when it has fewer Pods', async (t) => {
+t.test('a StatefulSet deletes claims when it has fewer Pods', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
   const apps = { apiVersion: 'apps/v1', kind: 'StatefulSet' };
@@ -57,7 +57,7 @@ t.test('claims that a StatefulSet deletes when it has fewer Pods', async (t) => 
   };
   const scale = (name: string, replicas: number): JsonObject => change('Patch', name, { spec: { replicas } }, apps);
 
-  await t.test('refuse the change', async (t) => {
+  await t.test('pre-flight refuses the change because of the claims', async (t) => {
     await make('down', 2);
     await bind('down', 1);
     await refused(t, stage, scale('down', 1), /delete the claims of the Pods that go.*allow-irreversible/);
@@ -66,7 +66,7 @@ t.test('claims that a StatefulSet deletes when it has fewer Pods', async (t) => 
     await waitFor(async () => !(await isThere(stage, claim('down', 1))), 'the claim to go');
   });
 
-  await t.test('keep the replicas of what was Committed, until they are to stay', async (t) => {
+  await t.test('the undo of a Committed change keeps the replicas until the claims are retained', async (t) => {
     await make('up', 1);
     await commit(stage, 'up', [scale('up', 2)]);
     await bind('up', 1);
@@ -82,7 +82,7 @@ t.test('claims that a StatefulSet deletes when it has fewer Pods', async (t) => 
     t.ok(await isThere(stage, claim('up', 1)));
   });
 
-  await t.test('are no reason where nothing is bound, or never was Committed', async (t) => {
+  await t.test('the claims refuse nothing if they are unbound, or if the change never was Committed', async (t) => {
     await make('empty', 1);
     await commit(stage, 'empty', [scale('empty', 2)]);
     await waitFor(() => isThere(stage, claim('empty', 1)), 'the claim');
@@ -91,7 +91,7 @@ t.test('claims that a StatefulSet deletes when it has fewer Pods', async (t) => 
     t.match(await failAfter(stage, 'never', scale('never', 2), () => bind('never', 1)), { phase: 'RolledBack' });
   });
 
-  await t.test('are one where they are older than the Transaction', async (t) => {
+  await t.test('claims that are older than the Transaction refuse the undo', async (t) => {
     await make('older', 1);
     must(await client.create(path('persistentvolumeclaims'), { metadata: { name: 'data-older-1' }, spec: claimSpec }));
     await bind('older', 1);
@@ -101,7 +101,7 @@ t.test('claims that a StatefulSet deletes when it has fewer Pods', async (t) => 
   });
 });
 
-t.test('a volume that no claim is bound to', async (t) => {
+t.test('a change concerns a volume that is bound to no claim', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, namespace } = stage;
   const volumes = '/api/v1/persistentvolumes';
@@ -121,14 +121,14 @@ t.test('a volume that no claim is bound to', async (t) => {
   const policyOf = async (name: string): Promise<string | undefined> =>
     textAt(must(await client.get(`${volumes}/${name}`)), 'spec', 'persistentVolumeReclaimPolicy');
 
-  await t.test('refuses another reclaim policy', async (t) => {
+  await t.test('pre-flight refuses another reclaim policy for the volume', async (t) => {
     const name = await make('kept', 'Retain');
     await release(name);
     await refused(t, stage, change('Patch', name, policy('Delete'), parts), /would delete the volume/);
     t.equal(await policyOf(name), 'Retain');
   });
 
-  await t.test('keeps the policy that it got, if its claim went since', async (t) => {
+  await t.test('the undo keeps the new policy if the claim was deleted since', async (t) => {
     const name = await make('gone', 'Delete');
     await commit(stage, 'gone', [change('Patch', name, policy('Retain'), parts)]);
     await release(name);
@@ -137,7 +137,7 @@ t.test('a volume that no claim is bound to', async (t) => {
   });
 });
 
-t.test('a volume that is to be of another claim', async (t) => {
+t.test('a change binds a volume to another claim', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, namespace } = stage;
   const volumes = '/api/v1/persistentvolumes';
@@ -153,14 +153,14 @@ t.test('a volume that is to be of another claim', async (t) => {
   };
   const renamed = (name: string): JsonObject => change('Patch', name, { spec: { claimRef: { name: 'new' } } }, parts);
 
-  await t.test('is refused where Kubernetes would delete it', async (t) => {
+  await t.test('pre-flight refuses the change of claimRef if Kubernetes would delete the volume', async (t) => {
     await refused(t, stage, renamed(await make('deleted', 'Delete')), /if no claim has that name and uid: its claimRef changes/);
     const retained = await make('retained', 'Retain');
     await commit(stage, 'retained', [renamed(retained)]);
     t.match(await undo(stage, 'retained'), { phase: 'RolledBack' });
   });
 
-  await t.test('keeps its claim in an undo, if it would be deleted since', async (t) => {
+  await t.test('the undo keeps the claim if Kubernetes would delete the volume', async (t) => {
     const name = await make('moved', 'Retain');
     await commit(stage, 'moved', [renamed(name)]);
     must(await client.patch(`${volumes}/${name}`, { spec: { persistentVolumeReclaimPolicy: 'Delete' } }));
@@ -169,7 +169,7 @@ t.test('a volume that is to be of another claim', async (t) => {
   });
 });
 
-t.test('a token Secret stays that of its ServiceAccount', async (t) => {
+t.test('a token Secret keeps its ServiceAccount', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const ofAccount = (name: string): JsonObject => ({ metadata: { annotations: { 'kubernetes.io/service-account.name': name } } });

@@ -31,11 +31,11 @@ function widgets({ namespace }: Stage, plural: string): Widgets {
   return { content, name, path: `${definitions}/${name}`, collection: `/apis/${group}/v1/namespaces/${namespace}/${plural}` };
 }
 
-t.test('what others have put there', async (t) => {
+t.test('the undo keeps contents that other writers have put into a created container', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, namespace } = stage;
 
-  await t.test('an instance of a CustomResourceDefinition that was made here keeps it', async (t) => {
+  await t.test('the undo keeps a created CustomResourceDefinition that has an instance of another writer', async (t) => {
     const { content, name, path: where, collection } = widgets(stage, 'gadgets');
     t.teardown(() => client.delete(where));
     const kind = { apiVersion: `${namespace}.example.org/v1`, kind: 'Gadgets' };
@@ -57,7 +57,7 @@ t.test('what others have put there', async (t) => {
     t.equal((await client.get(where)).code, 404, 'once they have taken it away, it goes');
   });
 
-  await t.test('instances of ours that others have changed keep it too', async (t) => {
+  await t.test('the undo keeps a CustomResourceDefinition whose instances other writers have changed', async (t) => {
     const { content, name, path: where, collection } = widgets(stage, 'gizmos');
     t.teardown(() => client.delete(where));
     const kind = { apiVersion: `${namespace}.example.org/v1`, kind: 'Gizmos' };
@@ -71,7 +71,7 @@ t.test('what others have put there', async (t) => {
     t.match(must(await client.get(`${collection}/ours`)), { spec: { a: 1, b: 2 } });
   });
 
-  await t.test('a Namespace in which others have changed what was made here', async (t) => {
+  await t.test('the undo keeps a created Namespace with created objects that other writers have changed', async (t) => {
     const tenant = `${namespace}-tenant`;
     t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
     await commit(stage, 'tenant', [
@@ -88,7 +88,7 @@ t.test('what others have put there', async (t) => {
     t.equal((await client.get(`/api/v1/namespaces/${tenant}/configmaps/ours`)).code, 200);
   });
 
-  await t.test('a label of others on a Namespace that was made here', async (t) => {
+  await t.test('the undo keeps a created Namespace that another writer has labelled', async (t) => {
     const tenant = `${namespace}-labelled`;
     t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
     await commit(stage, 'labelled', [change('Create', tenant, {}, { kind: 'Namespace' })]);
@@ -102,7 +102,7 @@ t.test('what others have put there', async (t) => {
   });
 });
 
-t.test('a CustomResourceDefinition that was just created is rewritten by the API server: no conflict', async (t) => {
+t.test('the API server rewrites a new CustomResourceDefinition without a conflict', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
   for (const type of ['Update', 'Patch', 'Delete'] as const) {

@@ -1,6 +1,6 @@
 // An undo writes twice: the content, then who owns it. The engine dies before and after each of its writes, and somebody else
 // writes at that very point, by the death of the engine or between two writes of a living one. In the end the object is as if
-// there had never been a Transaction: as its twin, which nobody but that somebody has touched, managedFields included.
+// there had never been a Transaction: as its twin, which only the other writer has touched, managedFields included.
 import t, { type Test } from 'tap';
 import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
@@ -23,7 +23,7 @@ const acts: Readonly<Record<string, Act>> = {
     client.patch(path, { metadata: { annotations: { seen: 'yes' } } }, 'merge', by('their-tool')),
   'another field of a former owner': ({ client }, path) =>
     client.patch(path, { data: { more: 'yes' } }, 'merge', by('kubectl-create')),
-  'the same field again': ({ client }, path) => client.patch(path, { data: { color: 'red' } }, 'merge', by('their-tool')),
+  'our field again': ({ client }, path) => client.patch(path, { data: { color: 'red' } }, 'merge', by('their-tool')),
 };
 
 interface Point {
@@ -147,13 +147,13 @@ async function writeInBetween(t: Test, run: Run, name: string): Promise<void> {
 }
 
 /**
- * Who overwrites our value before our first write makes a conflict. And where the status does not tell yet that all is undone, some
- * writes after our last one cannot be told from writes before it, or from somebody else's creation: they are conflicts too.
+ * A writer that overwrites our value before our first write causes a conflict. If the status does not yet show a complete undo, some
+ * writes after our last write look like earlier writes, or like a creation by another writer: they are conflicts too.
  */
 function isPossible(what: string, { type, point }: Run): boolean {
   // Its annotation makes the map of annotations, which without it the other one would make, and own.
   if (type === 'Apply' && what === 'an annotation' && point.side === 'before') return false;
-  if (what === 'the same field again') return point.write === 1 && point.side === 'after';
+  if (what === 'our field again') return point.write === 1 && point.side === 'after';
   return type !== 'Delete' || point.write === 1 || what === 'an annotation';
 }
 
@@ -171,7 +171,7 @@ function casesOf(run: Run, name: string): readonly Case[] {
   ];
 }
 
-t.test('half restored', async (t) => {
+t.test('the undo goes on after a crash between two writes', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   const cases = (['Update', 'Patch', 'Delete', 'Apply'] as const).flatMap((type) =>

@@ -35,7 +35,7 @@ async function showKept(t: Test, stage: Stage, name: string, { where, theirs, na
   t.match(status, { phase: 'Failed' });
   t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: named } });
   t.ok(await isThere(stage, where), 'what was made here is there');
-  t.ok(await isThere(stage, theirs), 'so is what they have');
+  t.ok(await isThere(stage, theirs), 'the objects that it owns exist too');
   must(await stage.client.delete(theirs));
   await waitFor(async () => (await stage.client.get(theirs)).code === 404, 'what they have to be gone');
   await stage.annotate(name, { 'tx.janus.io/retry-rollback': 'yes' });
@@ -48,18 +48,18 @@ async function fleet({ client, path }: Stage): Promise<JsonObject> {
   return waitFor(async () => (await client.list(path('apps/v1/replicasets'), selected)).items[0], 'the ReplicaSet');
 }
 
-t.test('what is hung on it', async (t) => {
+t.test('the undo keeps a created object that has dependents of other writers', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
 
-  await t.test('by naming it as owner', async (t) => {
+  await t.test('the undo keeps an object that a ConfigMap of another writer names as owner', async (t) => {
     await commit(stage, 'owner', [change('Create', 'owner', { data: { a: 'b' } })]);
     const where = path('configmaps/owner');
     const theirs = await hangOn(stage, 'theirs', must(await client.get(where)));
     await showKept(t, stage, 'owner', { where, theirs, named: /objects of others would be deleted with it: ConfigMap theirs$/ });
   });
 
-  await t.test('as its controller, which made it of it', async (t) => {
+  await t.test('the undo deletes dependents that the controller of the object created', async (t) => {
     await commit(stage, 'controlled', [change('Create', 'controlled', { data: { a: 'b' } })]);
     const made = await hangOn(stage, 'made', must(await client.get(path('configmaps/controlled'))), { controller: true });
     await undoAll(stage, 'controlled');
@@ -67,7 +67,7 @@ t.test('what is hung on it', async (t) => {
     t.ok(true);
   });
 
-  await t.test('below what its own controllers made', async (t) => {
+  await t.test('the undo keeps an object if a dependent of its dependents belongs to another writer', async (t) => {
     const containers = [{ name: 'web', image: 'example.org/web' }];
     const labels = { app: 'fleet' };
     const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
@@ -84,7 +84,7 @@ t.test('what is hung on it', async (t) => {
     await waitFor(async () => !(await isThere(stage, set)), 'the ReplicaSet to go', collected);
   });
 
-  await t.test('as its token', async (t) => {
+  await t.test('the undo keeps a ServiceAccount that has a token Secret of another writer', async (t) => {
     const annotations = { 'kubernetes.io/service-account.name': 'robot' };
     const token = { type: 'kubernetes.io/service-account-token', metadata: { annotations } };
     await commit(stage, 'robot', [change('Create', 'robot', {}, account)]);
@@ -100,7 +100,7 @@ t.test('what is hung on it', async (t) => {
     t.equal((await client.get(path('secrets/own'))).code, 404);
   });
 
-  await t.test('as its Endpoints', async (t) => {
+  await t.test('the undo keeps a Service that has Endpoints of another writer', async (t) => {
     await commit(stage, 'service', [change('Create', 'by-hand', ports, service)]);
     must(await client.create(path('endpoints'), { metadata: { name: 'by-hand' }, subsets }));
     const [where, theirs] = [path('services/by-hand'), path('endpoints/by-hand')];
@@ -120,7 +120,7 @@ t.test('what is hung on it', async (t) => {
     }
   });
 
-  await t.test('its own Endpoints, written to by others, before it is their turn', async (t) => {
+  await t.test('the undo handles created Endpoints that other writers have changed', async (t) => {
     await commit(stage, 'shared', [
       change('Create', 'shared', { subsets }, endpoints),
       change('Create', 'shared', ports, service),
@@ -133,7 +133,7 @@ t.test('what is hung on it', async (t) => {
   });
 });
 
-t.test('a claim and its volume', async (t) => {
+t.test('a Transaction creates a claim, and Kubernetes binds it to a volume', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
   const resources = { requests: { storage: '1Gi' } };
@@ -141,7 +141,7 @@ t.test('a claim and its volume', async (t) => {
   const where = path('persistentvolumeclaims/data');
   const bind = async (at: string): Promise<void> => void must(await client.patch(`${at}/status`, { status: { phase: 'Bound' } }));
 
-  await t.test('a claim is deleted again by the rollback of what never was Committed', async (t) => {
+  await t.test('the rollback of a Transaction that never was Committed deletes the claim', async (t) => {
     await stage.transaction('running', [change('Create', 'data', content, claim), change('Create', 'more', { data: {} })]);
     await waitFor(async () => {
       await step(stage, 'running');
@@ -153,7 +153,7 @@ t.test('a claim and its volume', async (t) => {
     t.equal((await client.get(where)).code, 404);
   });
 
-  await t.test('and is left once it was', async (t) => {
+  await t.test('the undo of a Committed Transaction leaves the claim', async (t) => {
     await commit(stage, 'bound', [change('Create', 'data', content, claim)]);
     await bind(where);
     const status = await undo(stage, 'bound', partial);
@@ -161,7 +161,7 @@ t.test('a claim and its volume', async (t) => {
     t.ok(await isThere(stage, where));
   });
 
-  await t.test('but for one that nothing is bound to', async (t) => {
+  await t.test('the undo of a Committed Transaction deletes an unbound claim', async (t) => {
     must(await client.delete(where));
     await waitFor(async () => (await client.get(where)).code === 404, 'the claim to be gone');
     await commit(stage, 'unbound', [change('Create', 'data', content, claim)]);
@@ -169,7 +169,7 @@ t.test('a claim and its volume', async (t) => {
     t.equal((await client.get(where)).code, 404);
   });
 
-  await t.test('a volume that a claim of others is bound to is left', async (t) => {
+  await t.test('the undo leaves a volume that is bound to a claim of another writer', async (t) => {
     const name = `${namespace}-volume`;
     const theirs = must(await client.create(path('persistentvolumeclaims'), { metadata: { name: 'theirs' }, ...content }));
     const claimRef = { namespace, name: 'theirs', uid: at(theirs, 'metadata', 'uid') ?? '' };
@@ -206,7 +206,7 @@ t.test('a claim and its volume', async (t) => {
   });
 });
 
-t.test('what is in a Namespace that was made here', async (t) => {
+t.test('the undo of a created Namespace keeps contents of other writers', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, namespace } = stage;
   const elsewhere = must(
@@ -254,7 +254,7 @@ t.test('what is in a Namespace that was made here', async (t) => {
     ['ConfigMap', 'configmaps', 'kube-root-ca.crt'],
     ['ServiceAccount', 'serviceaccounts', 'default'],
   ] as const)
-    await t.test(`controlled by the ${kind} that Kubernetes puts there`, async (t) => {
+    await t.test(`an object that the ${kind} of Kubernetes controls keeps the Namespace`, async (t) => {
       const tenant = `${namespace}-${collection}`;
       t.teardown(() => client.delete(`/api/v1/namespaces/${tenant}`));
       await commit(stage, collection, [change('Create', tenant, {}, { kind: 'Namespace' })]);
@@ -268,7 +268,7 @@ t.test('what is in a Namespace that was made here', async (t) => {
       t.match(itemsOf(status)[0], { error: { reason: 'NotEmpty', message: /ConfigMap theirs/ } });
     });
 
-  await t.test('instances of other kinds that are called as those of Kubernetes', async (t) => {
+  await t.test('instances of other kinds with the names of objects of Kubernetes keep the Namespace', async (t) => {
     const group = `${namespace}.example.org`;
     for (const [kind, plural] of [
       ['Event', 'events'],

@@ -83,7 +83,7 @@ t.test('a CA bundle that somebody fills in', async (t) => {
         t.same(await bundles(name), [['one.example.com', bundle]], type);
         const object = must(await client.get(`${where}/${name}`));
         t.match(at(object, 'webhooks'), [{ failurePolicy: 'Fail' }]);
-        t.notMatch(JSON.stringify(object), /two\.example\.com|janus/, 'nobody owns what is gone');
+        t.notMatch(JSON.stringify(object), /two\.example\.com|janus/, 'no manager owns a removed field');
       }
     });
 

@@ -144,18 +144,22 @@ inBothOrders('a webhook configuration that others have changed', 'answering', as
   );
 });
 
-inBothOrders('a Secret that the program has filled needs nobody', 'filled', async (t, stage, name, inOrder) => {
-  const parts = program(stage, name);
-  const names = inOrder(Object.keys(parts));
-  t.teardown(() => stage.client.delete(parts.webhook?.path ?? ''));
-  const changes = names.map((one) => changeOf(parts, one));
-  const status = await failAfter(stage, name, changes, async () =>
-    must(await patchTheirs(stage, parts.secret?.path ?? '', { data: { 'tls.key': 'YQ==' } })),
-  );
-  t.match(status, { phase: 'Failed' });
-  const undone = Object.fromEntries(names.map((one) => [one, 'undone']));
-  t.same(await outcome(stage, parts, names, status), { ...undone, secret: 'ForeignContent' });
-});
+inBothOrders(
+  'the undo of a Secret that its program has filled needs no other object',
+  'filled',
+  async (t, stage, name, inOrder) => {
+    const parts = program(stage, name);
+    const names = inOrder(Object.keys(parts));
+    t.teardown(() => stage.client.delete(parts.webhook?.path ?? ''));
+    const changes = names.map((one) => changeOf(parts, one));
+    const status = await failAfter(stage, name, changes, async () =>
+      must(await patchTheirs(stage, parts.secret?.path ?? '', { data: { 'tls.key': 'YQ==' } })),
+    );
+    t.match(status, { phase: 'Failed' });
+    const undone = Object.fromEntries(names.map((one) => [one, 'undone']));
+    t.same(await outcome(stage, parts, names, status), { ...undone, secret: 'ForeignContent' });
+  },
+);
 
 inBothOrders('a changed Deployment that stays keeps what it was changed for', 'hotfix', async (t, stage, name, inOrder) => {
   const { client, path } = stage;
@@ -206,7 +210,7 @@ inBothOrders('what waits holds up what it needs, and nothing else', 'waiting', a
   await stage.transaction(name, changes, { spec: { timeout: '10m' } });
   await stepToEnd(stage, name);
   await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
-  await stepTo(stage, name, 'what is not needed to be undone', ({ status }) => {
+  await stepTo(stage, name, 'the undo of the objects that no other object needs', ({ status }) => {
     const item = itemsOf(status)[names.indexOf('unrelated')];
     return item?.rolledBack === true;
   });

@@ -12,7 +12,7 @@ import { change, createConfigMaps } from '../../support/targets.ts';
 const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '12345678-1234-1234-1234-123456789012' };
 const blue = { data: { color: 'blue' } };
 
-/** The garbage collector has come by: it has taken what names nobody as owner. */
+/** The garbage collector has come by: it has deleted each object whose only owner is missing. */
 async function collectGarbage({ client, path }: Stage, name: string): Promise<void> {
   must(await client.create(path('configmaps'), { metadata: { name, ownerReferences: [nobody] } }));
   await waitFor(async () => (await client.get(path(`configmaps/${name}`))).code === 404, 'the garbage collector');
@@ -36,13 +36,13 @@ t.test('a token Secret that was deleted before its ServiceAccount comes back, as
   const before = await token();
   const tokenOnly = change('Delete', 'token', undefined, { kind: 'Secret' });
 
-  await t.test('alone, it is the same', async (t) => {
+  await t.test('the undo of the ServiceAccount alone keeps the token', async (t) => {
     await commit(stage, 'alone', [tokenOnly]);
     await undoAll(stage, 'alone');
     t.same(at(await token(), 'data'), at(before, 'data'));
   });
 
-  await t.test('with it, it is made anew', async (t) => {
+  await t.test('the undo of both recreates the token', async (t) => {
     await commit(stage, 'both', [tokenOnly, change('Delete', 'robot', undefined, { kind: 'ServiceAccount' })]);
     const status = await undoAll(stage, 'both');
     t.match(itemsOf(status)[0], { note: /it gets a new token: its ServiceAccount was recreated or cannot be read$/ });
@@ -53,7 +53,7 @@ t.test('a token Secret that was deleted before its ServiceAccount comes back, as
     t.not(at(await token(), 'data', 'token'), at(before, 'data', 'token'));
   });
 
-  await t.test('while the ServiceAccount is not there, it is waited for', async (t) => {
+  await t.test('the undo waits while the ServiceAccount does not exist', async (t) => {
     await commit(stage, 'waiting', [tokenOnly]);
     must(await client.delete(path('serviceaccounts/robot')));
     await waitFor(async () => (await client.get(path('serviceaccounts/robot'))).code === 404, 'it to be gone');
@@ -66,14 +66,14 @@ t.test('a token Secret that was deleted before its ServiceAccount comes back, as
   });
 });
 
-t.test('an owner that is not there', async (t) => {
+t.test('a change names an owner that does not exist', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   await createConfigMaps(stage, ['target', 'owner', 'owned']);
   const owned = { metadata: { ownerReferences: [nobody] } };
   const updated = { ...blue, ...owned };
 
-  await t.test('is refused where it is being deleted', async (t) => {
+  await t.test('pre-flight refuses an owner that is being deleted', async (t) => {
     must(await client.create(path('configmaps'), { metadata: { name: 'leaving', finalizers: ['example.org/held'] } }));
     const leaving = must(await client.get(path('configmaps/leaving')));
     must(await client.delete(path('configmaps/leaving')));
@@ -89,7 +89,7 @@ t.test('an owner that is not there', async (t) => {
     ['update', change('Update', 'target', updated)],
     ['create', change('Create', 'made', updated)],
   ] as const)
-    await t.test(`is refused in a change of type ${name}`, async (t) => {
+    await t.test(`pre-flight refuses the owner in a change of type ${name}`, async (t) => {
       await stage.transaction(name, [one]);
       const { status } = await stepToEnd(stage, name);
       const message =
@@ -100,7 +100,7 @@ t.test('an owner that is not there', async (t) => {
       t.ok(await isThere(stage, path('configmaps/target')));
     });
 
-  await t.test('since the same Transaction deletes it before, is refused as well', async (t) => {
+  await t.test('pre-flight refuses an owner that an earlier change of this Transaction deletes', async (t) => {
     const owner = must(await client.get(path('configmaps/owner')));
     const given = { metadata: { ownerReferences: [ownerOf({ apiVersion: 'v1', kind: 'ConfigMap', ...owner })] } };
     await stage.transaction('deleted', [change('Delete', 'owner'), change('Patch', 'target', given)]);
@@ -111,7 +111,7 @@ t.test('an owner that is not there', async (t) => {
   });
 });
 
-t.test('an owner that the ServiceAccount may not read', async (t) => {
+t.test('the ServiceAccount may not read an owner', async (t) => {
   const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete'];
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs }];
   const stage = await startStage(t, { withoutLoop: true, rules });
@@ -120,7 +120,7 @@ t.test('an owner that the ServiceAccount may not read', async (t) => {
   const ownerReferences = [ownerOf({ apiVersion: 'v1', kind: 'Secret', ...owner })];
   must(await client.create(path('configmaps'), { metadata: { name: 'child', ownerReferences }, ...blue }));
 
-  await t.test('is given to no object', async (t) => {
+  await t.test('pre-flight refuses to set an owner that the ServiceAccount may not read', async (t) => {
     await createConfigMaps(stage, ['target']);
     await stage.transaction('given', [change('Patch', 'target', { metadata: { ownerReferences } })]);
     const { status } = await stepToEnd(stage, 'given');
@@ -131,7 +131,7 @@ t.test('an owner that the ServiceAccount may not read', async (t) => {
     t.equal(causeOf(status), 'Forbidden');
   });
 
-  await t.test('is left out where an object comes back: it may be gone', async (t) => {
+  await t.test('the undo omits an owner that it cannot read, because the owner may be gone', async (t) => {
     await commit(stage, 'child', [change('Delete', 'child')]);
     must(await client.delete(path('secrets/owner')));
     const status = await undoAll(stage, 'child');

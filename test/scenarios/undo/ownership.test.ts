@@ -14,12 +14,12 @@ const paused = {
   template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'example.org/web:1' }] } },
 };
 
-t.test('ownership', async (t) => {
+t.test('an undo restores the owners of fields', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
 
   for (const type of ['Update', 'Patch'] as const)
-    await t.test(`taken by ${type} from one that applies and from one that updates`, async (t) => {
+    await t.test(`the undo of ${type} gives fields back to a manager that applied and to one that updated`, async (t) => {
       const name = `taken-${type}`.toLowerCase();
       await createConfigMaps(stage, [name]);
       const before = await portrait(stage, path(`configmaps/${name}`));
@@ -30,7 +30,7 @@ t.test('ownership', async (t) => {
       t.same(await portrait(stage, path(`configmaps/${name}`)), before);
     });
 
-  await t.test('an undo gives nothing to whom others have taken it from', async (t) => {
+  await t.test('an undo gives no field back to a manager that lost it to another writer', async (t) => {
     await createConfigMaps(stage, ['passed-on']);
     await commit(stage, 'passed-on', [change('Patch', 'passed-on', { data: { extra: 'ours' } })]);
     const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'passed-on' }, data: { applied: 'theirs' } };
@@ -41,7 +41,7 @@ t.test('ownership', async (t) => {
     t.same(found.data, { applied: 'theirs', color: 'blue' });
   });
 
-  await t.test('an owner in between keeps its entry, with every field that it has set', async (t) => {
+  await t.test('a manager that wrote between change and undo keeps its entry, with every field that it set', async (t) => {
     await createConfigMaps(stage, ['joined']);
     await commit(stage, 'joined', [change('Patch', 'joined', { data: { color: 'green', extra: 'ours' } })]);
     const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'joined' }, data: { theirs: 'yes', applied: 'yes' } };
@@ -49,12 +49,12 @@ t.test('ownership', async (t) => {
     await undoAll(stage, 'joined');
     const found = must(await client.get(path('configmaps/joined')));
     t.same(managerNames(found).toSorted(), ['gitops', 'joiner', 'kubectl-create']);
-    // Applying less takes away what nobody else has: so the API server shows what it takes for theirs.
+    // Applying less removes the fields that have no other owner: so the API server shows which fields it counts as theirs.
     must(await client.apply(path('configmaps/joined'), { ...theirs, data: {} }, { fieldManager: 'joiner' }));
     t.same(must(await client.get(path('configmaps/joined'))).data, { applied: 'yes', color: 'blue' });
   });
 
-  await t.test('replicas that were set through the scale subresource', async (t) => {
+  await t.test('the undo restores replicas that were set through the scale subresource', async (t) => {
     const deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
     const where = path('apps/v1/deployments/scaled');
     must(await client.create(path('apps/v1/deployments'), { ...deployment, metadata: { name: 'scaled' }, spec: paused }));
@@ -70,7 +70,7 @@ t.test('ownership', async (t) => {
   });
 
   for (const type of ['Update', 'Patch'] as const)
-    await t.test(`fields that were set through another version of the API, by ${type}`, async (t) => {
+    await t.test(`the undo of ${type} restores fields that were set through another version of the API`, async (t) => {
       const name = `versions-${type}`.toLowerCase();
       const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'none' };
       const spec = { scaleTargetRef, maxReplicas: 5, targetCPUUtilizationPercentage: 50 };
@@ -92,7 +92,7 @@ t.test('ownership', async (t) => {
       t.same(await show(), before);
     });
 
-  await t.test('who overwrites a field of ours through another version of the API is seen all the same', async (t) => {
+  await t.test('the undo sees a writer that overwrites an applied field through another version of the API', async (t) => {
     const kind = { kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v2' };
     const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'none' };
     const cpu = (averageUtilization: number): JsonObject => ({

@@ -52,11 +52,11 @@ async function serve(t: Test, { client, namespace }: Stage, plural: string, ...f
   };
 }
 
-t.test('values in fields that a CRD loses', async (t) => {
+t.test('a CRD loses fields that hold values', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client } = stage;
 
-  await t.test('refuse a change', async (t) => {
+  await t.test('pre-flight refuses the change', async (t) => {
     const kind = await serve(t, stage, 'gears', 'size', 'color');
     await commit(stage, 'unused', [kind.changed('Update', 'size', 'color', 'shape')]);
     await kind.paint();
@@ -72,7 +72,7 @@ t.test('values in fields that a CRD loses', async (t) => {
     await waitFor(async () => (await kind.color()) === undefined, 'the API server to drop the value');
   });
 
-  await t.test('leave the CRD in an undo, until they are gone', async (t) => {
+  await t.test('an undo leaves the CRD until the values are removed', async (t) => {
     const kind = await serve(t, stage, 'wheels', 'size');
     await commit(stage, 'adds', [kind.changed('Patch', 'size', 'color')]);
     await kind.paint();
@@ -89,7 +89,7 @@ t.test('values in fields that a CRD loses', async (t) => {
     t.match((await stepToEnd(stage, 'adds')).status, { phase: 'RolledBack', message });
   });
 
-  await t.test('refuse the undo as a whole, also where the object is a target of the same Transaction', async (t) => {
+  await t.test('the values block the whole undo, even if their object is a target of this Transaction', async (t) => {
     const kind = await serve(t, stage, 'cogs', 'size');
     await kind.make();
     const labels = (seen: string) => change('Patch', 'one', { metadata: { labels: { seen } } }, kind.parts);
@@ -103,7 +103,7 @@ t.test('values in fields that a CRD loses', async (t) => {
     t.match((await stepToEnd(stage, 'both')).status, { phase: 'RolledBack' });
   });
 
-  await t.test('are no reason where they are defaults', async (t) => {
+  await t.test('default values do not block the undo', async (t) => {
     const kind = await serve(t, stage, 'nuts', 'size');
     await kind.make();
     const plain = { size: text };
@@ -124,7 +124,7 @@ t.test('values in fields that a CRD loses', async (t) => {
     t.match((await stepToEnd(stage, 'defaults')).status, { phase: 'RolledBack' });
   });
 
-  await t.test('leave the CRD in an undo that closes a map', async (t) => {
+  await t.test('an undo that closes a map leaves the CRD', async (t) => {
     const kind = await serve(t, stage, 'screws', 'size');
     await kind.make();
     const env = (schema: JsonObject): JsonObject => ({ size: text, env: { type: 'object', ...schema } });
@@ -137,7 +137,7 @@ t.test('values in fields that a CRD loses', async (t) => {
     t.match(itemsOf(left)[0], { left: true, error: { reason: 'NotEmpty', message: /would be lost: Kscrew \S*one; / } });
   });
 
-  await t.test('are no reason where the undo takes no field away', async (t) => {
+  await t.test('the values do not block an undo that removes no field', async (t) => {
     const kind = await serve(t, stage, 'bolts', 'size');
     await commit(stage, 'label', [kind.labelled()]);
     must(await client.patch(`${definitions}/${kind.name}`, kind.content('size', 'color')));

@@ -30,11 +30,11 @@ function withoutUid(shown: JsonObject, object: JsonObject): string {
   return JSON.stringify(shown).replaceAll(textAt(object, 'metadata', 'uid') ?? '', 'its uid');
 }
 
-t.test('kinds that do not come back by themselves', async (t) => {
+t.test('the engine recreates kinds with generated fields', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
 
-  await t.test('a Job, whose selector and labels hold its uid', async (t) => {
+  await t.test('the undo recreates a Job whose selector and labels hold its uid', async (t) => {
     const where = await createJob(stage, 'job', true);
     await waitFor(async () => at(must(await client.get(where)), 'status', 'conditions') !== undefined, 'its controller');
     const show = async (): Promise<string> =>
@@ -46,7 +46,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
     t.equal(await show(), before);
   });
 
-  await t.test('a Job that brings its own selector', async (t) => {
+  await t.test('the undo recreates a Job that has its own selector', async (t) => {
     const selector = { matchLabels: { own: 'selector' } };
     const plain = withPath(jobSpec(true), ['template', 'metadata', 'labels'], { own: 'selector' });
     const spec = { ...plain, manualSelector: true, selector };
@@ -57,7 +57,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
     t.same(await portrait(stage, path('batch/v1/jobs/manual'), true), before);
   });
 
-  await t.test('a Job with Pods takes them along: refused, or opted in', async (t) => {
+  await t.test('the deletion of a Job also deletes its Pods: it needs an opt-in', async (t) => {
     const where = await createJob(stage, 'busy', false);
     const pods = async (): Promise<readonly JsonObject[]> =>
       (await client.list(path('pods'), { labelSelector: 'job-name=busy' })).items;
@@ -75,7 +75,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
     t.match(must(await client.get(where)), { metadata: { labels: { mine: 'yes' } }, spec: { suspend: false } });
   });
 
-  await t.test('a Service keeps its clusterIP and its node ports', async (t) => {
+  await t.test('a recreated Service keeps its clusterIP and its node ports', async (t) => {
     const spec = { type: 'NodePort', selector: { app: 'web' }, ports: [{ port: 80 }] };
     must(await client.create(path('services'), { ...service, metadata: { name: 'web' }, spec }));
     const before = await portrait(stage, path('services/web'), true);
@@ -85,7 +85,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
     t.same(await portrait(stage, path('services/web'), true), before);
   });
 
-  await t.test('a Service whose clusterIP somebody has taken meanwhile is told', async (t) => {
+  await t.test('the status names a Service whose clusterIP another Service has taken meanwhile', async (t) => {
     must(await client.create(path('services'), { ...service, metadata: { name: 'robbed' }, spec: { ports: [{ port: 80 }] } }));
     const clusterIP = textAt(must(await client.get(path('services/robbed'))), 'spec', 'clusterIP') ?? '';
     await commit(stage, 'robbed', [change('Delete', 'robbed', undefined, service)]);
@@ -103,7 +103,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
     t.match(await stepToEnd(stage, 'robbed'), { phase: 'RolledBack' });
   });
 
-  await t.test('a Service that somebody has made again, with another clusterIP, is the same Service', async (t) => {
+  await t.test('the engine accepts a Service that a user recreated with another clusterIP', async (t) => {
     const spec = { selector: { app: 'again' }, ports: [{ port: 80 }] };
     must(await client.create(path('services'), { ...service, metadata: { name: 'again' }, spec }));
     await commit(stage, 'again', [change('Delete', 'again', undefined, service)]);
@@ -114,7 +114,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
     t.equal(textAt(must(await client.get(path('services/again'))), 'metadata', 'uid'), theirs, 'and is left alone');
   });
 
-  await t.test('a PersistentVolumeClaim: refused, or opted in', async (t) => {
+  await t.test('the deletion of a PersistentVolumeClaim needs an opt-in', async (t) => {
     const spec = { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: '1Gi' } } };
     must(await client.create(path('persistentvolumeclaims'), { ...claim, metadata: { name: 'data' }, spec }));
     const where = path('persistentvolumeclaims/data');
@@ -129,7 +129,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
     t.same(await portrait(stage, where, true), before, 'the claim comes back, its data would not have');
   });
 
-  await t.test('a ServiceAccount, and RBAC objects with : in their names', async (t) => {
+  await t.test('the undo recreates a ServiceAccount, and RBAC objects with : in their names', async (t) => {
     const role = `${namespace}:edge:reader`;
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }];
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role };
@@ -159,7 +159,7 @@ t.test('kinds that do not come back by themselves', async (t) => {
   });
 });
 
-t.test('a status that the ServiceAccount may not write is left to who does', async (t) => {
+t.test('the engine leaves a status that the ServiceAccount may not write to its controller', async (t) => {
   const disruption = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
   const rules = [{ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get', 'create', 'update', 'delete'] }];
   const stage = await startStage(t, { withoutLoop: true, rules });

@@ -1,5 +1,5 @@
 // What was deleted is made again as it was: labels, annotations, finalizers, owners that are still there, managedFields. What is
-// on its way out is waited for; what cannot come back is told.
+// on its way out is waited for; the status names each part that cannot come back.
 import t from 'tap';
 import { at, type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
@@ -43,21 +43,21 @@ async function waitUntilNamespaceGone({ client }: Stage, name: string): Promise<
   await waitFor(isGone, `the Namespace ${name} to be gone`, { timeoutMs: 400_000 });
 }
 
-t.test('deleted and made again', async (t) => {
+t.test('the undo recreates a deleted object', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
 
-  await t.test('labels, annotations, an owner that lives, managedFields', async (t) => {
+  await t.test('the undo restores labels, annotations, an existing owner and managedFields', async (t) => {
     const where = await createLoaded(stage, 'loaded', { ownerReferences: [await createOwner(stage, 'alive')] });
     const before = await portrait(stage, where, true);
     await commit(stage, 'loaded', [change('Delete', 'loaded')]);
     t.equal((await client.get(where)).code, 404);
     const status = await undoAll(stage, 'loaded');
     t.same(await portrait(stage, where, true), before);
-    t.notOk(at(itemsOf(status)[0], 'note'), 'there is nothing to tell');
+    t.notOk(at(itemsOf(status)[0], 'note'), 'the status has no note');
   });
 
-  await t.test('kept by a finalizer, it is waited for and comes back with it', async (t) => {
+  await t.test('the undo waits for an object that a finalizer keeps, and restores it with its finalizer', async (t) => {
     const where = await createLoaded(stage, 'kept', { finalizers: ['example.org/clean-up', 'example.org/second'] });
     t.teardown(() => client.patch(where, { metadata: { finalizers: null } }));
     const before = await portrait(stage, where, true);
@@ -82,7 +82,7 @@ t.test('deleted and made again', async (t) => {
     t.same(await portrait(stage, where, true), before, 'finalizers included');
   });
 
-  await t.test('an owner that is gone is left out, and that is told', async (t) => {
+  await t.test('the undo omits an owner that no longer exists, and a note says so', async (t) => {
     const [alive, gone] = [await createOwner(stage, 'stays'), await createOwner(stage, 'goes')];
     const where = await createLoaded(stage, 'orphan', { ownerReferences: [gone, alive] });
     const before = await portrait(stage, where, true);
@@ -101,7 +101,7 @@ t.test('deleted and made again', async (t) => {
     t.same(managerNames(found).toSorted(), ['annotator', 'gitops', 'kubectl-create']);
   });
 
-  await t.test('an owner of the same name that was made again is another one', async (t) => {
+  await t.test('the undo omits an owner that a user recreated under its name', async (t) => {
     const where = await createLoaded(stage, 'adopted', { ownerReferences: [await createOwner(stage, 'renewed')] });
     await commit(stage, 'adopted', [change('Delete', 'adopted')]);
     must(await client.delete(path('configmaps/renewed')));
@@ -111,7 +111,7 @@ t.test('deleted and made again', async (t) => {
     t.equal(at(must(await client.get(where)), 'metadata', 'ownerReferences'), undefined);
   });
 
-  await t.test('made again by somebody who deletes it again, slowly', async (t) => {
+  await t.test('the undo waits for an object that a user recreated and deletes again', async (t) => {
     const where = await createLoaded(stage, 'theirs', {});
     const before = await portrait(stage, where, true);
     await commit(stage, 'theirs', [change('Delete', 'theirs')]);
@@ -125,13 +125,13 @@ t.test('deleted and made again', async (t) => {
     await stage.annotate('theirs', { 'tx.janus.io/request-rollback': 'yes' });
     await step(stage, 'theirs');
     const { phase } = await step(stage, 'theirs');
-    t.equal(phase, 'RollingBack', 'what is on its way out is no conflict');
+    t.equal(phase, 'RollingBack', 'a terminating object is no conflict');
     await removeFinalizers(stage, where);
     t.match(await stepToEnd(stage, 'theirs'), { phase: 'RolledBack' });
     t.same(await portrait(stage, where, true), before);
   });
 
-  await t.test('an immutable one is made again, and can be undone by deletion', async (t) => {
+  await t.test('the undo recreates an immutable object, and the undo of its Create deletes it', async (t) => {
     must(await client.create(path('configmaps'), { metadata: { name: 'frozen' }, immutable: true, data: { a: '1' } }));
     const before = await portrait(stage, path('configmaps/frozen'), true);
     await commit(stage, 'frozen', [change('Delete', 'frozen')]);
@@ -139,7 +139,7 @@ t.test('deleted and made again', async (t) => {
     t.same(await portrait(stage, path('configmaps/frozen'), true), before);
   });
 
-  await t.test('an annotation that came after the snapshot is stored before the deletion, and comes back', async (t) => {
+  await t.test('the engine stores an annotation that is newer than the snapshot, and the undo restores it', async (t) => {
     const where = await createLoaded(stage, 'noted', {});
     await stage.transaction('noted', [change('Delete', 'noted')]);
     await stepUntil(stage, 'noted', 'Prepared');
@@ -157,7 +157,7 @@ t.test('deleted and made again', async (t) => {
     t.equal(at(must(await client.get(where)), 'metadata', 'annotations', 'example.org/empty'), undefined);
   });
 
-  await t.test('more annotations than the status can keep are a conflict: nothing is deleted', async (t) => {
+  await t.test('an object with more annotations than the status can hold is a conflict: the engine keeps it', async (t) => {
     const where = await createLoaded(stage, 'wordy', {});
     await stage.transaction('wordy', [change('Delete', 'wordy')]);
     await stepUntil(stage, 'wordy', 'Prepared');
@@ -170,7 +170,7 @@ t.test('deleted and made again', async (t) => {
     t.same(await portrait(stage, where), before);
   });
 
-  await t.test('its Namespace is gone: that is told', async (t) => {
+  await t.test('the status says so if the Namespace no longer exists', async (t) => {
     const elsewhere = `${stage.namespace}-elsewhere`;
     must(await client.create('/api/v1/namespaces', { metadata: { name: elsewhere } }));
     must(await client.create(`/api/v1/namespaces/${elsewhere}/configmaps`, { metadata: { name: 'lost' } }));

@@ -1,5 +1,5 @@
 // Claims that Kubernetes deletes with their StatefulSet (persistentVolumeClaimRetentionPolicy.whenDeleted: Delete): a Delete is refused
-// for them, and what is stored behind them once all was Committed is not taken by an undo.
+// for them, and an undo deletes no data behind them after the Transaction was Committed.
 import t from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { ownersOf } from '../../../hooks/transactions/hazards/read-owners.ts';

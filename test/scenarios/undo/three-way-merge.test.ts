@@ -36,7 +36,7 @@ async function createPodTemplate({ client, path }: Stage, name: string, content:
   return path(`podtemplates/${name}`);
 }
 
-t.test('an undo is a merge', async (t) => {
+t.test('an undo merges three ways', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const showBack = async (name: string, where: string, before: unknown): Promise<void> => {
@@ -45,7 +45,7 @@ t.test('an undo is a merge', async (t) => {
   };
 
   for (const type of ['Patch', 'Update'] as const) {
-    await t.test(`strategy Recreate to RollingUpdate and back, by ${type}: nobody owns the defaulted fields`, async (t) => {
+    await t.test(`strategy Recreate to RollingUpdate and back, by ${type}: no manager owns the defaulted fields`, async (t) => {
       const name = `strategy-${type}`.toLowerCase();
       const where = path(`apps/v1/deployments/${name}`);
       const object = { ...deployment, metadata: { name }, ...deploymentWith({ type: 'Recreate' }) };
@@ -70,7 +70,7 @@ t.test('an undo is a merge', async (t) => {
     await showBack('recreate', where, before);
   });
 
-  await t.test('a foreign env var in a container that was there is kept', async (t) => {
+  await t.test('the undo keeps an env var that another manager added to an existing container', async (t) => {
     const where = await createPodTemplate(stage, 'env-kept', containers(app));
     const image = containers({ name: 'app', image: 'example.org/app:2' });
     await commit(stage, 'env-kept', [change('Patch', 'env-kept', image, podTemplate)]);
@@ -82,7 +82,7 @@ t.test('an undo is a merge', async (t) => {
     t.same(managerNames(found).toSorted(), ['injector', 'kubectl-create']);
   });
 
-  await t.test('a foreign container beside one of ours is kept', async (t) => {
+  await t.test('the undo keeps a container that another manager added', async (t) => {
     const where = await createPodTemplate(stage, 'beside', containers(app));
     await commit(stage, 'beside', [
       change('Patch', 'beside', containers({ name: 'ours', image: 'example.org/ours' }), podTemplate),
@@ -100,7 +100,7 @@ t.test('an undo is a merge', async (t) => {
     t.same(managerNames(found).toSorted(), ['injector', 'kubectl-create']);
   });
 
-  await t.test('items of a list of ours and of theirs, keyed by two fields of which one is defaulted', async (t) => {
+  await t.test('the undo merges list items that are keyed by two fields, one of them defaulted', async (t) => {
     const ports = (...list: readonly JsonObject[]): JsonObject => ({ ports: list, selector: { app: 'web' } });
     const service = { apiVersion: 'v1', kind: 'Service' };
     const dns = { name: 'dns', port: 53 };
@@ -157,11 +157,11 @@ t.test('an undo is a merge', async (t) => {
     await commit(stage, 'less', [change('Update', 'less', less)]);
     const found = must(await client.get(path('configmaps/less')));
     t.same(found.data, { one: '1' });
-    t.same(managerNames(found), ['kubectl-create'], 'nothing tells whose work it is');
+    t.same(managerNames(found), ['kubectl-create'], 'no managed field shows which manager did it');
     await showBack('less', path('configmaps/less'), before);
   });
 
-  await t.test('a PUT that only reorders lists leaves none either', async (t) => {
+  await t.test('a PUT that only reorders lists leaves no entry in managedFields', async (t) => {
     const where = await createPodTemplate(stage, 'order', containers(app, proxy));
     const before = await portrait(stage, where);
     const turned = containers(proxy, { ...app, args: ['--two', '--one'] });
@@ -171,7 +171,7 @@ t.test('an undo is a merge', async (t) => {
     await showBack('order', where, before);
   });
 
-  await t.test('an order of ours goes back around what others have added since', async (t) => {
+  await t.test('the undo restores the former order around items that other managers have added', async (t) => {
     const where = await createPodTemplate(stage, 'woven', containers(app, proxy));
     await commit(stage, 'woven', [change('Update', 'woven', containers(proxy, app), podTemplate)]);
     const theirs = containers({ name: 'theirs', image: 'example.org/theirs' });
@@ -185,7 +185,7 @@ t.test('an undo is a merge', async (t) => {
     t.ok(names.includes('theirs'));
   });
 
-  await t.test('an empty ConfigMap leaves no managed field, and is ours all the same', async (t) => {
+  await t.test('the engine recognizes an empty ConfigMap that it created, although no managed field names it', async (t) => {
     await commit(stage, 'empty', [change('Create', 'empty', {}), change('Create', 'bare', { metadata: { labels: {} } })]);
     const status = await undoAll(stage, 'empty');
     t.match(textAt(status, 'message'), /^rolled back 2 changes/);

@@ -16,7 +16,7 @@ const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const short = { spec: { timeout: '16s' } };
 const undo = { 'tx.janus.io/request-rollback': 'yes' };
 
-t.test('a version that is not served', async (t) => {
+t.test('the API server no longer serves a version', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
   const group = `${namespace}.example.org`;
@@ -67,7 +67,7 @@ t.test('a version that is not served', async (t) => {
   t.match(await list(), { kind: 'listed', items: { length: 4 } });
   await serve(false);
 
-  await t.test('keeps its objects from being undone, and nothing else', async (t) => {
+  await t.test('the engine cannot undo objects of this version, and undoes all others', async (t) => {
     await stage.annotate('changed', { ...undo, ...partial });
     const { status } = await stepToEnd(stage, 'changed');
     t.match(status, { phase: 'Failed' });
@@ -78,11 +78,11 @@ t.test('a version that is not served', async (t) => {
     t.equal((await client.get(parts('v1', '/created'))).code, 200);
   });
 
-  await t.test('has objects all the same', async (t) => {
+  await t.test('objects of this version still exist', async (t) => {
     t.match(await list(), { kind: 'trouble', failure: { kind: 'transient', code: 404 } });
   });
 
-  await t.test('is no reason to take an owner of that version away', async (t) => {
+  await t.test('the undo keeps an owner reference of this version', async (t) => {
     await stage.annotate('owned', undo);
     const { status } = await stepToEnd(stage, 'owned');
     t.match(status, { phase: 'RolledBack' });
@@ -90,7 +90,7 @@ t.test('a version that is not served', async (t) => {
     t.match(at(must(await client.get(path('configmaps/owned'))), 'metadata', 'ownerReferences'), [owner]);
   });
 
-  await t.test('is served again: the rollback is retried', async (t) => {
+  await t.test('a retry finishes the rollback when the API server serves the version again', async (t) => {
     await serve(true);
     await stage.annotate('changed', { 'tx.janus.io/retry-rollback': 'yes' });
     t.match((await stepToEnd(stage, 'changed')).status, { phase: 'RolledBack' });
@@ -98,7 +98,7 @@ t.test('a version that is not served', async (t) => {
     t.equal((await client.get(parts('v1', '/created'))).code, 404);
   });
 
-  await t.test('and a kind that is gone are two things', async (t) => {
+  await t.test('the engine distinguishes a kind that is gone from a version that is not served', async (t) => {
     must(await client.delete(definition));
     await waitFor(
       async () => (await client.get(definition)).code === 404 && (await isAnswered('v1', 404)),

@@ -1,4 +1,4 @@
-// What blocks a requested undo before its first write, beside the work of others: rights, the ServiceAccount, locks; and what an answer
+// What blocks a requested undo before its first write, beside changes by other writers: rights, the ServiceAccount, locks; and what an answer
 // may show of a sealed object.
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';

@@ -137,7 +137,7 @@ t.test('a hotfix after a release', async (t) => {
     t.same(await show(stage), before);
   });
 
-  await t.test('what is kept stays, and what it needs; all else is restored', async (t) => {
+  await t.test('the undo keeps the chosen object and the objects it needs, and restores all others', async (t) => {
     await stage.annotate('release-2', { 'tx.janus.io/plan-undo': 'nonce-2' });
     const { undo } = await answered(stage, 'release-2', 'nonce-2');
     t.match(undo, { counts: { keep: 2, restore: 1 } });
