@@ -81,7 +81,7 @@ async function startPlace(t: Test): Promise<Stage> {
   return stage;
 }
 
-t.test('bad Transactions', async (t) => {
+t.test('the engine refuses bad Transactions', async (t) => {
   const stage = await startPlace(t);
   const { namespace } = stage;
   const run = openGhosts(t, stage);

@@ -21,7 +21,7 @@ const wanted = Number(process.env.JANUS_FUZZ_BODIES ?? 1_500);
 /** Every call of the port, in words. */
 function listening(calls: string[]): (cluster: Cluster) => Cluster {
   return (cluster) => {
-    const told = Object.entries(cluster).map(([name, member]) => [
+    const named = Object.entries(cluster).map(([name, member]) => [
       name,
       typeof member !== 'function'
         ? member
@@ -30,7 +30,7 @@ function listening(calls: string[]): (cluster: Cluster) => Cluster {
             return (member as (...all: readonly unknown[]) => unknown)(...args);
           },
     ]);
-    return Object.fromEntries(told) as Cluster;
+    return Object.fromEntries(named) as Cluster;
   };
 }
 
@@ -113,7 +113,7 @@ function otherCalls(calls: readonly string[], truth: Truth | undefined): readonl
   return calls.length === 0 ? ['none'] : calls;
 }
 
-t.test('requests that Metacontroller does not send', async (t) => {
+t.test('the engine answers requests that Metacontroller does not send', async (t) => {
   const calls: string[] = [];
   const { stage, parents } = await startWorld(t, calls);
   const hook = new Client(stage.hookUrl);

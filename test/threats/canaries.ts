@@ -33,7 +33,7 @@ export async function openWorld(t: Teardown): Promise<World> {
 
 export const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;
 
-/** Every form in which a value might be told; base64 also where it begins in the middle of a group. */
+/** Every form in which a value might appear; base64 also where it begins in the middle of a group. */
 export function formsOf(value: string): readonly string[] {
   const base64 = (text: string): string => Buffer.from(text).toString('base64').replace(/=+$/, '');
   const shifted = [1, 2].map((shift) => base64('x'.repeat(shift) + value).slice(4, -4));

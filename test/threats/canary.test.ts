@@ -1,4 +1,4 @@
-// Nothing tells what Secrets hold. Each value is a canary; everything that can go wrong with a Secret does, and the API server is made
+// No output shows the values of Secrets. Each value is a canary; everything that can go wrong with a Secret does, and the API server is made
 // to quote values in its refusals. Then every object of every kind is searched, the log down to its last level, the figures and
 // the answers of the hook.
 import t, { type Test } from 'tap';
@@ -144,7 +144,7 @@ async function tampered(world: World): Promise<void> {
   await ends(world, 'broken', 'RolledBack', /snapshot/);
 }
 
-t.test('nothing tells what Secrets hold', async (t) => {
+t.test('no output shows the values of Secrets', async (t) => {
   const world = await openWorld(t);
   await quoteRefusals(world.stage, t);
   const { stage, values, log, answers, elsewhere } = world;
@@ -152,7 +152,7 @@ t.test('nothing tells what Secrets hold', async (t) => {
   await troubles(world);
   await tampered(world);
   t.ok(values.length > 25, `${values.length} canaries`);
-  await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 10, 'the story to be told');
+  await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 10, 'the Events');
 
   const places = new Map(await everything(stage.client));
   const { items } = await stage.client.list(stage.path('secrets'));

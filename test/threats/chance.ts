@@ -1,10 +1,10 @@
-// Variety that comes out the same each time: fast-check's arbitraries, sampled with a fixed seed.
+// Variety that is identical in each run: fast-check's arbitraries, sampled with a fixed seed.
 import fc from 'fast-check';
 
 /** Another seed, or more cases, by environment: JANUS_TEST_SEED, JANUS_FUZZ_BODIES, JANUS_FUZZ_TRANSACTIONS. */
 export const seed = Number(process.env.JANUS_TEST_SEED ?? '20260101');
 
-/** So many values; the same for the same name and seed. */
+/** This number of values; equal for an equal name and seed. */
 export function sample<Value>(arbitrary: fc.Arbitrary<Value>, name: string, count: number): readonly Value[] {
   const own = [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) | 0, seed);
   return fc.sample(arbitrary, { seed: own, numRuns: count });

@@ -49,11 +49,11 @@ async function read({ client, path }: Stage, names: readonly string[]): Promise<
 const transactionPath = ({ namespace }: Stage, name: string): string =>
   `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
 
-t.test('a label makes nobody’s ConfigMap a snapshot', async (t) => {
+t.test('a label does not make a ConfigMap of a user a snapshot', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   await createConfigMaps(stage, ['a', 'b', 'c']);
 
-  await t.test('when the Transaction is deleted', async (t) => {
+  await t.test('the engine keeps the ConfigMap when the Transaction is deleted', async (t) => {
     await stage.transaction('labelled', [change('Patch', 'a', { data: { color: 'green' } })]);
     await stepUntil(stage, 'labelled', 'Prepared');
     const [own = ''] = await snapshotNamesOf(stage, 'labelled');
@@ -66,7 +66,7 @@ t.test('a label makes nobody’s ConfigMap a snapshot', async (t) => {
     t.same(await read(stage, names), before, 'theirs are as they were');
   });
 
-  await t.test('when what is left behind is swept', async (t) => {
+  await t.test('the engine keeps the ConfigMap when it sweeps leftovers', async (t) => {
     const cluster = createCluster(connectionOf(stage.engineKubeconfig), { writeTimeout: 10_000 });
     t.teardown(() => cluster.close());
     const sealer = await sealerOf(cluster);
@@ -83,7 +83,7 @@ t.test('a label makes nobody’s ConfigMap a snapshot', async (t) => {
     t.same(await read(stage, names), before, 'theirs are as they were');
   });
 
-  await t.test('however many claim it: a deletion does not wait for them', async (t) => {
+  await t.test('a deletion does not wait for ConfigMaps that claim to be parts, however many exist', async (t) => {
     await stage.transaction('many', [change('Patch', 'c', { data: { color: 'white' } })]);
     await stepUntil(stage, 'many', 'Prepared');
     const uid = textAt(await stage.read('many'), 'metadata', 'uid') ?? '';

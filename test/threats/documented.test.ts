@@ -19,11 +19,11 @@ function upTo(last: number): readonly number[] {
   return Array.from({ length: last }, (_, index) => index + 1);
 }
 
-t.test('every threat is there once', async (t) => {
+t.test('the document lists every threat once', async (t) => {
   t.same(numbersOf('T'), upTo(34));
 });
 
-t.test('every input that others can write is there once', async (t) => {
+t.test('the document lists every input of other writers once', async (t) => {
   t.same(numbersOf('I'), upTo(20));
 });
 

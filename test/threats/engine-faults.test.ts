@@ -1,4 +1,4 @@
-// A step that throws, whatever it met: the port rejects, as it does on a bug. Deadline, requests and deletion act all the same, every
+// A step that throws for any reason: the port rejects, as it does on a bug. Deadline, requests and deletion still take effect, every
 // call is answered, and the fault is reported.
 import t from 'tap';
 import type { Cluster, Location } from '../../hooks/objects/cluster.ts';
@@ -37,7 +37,7 @@ const green = { data: { color: 'green' } };
 const pathOf = ({ namespace }: Stage, name: string): string =>
   `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
 
-t.test('a step that throws', async (t) => {
+t.test('the engine survives a step that throws', async (t) => {
   const bare = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, bare, { stepDeadline: 3_000, writeTimeout: 2_000 });
   const reports: StepReport[] = [];
@@ -49,7 +49,7 @@ t.test('a step that throws', async (t) => {
     await bare.transaction(name, [change('Patch', `${name}-a`, green), change('Patch', `${name}-b`, green)], { spec });
   };
 
-  await t.test('is trouble that passes, and is reported', async (t) => {
+  await t.test('the engine treats the exception as an outage and reports it', async (t) => {
     await begin('passing');
     await stepUntil(bare, 'passing', 'Prepared');
     const { status, resyncAfterSeconds } = await step(faulty, 'passing');
@@ -60,7 +60,7 @@ t.test('a step that throws', async (t) => {
     t.match((await stepToEnd(bare, 'passing')).status, { phase: 'Committed' });
   });
 
-  await t.test('before anything was begun: spec.timeout ends it', async (t) => {
+  await t.test('spec.timeout ends a Transaction whose first step throws', async (t) => {
     await begin('early');
     await stepUntil(bare, 'early', 'Preparing');
     t.match((await step(faulty, 'early')).status, { phase: 'Preparing' });
@@ -69,7 +69,7 @@ t.test('a step that throws', async (t) => {
     t.same(await bare.leases(), [], 'no lock is held');
   });
 
-  await t.test('among the changes: spec.timeout ends it, and what is left is named', async (t) => {
+  await t.test('spec.timeout ends a Transaction whose changes throw, and the status names the rest', async (t) => {
     await begin('late');
     await stepUntil(bare, 'late', 'Committing');
     await putIntoThePast(bare, 'late');
@@ -81,7 +81,7 @@ t.test('a step that throws', async (t) => {
     t.same(await bare.leases(), [], 'no lock is held');
   });
 
-  await t.test('among the changes: a request is taken up', async (t) => {
+  await t.test('the engine obeys a request although the changes throw', async (t) => {
     await begin('asked');
     await stepUntil(bare, 'asked', 'Committing');
     await step(faulty, 'asked');
@@ -92,7 +92,7 @@ t.test('a step that throws', async (t) => {
     t.match(must(await bare.client.get(bare.path('configmaps/asked-a'))), { data: { color: 'blue' } });
   });
 
-  await t.test('in an undo for long: that change is left, the others get their turn', async (t) => {
+  await t.test('the undo leaves a change that throws for long, and undoes the others', async (t) => {
     await begin('undone', { timeout: '1h' });
     await stepUntil(bare, 'undone', 'Committing');
     await step(bare, 'undone');
@@ -104,7 +104,7 @@ t.test('a step that throws', async (t) => {
     t.match(ended.status, { phase: 'Failed', items: [{ rolledBack: true }, { left: true, error: { reason: 'EngineFault' } }] });
   });
 
-  await t.test('in a request about a Committed one: the request is answered', async (t) => {
+  await t.test('the engine answers a request about a Committed Transaction although a step throws', async (t) => {
     await begin('kept');
     await stepToEnd(bare, 'kept');
     await bare.annotate('kept', { 'tx.janus.io/request-rollback': 'yes' });
@@ -115,7 +115,7 @@ t.test('a step that throws', async (t) => {
 
   for (const phase of ['Preparing', 'Prepared', 'Committing', 'Committed'])
     for (const [what, engine] of Object.entries({ faulty, forgetful }))
-      await t.test(`a deletion in ${phase} comes to its end (${what})`, async (t) => {
+      await t.test(`a deletion in ${phase} ends although a step throws (${what})`, async (t) => {
         const name = `gone-${phase.toLowerCase()}-${what}`;
         await begin(name);
         await stepUntil(bare, name, phase);
@@ -124,7 +124,7 @@ t.test('a step that throws', async (t) => {
         for (const lease of await bare.leases()) await bare.client.delete(leasePath(lease));
       });
 
-  await t.test('outside of a step: it is tried again, and reported, and a deletion comes to its end', async (t) => {
+  await t.test('the engine retries and reports an exception outside of a step, and a deletion ends', async (t) => {
     for (const phase of ['Preparing', 'Committing', 'Committed']) {
       const name = `outside-${phase.toLowerCase()}`;
       const blind = engines.start({ wrap: throwingAtFirst(), record });
@@ -140,7 +140,7 @@ t.test('a step that throws', async (t) => {
     }
   });
 
-  await t.test('in an undo that is deleted, outside of a step: it is tried again for a minute', async (t) => {
+  await t.test('the engine retries an exception in the undo of a deleted Transaction for a minute', async (t) => {
     await begin('kept-on');
     await stepUntil(bare, 'kept-on', 'Committing');
     await bare.annotate('kept-on', { 'tx.janus.io/request-rollback': 'yes' });
@@ -151,7 +151,7 @@ t.test('a step that throws', async (t) => {
     t.match(must(await bare.client.get(bare.path('configmaps/kept-on-a'))), { data: { color: 'blue' } });
   });
 
-  await t.test('while the reply is made: the call is answered all the same', async (t) => {
+  await t.test('the engine answers a call although its reply throws', async (t) => {
     await begin('reported');
     await stepUntil(bare, 'reported', 'Prepared');
     let faults = 1;
@@ -165,7 +165,7 @@ t.test('a step that throws', async (t) => {
     t.match((await stepToEnd(bare, 'reported')).status, { phase: 'Committed' });
   });
 
-  await t.test('a target that is nested without end is refused', async (t) => {
+  await t.test('pre-flight refuses a target that is nested without end', async (t) => {
     const deep = parseJson(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
     const nested = (cluster: Cluster): Cluster => ({
       ...cluster,
@@ -181,7 +181,7 @@ t.test('a step that throws', async (t) => {
     t.match(status, { phase: 'Failed', message: /nested more than 500 levels deep/ });
   });
 
-  await t.test('a status that no engine writes: the Transaction can be deleted', async (t) => {
+  await t.test('a user can delete a Transaction with a status that no engine writes', async (t) => {
     await begin('odd');
     await stepUntil(bare, 'odd', 'Prepared');
     const stored = await bare.read('odd');

@@ -8,7 +8,7 @@ import { change, createConfigMaps } from '../support/targets.ts';
 
 const green = { data: { color: 'green' } };
 
-t.test('names that look like those of Transactions', async (t) => {
+t.test('the engine handles field managers that look like Transactions', async (t) => {
   let lists = 0;
   const stage = await startStage(t, {
     withoutLoop: true,
@@ -37,14 +37,14 @@ t.test('names that look like those of Transactions', async (t) => {
   };
   await createConfigMaps(stage, ['forged']);
 
-  await t.test('however many: few requests are made for them', async (t) => {
+  await t.test('the engine makes few requests for such managers, however many exist', async (t) => {
     await commit(stage, 'many', [change('Patch', 'forged', green)]);
     await forge(Array.from({ length: 300 }, (_, index) => `janus-tx-${index}-00000000`));
     await undoAll(stage, 'many');
     t.ok(lists < 10, `${lists} lists of Transactions`);
   });
 
-  await t.test('which no Transaction can have: nothing is asked for', async (t) => {
+  await t.test('the engine makes no request for names that no Transaction can have', async (t) => {
     await commit(stage, 'odd', [change('Patch', 'forged', green)]);
     await forge(['janus-a,b=!(c-00000000']);
     await undoAll(stage, 'odd');

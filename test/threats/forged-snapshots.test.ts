@@ -98,7 +98,7 @@ async function run(t: Test, stage: Stage, [attack, name]: readonly [Attack, stri
   await stepToEnd(stage, name);
 }
 
-t.test('a forged snapshot is not believed', async (t) => {
+t.test('the engine does not believe a forged snapshot', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const grants = (): Promise<readonly { readonly code: number }[]> =>
     Promise.all(
@@ -110,11 +110,11 @@ t.test('a forged snapshot is not believed', async (t) => {
   for (const [index, attack] of attacks.entries()) await t.test(attack.name, (t) => run(t, stage, [attack, `forged-${index}`]));
   t.ok(
     (await grants()).every(({ code }) => code === 404),
-    'nobody was granted anything',
+    'no ServiceAccount was granted a right',
   );
 });
 
-t.test('a forged snapshot stays where it is, but where ours belongs', async (t) => {
+t.test('the engine leaves a forged snapshot, except under the name of its own', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   must(await stage.client.create(stage.path('configmaps'), { metadata: { name: 'a' }, data: { color: 'blue' } }));
   await stage.transaction('kept', [change('Patch', 'a', { data: { color: 'green' } })]);

@@ -1,4 +1,4 @@
-// A gate on an object in another namespace fails: nothing that its Pods, their Events and its status hold is told where readers of the
+// A gate on an object in another namespace fails: no text of its Pods, their Events or its status appears where readers of the
 // Transaction see it. Every value that people write into them is a canary; then every object of every kind is searched, the log down to
 // its last level, the figures and the answers of the hook.
 import t, { type Test } from 'tap';
@@ -41,7 +41,7 @@ interface Failing {
   readonly gate: JsonObject;
   /** Happens while the gate is open. */
   readonly meanwhile: () => Promise<unknown>;
-  /** What may be told. */
+  /** The text that the status may show. */
   readonly told: RegExp;
 }
 
@@ -121,7 +121,7 @@ async function reaches({ stage, elsewhere }: GateWorld, path: string, type: stri
   }, `${path} to have ${type}`);
 }
 
-/** What the status of a custom resource says, and what a gate compares with: that would tell it, too. */
+/** The status of a custom resource, and the value that a gate compares: either would reveal it, too. */
 async function statuses(world: GateWorld): Promise<void> {
   const { gadgets, fresh, elsewhere: namespace } = world;
   const gadget = (name: string, gate: JsonObject, reported: JsonObject, told: RegExp): Promise<void> => {
@@ -143,7 +143,7 @@ async function statuses(world: GateWorld): Promise<void> {
   await gadget('number', { ready: { expression: number } }, { key: fresh() }, /found its expression cannot be evaluated/);
 }
 
-/** Refused before anything is changed: what is no CEL, with a value in it. */
+/** Refused before the first change: text that is no CEL, with a value in it. */
 async function refusals({ stage, gadgets, fresh, elsewhere: namespace }: GateWorld): Promise<void> {
   const { target, ...plain } = gadgets.change('Create', 'wrong') as { readonly target: JsonObject };
   const changes = ["object.status.key == '%' ==== 1", "object.status.key = '%'", "'%"].map((text) => ({
@@ -158,7 +158,7 @@ async function refusals({ stage, gadgets, fresh, elsewhere: namespace }: GateWor
   }
 }
 
-t.test('a gate tells nothing of what is in another namespace', async (t) => {
+t.test('a gate shows no text from another namespace', async (t) => {
   const world = await openGateWorld(t);
   const { stage, values, log, answers, elsewhere } = world;
   await jobsAndPods(world);
@@ -168,7 +168,7 @@ t.test('a gate tells nothing of what is in another namespace', async (t) => {
   t.ok(values.length > 25, `${values.length} canaries`);
   const isTold = async (): Promise<boolean> =>
     (await stage.client.list(stage.path('events'))).items.filter((one) => /^Gate/.test(textAt(one, 'reason') ?? '')).length > 5;
-  await waitFor(isTold, 'the story to be told');
+  await waitFor(isTold, 'the Events');
 
   const places = new Map(await everything(stage.client));
   const own = [...places.keys()].filter((place) => place.includes(` ${elsewhere}/`));

@@ -83,7 +83,7 @@ function ended(status: JsonObject, writes: readonly Write[]): GhostRun {
   return { status, reason: textAt(found, 'reason') ?? '', writes };
 }
 
-/** A write belongs to the ghost whose uid stands in it: Leases and snapshots carry it, targets as the field manager. */
+/** A write belongs to the ghost whose uid it contains: Leases and snapshots carry it, targets as the field manager. */
 function haunted(cluster: Cluster, ghosts: ReadonlyMap<string, JsonObject>, writes: ReadonlyMap<string, Write[]>): Cluster {
   return {
     ...cluster,

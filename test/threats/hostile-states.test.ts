@@ -74,7 +74,7 @@ function membersOf(value: Json): readonly (readonly [string, Json])[] {
   return isObject(value) ? Object.entries(value) : [];
 }
 
-/** Later than what is stored, as the CRD wants it; undefined where nothing is left that could be stored. */
+/** Later than the stored status, as the CRD requires; undefined if nothing remains to store. */
 function hostile(status: JsonObject, edits: readonly Edit[]): JsonObject | undefined {
   const odd = edits.reduce<Json>(edited, status);
   if (!isObject(odd)) return undefined;
@@ -92,7 +92,7 @@ async function reach(stage: Stage, name: string, phase: string): Promise<void> {
   await stepUntil(stage, name, phase);
 }
 
-t.test('states that nobody has foreseen', async (t) => {
+t.test('the engine survives states that no code foresees', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   let stored = 0;
   for (const [index, { phase, edits, annotation, text, child }] of fc.sample(state, { numRuns: count, seed }).entries()) {

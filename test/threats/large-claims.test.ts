@@ -1,4 +1,4 @@
-// ConfigMaps of others that claim to be parts of a snapshot, each as large as the API server stores it: of short keys, a megabyte takes ten
+// ConfigMaps of other users that claim to be parts of a snapshot, each as large as the API server stores it: of short keys, a megabyte takes ten
 // in the engine. The deletion of their Transaction takes in only a few of them at a time.
 import t from 'tap';
 import type { Cluster } from '../../hooks/objects/cluster.ts';
@@ -16,7 +16,7 @@ const mostBytes = 1024 * 1024;
 /** Whole ConfigMaps that it may take in before it deletes them. */
 const mostWhole = 4;
 
-t.test('claims that are larger than the memory of the engine', async (t) => {
+t.test('the engine survives claims that are larger than its memory', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   await createConfigMaps(stage, ['c']);

@@ -1,4 +1,4 @@
-// Objects whose annotations are as large as they may be: who makes many of them stops nobody's Delete, and fills no memory.
+// Objects whose annotations are as large as they may be: a user who creates many of them stops no Delete of other users, and fills no memory.
 import t from 'tap';
 import type { Cluster } from '../../hooks/objects/cluster.ts';
 import { inTurn } from '../../hooks/objects/requests/in-turn.ts';
@@ -15,7 +15,7 @@ const large = { annotations: { 'example.org/large': 'x'.repeat(255 * 1024) } };
 /** Bytes that an engine may take in one answer to a list. */
 const mostBytes = 1024 * 1024;
 
-t.test('three hundred objects of large metadata', async (t) => {
+t.test('three hundred objects with large metadata do not stop a Delete', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   await createConfigMaps(stage, ['deleted', 'parent']);

@@ -52,13 +52,13 @@ function errorsOf(status: JsonObject): readonly string[] {
   return (isList(items) ? items : []).map((item) => textAt(item, 'error', 'message') ?? '');
 }
 
-/** That what was said leads to the position, so that its values would have been told. */
+/** That what was said leads to the position, so that its values would have been shown. */
 function isTold(t: Test, message: string | undefined, { what, isWhole }: Position, conflict: RegExp): void {
   t.match(message, conflict, what);
-  t.match(message, isWhole ? /\(by / : /\[…\]/, `${what}: the path is told`);
+  t.match(message, isWhole ? /\(by / : /\[…\]/, `${what}: the message names the path`);
 }
 
-// Nobody is given an owner that is not there: that is refused, and told without its name.
+// The engine refuses to set an owner that does not exist, and does not show its name.
 function isAllowed(type: 'Create' | 'Update' | 'Delete'): (position: Position) => boolean {
   return ({ what }) => type === 'Delete' || !what.includes('owner');
 }
@@ -100,7 +100,7 @@ interface Subject {
   readonly content: JsonObject;
 }
 
-/** What makes a conflict of the undo of each type: other content, the same content taken over, another object in its place. */
+/** The causes of a conflict in the undo of each type: other content, taken-over content, another object under the name. */
 const interventions: Readonly<Record<'Create' | 'Update' | 'Delete', (world: World, subject: Subject) => Promise<void>>> = {
   Create: (world, { position, own }) => edit(world, position, own),
   Update: async (world, { position, own, content }) => {
@@ -113,7 +113,7 @@ const interventions: Readonly<Record<'Create' | 'Update' | 'Delete', (world: Wor
 
 async function editedAfter(t: Test, world: World, type: 'Create' | 'Update' | 'Delete'): Promise<void> {
   const name = `after-${type.toLowerCase()}`;
-  // What finalizers keep would be waited for, and owners are no content of an object that is there anew.
+  // What finalizers keep would be waited for, and owners are no content of a recreated object.
   const fitting = positions.filter(isAllowed('Update')).filter(({ what }) => type === 'Update' || !what.includes('finalizer'));
   const subjects = fitting.map((position, index) => ({
     position,
@@ -160,7 +160,7 @@ t.test('no path holds a value of a sealed object', async (t) => {
   for (const type of ['Create', 'Update', 'Delete'] as const) await editedAfter(t, world, type);
   await refusedTwice(t, world);
   await refusedOwners(t, world);
-  await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 10, 'the story to be told');
+  await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 10, 'the Events');
 
   const places = new Map(await everything(stage.client));
   const own = [...places.keys()].filter((place) => place.includes(` ${world.elsewhere}/`));

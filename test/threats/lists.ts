@@ -65,7 +65,7 @@ export function typeOf({ apiVersion, kind }: Place): JsonObject {
 export interface Position extends Place {
   readonly what: string;
   readonly content: (value: string, number: number, more: string) => JsonObject;
-  /** No path goes into it: it is told as a whole. */
+  /** No path goes into it: the engine shows it as a whole. */
   readonly isWhole?: true;
 }
 

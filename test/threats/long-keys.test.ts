@@ -28,14 +28,14 @@ async function forge({ client, path }: Stage, name: string, fieldsV1: JsonObject
 
 const green = { data: { color: 'green' } };
 
-t.test('fields that are more text than memory holds', async (t) => {
+t.test('the engine bounds field paths that exceed its memory', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   let count = 0;
   for (const [what, fieldsV1] of Object.entries(forged)) {
     count += 1;
     const name = (of: string): string => `${of}-${count}`;
 
-    await t.test(`${what}: such a target is refused`, async (t) => {
+    await t.test(`${what}: pre-flight refuses such a target`, async (t) => {
       await createConfigMaps(stage, [name('target')]);
       await forge(stage, name('target'), fieldsV1);
       const began = performance.now();
@@ -46,7 +46,7 @@ t.test('fields that are more text than memory holds', async (t) => {
       t.ok(performance.now() - began < patience);
     });
 
-    await t.test(`${what}: an undo leaves it, names it, and restores the others`, async (t) => {
+    await t.test(`${what}: an undo leaves the object, names it, and restores the others`, async (t) => {
       await createConfigMaps(stage, [name('first'), name('second')]);
       await commit(stage, name('undone'), [change('Patch', name('first'), green), change('Patch', name('second'), green)]);
       await forge(stage, name('second'), fieldsV1);

@@ -35,7 +35,7 @@ async function inTime(t: Test, work: () => unknown): Promise<void> {
   t.ok(took < patience, `in ${took} ms`);
 }
 
-t.test('below an object whose Create is undone', async (t) => {
+t.test('the undo of a Create reads many dependents in bounded memory', async (t) => {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };
   const deletion = { resource: configMaps, target, object: { metadata: { uid: 'uid--1' } } };
   const around = { endpoints: [], bySign: [] };
@@ -49,7 +49,7 @@ t.test('below an object whose Create is undone', async (t) => {
   });
 });
 
-t.test('an object that names one owner often counts once', async (t) => {
+t.test('the engine counts an object that repeats an owner once', async (t) => {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', namespace: 'there' };
   const deletion = { resource: configMaps, target, object: { metadata: { uid: 'gone' } } };
   const often = dependentOf(configMaps, {
@@ -62,19 +62,22 @@ t.test('an object that names one owner often counts once', async (t) => {
   );
 });
 
-t.test('owners that an object names are read a few at a time: others get their requests in between', async (t) => {
-  let [now, most] = [0, 0];
-  const busy = async (): Promise<object> => {
-    most = Math.max(most, ++now);
-    await leaseToFence();
-    now -= 1;
-    return { kind: 'ok', resource: configMaps, object: { metadata: { uid: 'it' } } };
-  };
-  const reader = { resource: busy, getMetadata: busy } as unknown as Looker['reader'];
-  const owners = indexes.map((index) => ({ apiVersion: `group-${index}/v1`, kind: 'ConfigMap', name: 'it', uid: 'it' }));
-  t.same(await lookForOwners(reader, { kind: 'engine' }, owners, 'there'), { gone: [], leaving: [], hidden: [], unserved: [] });
-  t.ok(most <= 16, `${most} at once`);
-});
+t.test(
+  'the engine reads the owners of an object in small groups, so other Transactions get their requests in between',
+  async (t) => {
+    let [now, most] = [0, 0];
+    const busy = async (): Promise<object> => {
+      most = Math.max(most, ++now);
+      await leaseToFence();
+      now -= 1;
+      return { kind: 'ok', resource: configMaps, object: { metadata: { uid: 'it' } } };
+    };
+    const reader = { resource: busy, getMetadata: busy } as unknown as Looker['reader'];
+    const owners = indexes.map((index) => ({ apiVersion: `group-${index}/v1`, kind: 'ConfigMap', name: 'it', uid: 'it' }));
+    t.same(await lookForOwners(reader, { kind: 'engine' }, owners, 'there'), { gone: [], leaving: [], hidden: [], unserved: [] });
+    t.ok(most <= 16, `${most} at once`);
+  },
+);
 
 t.test('claims among them', async (t) => {
   const none = async (): Promise<never> => {

@@ -53,7 +53,7 @@ const rows: Readonly<Record<string, Row>> = {
     expected: configMap(green, ours),
     live: configMap({ ...green, ...dataOf('x') }, ours, theirs),
   },
-  'nobody owns them': {
+  'the fields have no owner': {
     prior: configMap(dataOf('x'), theirs),
     expected: configMap(dataOf('y'), managed(managers.forward, 'Apply', keys)),
     live: configMap(dataOf('z'), managed('kubectl', 'Update', ['other'])),
@@ -102,7 +102,7 @@ for (const [what, { prior, expected, live }] of Object.entries(rows))
       t.ok(took < patience, `judged as ${forward.kind} and ${backward.kind} in ${took} ms`);
     });
 
-t.test('owners are given back to as many managers as an object holds', async (t) => {
+t.test('the undo gives fields back to as many managers as an object can have', async (t) => {
   const live = configMap(green, ours, ...keys.slice(0, 8_000).map((key) => managed(`tool-${key}`, 'Apply', ['size'])));
   const began = performance.now();
   const restored = restoredManagers({ prior: plain, expected: configMap(green, ours), live }, listKindsOf(live), [

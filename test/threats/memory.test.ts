@@ -14,7 +14,7 @@ const keys = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k
 /** Together they are more than one Transaction may hold in memory. */
 const names = Array.from({ length: 12 }, (_, index) => `many-${index}`);
 
-t.test('objects of 15 000 keys', async (t) => {
+t.test('the engine handles objects of 15 000 keys in bounded memory', async (t) => {
   let hooks: Replicas | undefined;
   const stage = await startStage(t, {
     hooks: async (kubeconfig) => {
@@ -37,7 +37,7 @@ t.test('objects of 15 000 keys', async (t) => {
     some.map((name) => ({ ...change('Patch', name, { data: { color: 'green' } }), ...gate }));
   const never = { gate: { at: 'AtEnd', timeout: '20s', ready: { field: { path: '.data.done', value: 'yes' } } } };
 
-  await t.test('that grow while their gates are open end with the timeout of the gates, and are undone', async (t) => {
+  await t.test('the gates time out for objects that grow during the wait, and the engine undoes them', async (t) => {
     await stage.transaction('gated', patches(never));
     await stage.phase('gated', 'Committing');
     await grow();
@@ -47,7 +47,7 @@ t.test('objects of 15 000 keys', async (t) => {
     await areAlive();
   });
 
-  await t.test('as many as one Transaction may have are changed, and undone as a whole on request', async (t) => {
+  await t.test('a Transaction with the most objects allowed commits, and a request undoes it whole', async (t) => {
     await stage.transaction('few', patches({}, names.slice(0, 3)));
     t.match(await stage.finished('few', patient), { phase: 'Committed' });
     await stage.annotate('few', { 'tx.janus.io/request-rollback': 'yes' });
@@ -57,7 +57,7 @@ t.test('objects of 15 000 keys', async (t) => {
   });
 
   await t.test(
-    'in one Transaction are refused with their sizes; a small one is made and undone, and probes are answered',
+    'pre-flight refuses too many such objects with their sizes, and the hook still serves others and probes',
     async (t) => {
       await stage.transaction('large', patches({}));
       const over = new AbortController();

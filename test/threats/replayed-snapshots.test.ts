@@ -1,6 +1,6 @@
 // Somebody with all rights on ConfigMaps keeps what one try has stored, and puts it back in place of what a later one stores, whole or
 // in part. All of it is authentic. Nothing was applied yet: parts of two tries are never taken for one snapshot, and whatever is
-// adopted or stored again, what is undone comes back as it was.
+// adopted or stored again, an undo restores the former state.
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { at, isObject, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
@@ -98,7 +98,7 @@ async function run(t: Test, [stage, restarted]: readonly [Stage, () => Stage], {
   for (const path of paths) t.match(must(await stage.client.get(path)), { data: { color: 'blue', theirs: 'yes' } });
 }
 
-t.test('parts of an earlier try, put back', async (t) => {
+t.test('the engine does not adopt snapshot parts of an earlier try', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
   for (const [index, replay] of replays.entries())

@@ -50,7 +50,7 @@ function askedBy(path: string, user: string): readonly Asked[] {
     }));
 }
 
-/** All that the engine does, on one stage: commits, undoes, waits, times out, sweeps, tells. */
+/** All that the engine does, on one stage: commits, undoes, waits, times out, sweeps, reports. */
 async function live(stage: Stage): Promise<void> {
   const green = { data: { color: 'green' } };
   await createConfigMaps(stage, ['one', 'two', 'three']);
@@ -124,21 +124,21 @@ function rightsOf(role: JsonObject): readonly string[] {
   );
 }
 
-t.test('the rights of the engine on an API server that audits', async (t) => {
+t.test('the audit log shows that the engine uses exactly its rights', async (t) => {
   const plane = await startControlPlane({ audit: 'Request', report: () => undefined });
   t.teardown(() => plane.stop());
   process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
   const log: string[] = [];
-  await t.test('everything that it does', async (t) => {
+  await t.test('the engine runs every operation', async (t) => {
     const stage = await startStage(t, { withoutLoop: true, logTo: { write: (line) => void log.push(line) } });
     await live(stage);
-    await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 3, 'the story to be told');
+    await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 3, 'the Events');
   });
   const asked = askedBy(plane.auditLog ?? '', engineUser);
   const own = asked.filter(({ as, resource }) => as === undefined && resource !== '');
   const acted = asked.filter(({ as }) => as !== undefined);
 
-  await t.test('every right is used, and none is missing', async (t) => {
+  await t.test('the engine uses every right, and misses no right', async (t) => {
     const locked = ['leases', 'secrets'];
     const used = new Set(
       own.map(({ verb, resource }) => `${verb} ${resource}${locked.includes(resource) ? ` in ${engineNamespace}` : ''}`),
@@ -155,7 +155,7 @@ t.test('the rights of the engine on an API server that audits', async (t) => {
     t.same(elsewhere, [], 'Leases and Secrets in its own namespace only');
   });
 
-  await t.test('every request goes where it should', async (t) => {
+  await t.test('the engine sends every request to an allowed place', async (t) => {
     t.ok(acted.length > 20);
     for (const { as, uri } of asked) {
       t.match(as ?? 'system:serviceaccount:a:b', /^system:serviceaccount:[a-z0-9-]+:[a-z0-9.-]+$/);
@@ -164,7 +164,7 @@ t.test('the rights of the engine on an API server that audits', async (t) => {
     }
   });
 
-  await t.test('one audit line for each write to a target', async (t) => {
+  await t.test('the audit log has one line for each write to a target', async (t) => {
     const isWrite = ({ verb, resource, isDryRun }: Asked): boolean =>
       ['create', 'update', 'patch', 'delete'].includes(verb) && !isDryRun && resource !== 'selfsubjectaccessreviews';
     const verbs: Readonly<Record<string, string>> = { patch: 'apply' };
@@ -172,10 +172,10 @@ t.test('the rights of the engine on an API server that audits', async (t) => {
       .filter(isWrite)
       .map(({ verb, resource, code }) => `${verbs[verb] ?? verb} ${resource} ${code < 300 ? 'ok' : 'refused'}`);
     const lines = log.map((line) => parseJson(line)).filter((line) => at(line, 'audit') === true);
-    const told = lines.map(
+    const audited = lines.map(
       (line) => `${textAt(line, 'verb')} ${textAt(line, 'resource')} ${textAt(line, 'outcome') === 'ok' ? 'ok' : 'refused'}`,
     );
     t.ok(written.length >= 8, `${written.length} writes`);
-    t.same(told.sort(), written.sort());
+    t.same(audited.sort(), written.sort());
   });
 });

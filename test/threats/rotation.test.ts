@@ -1,5 +1,5 @@
 // The sealing key is replaced as docs/sealing.md says, by its commands: what was sealed before stays readable until its key is
-// dropped, and then the reason is told and nothing is written.
+// dropped, and then the engine shows the reason and writes nothing.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -39,7 +39,7 @@ async function commit(stage: Stage, name: string): Promise<string> {
   return JSON.stringify(at(await snapshotOf(stage, name), 'data'));
 }
 
-t.test('the sealing key is replaced by the commands of docs/sealing.md', async (t) => {
+t.test('the commands of docs/sealing.md replace the sealing key', async (t) => {
   const bare = await startStage(t, { withoutLoop: true });
   const namespace = await freeNamespace(bare.client, 'keys', t);
   const path = await secretPath(bare, namespace);

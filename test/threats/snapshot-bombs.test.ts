@@ -69,7 +69,7 @@ function counting(): { readonly wrap: (cluster: Cluster) => Cluster; readonly re
 
 const peak = (): number => process.resourceUsage().maxRSS / 1024;
 
-t.test('a snapshot that is meant to use the engine up', async (t) => {
+t.test('a snapshot that is made to exhaust the engine does not stop it', async (t) => {
   const bare = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, bare);
   for (const [index, { name, forged }] of bombs.entries())
@@ -96,7 +96,7 @@ t.test('a snapshot that is meant to use the engine up', async (t) => {
       await stepToEnd(stage, transaction);
       t.match(await dataOf(stage, `configmaps/${names[0]}`), { color: 'blue' });
     });
-  await t.test('of which each request is answered, also by an engine that is asked to let it go', async (t) => {
+  await t.test('the engine answers each request about the snapshot, and lets its Transaction be deleted', async (t) => {
     await createConfigMaps(bare, ['let-go-target-0']);
     await bare.transaction('let-go', [change('Patch', 'let-go-target-0', { data: { color: 'green' } })]);
     await stepUntil(bare, 'let-go', 'Preparing');

@@ -88,14 +88,14 @@ async function troubles(world: World): Promise<void> {
   await step(stage, 'undo');
 }
 
-t.test('nothing tells what a Secret holds from which contents come', async (t) => {
+t.test('no output shows a value of a Secret that is the source of contents', async (t) => {
   const world = await openWorld(t);
   const { stage, values, log, answers } = world;
   await make(world);
   await refusals(world);
   await troubles(world);
   t.ok(values.length > 20, `${values.length} canaries`);
-  await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 10, 'the story to be told');
+  await waitFor(async () => (await stage.client.list(stage.path('events'))).items.length > 10, 'the Events');
   const places = new Map(await everything(stage.client));
   const { items } = await stage.client.list(stage.path('secrets'));
   const belongs = [

@@ -5,7 +5,7 @@ import { startStage } from '../support/stage.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
 import { openGhosts } from './ghosts.ts';
 
-t.test('who may not change an object cannot lock it, wherever it is', async (t) => {
+t.test('a user who may not change an object cannot lock it, in any namespace', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   must(await stage.client.create(stage.path('serviceaccounts'), { metadata: { name: 'nobody' } }));
   await createConfigMaps(stage, ['own']);

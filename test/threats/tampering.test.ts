@@ -1,4 +1,4 @@
-// A snapshot or a status that somebody has tampered with: told, and nothing is written on its word. The engine is given what was
+// A user has tampered with a snapshot or a status: the engine reports it and writes nothing because of it. The engine is given what was
 // tampered with by its port, once before the first change and once before an undo; all else is the real API server.
 import { brotliCompressSync, constants } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -116,7 +116,7 @@ const others: readonly Tampering[] = [
     says: /has no readable entry for spec\.changes\[0\]/,
   },
   {
-    name: 'the sealed entry of another Transaction about the same object, and the digest',
+    name: 'the sealed entry of another Transaction about this object, and the digest',
     edit: (stored, other) => fitting(withEntry(stored, 2, dataOf(other)[keyOf(other, 2)] ?? '')),
     says: unreadable,
   },
@@ -132,12 +132,12 @@ const others: readonly Tampering[] = [
     says: /has no readable entry for spec\.changes\[0\]/,
   },
   {
-    name: 'the same, compressed',
+    name: 'its entry, compressed',
     edit: (stored) => fitting(withEntry(stored, 1, `compressed:${plainText(stored, 1)}`)),
     says: /has no readable entry for spec\.changes\[1\]/,
   },
   {
-    name: 'the entry of another Transaction about the same object, in the clear, and the digest',
+    name: 'the entry of another Transaction about this object, in the clear, and the digest',
     edit: (stored, other) => fitting(withEntry(stored, 0, dataOf(other)[keyOf(other, 0)] ?? '')),
     says: /has no readable entry for spec\.changes\[0\]/,
   },
@@ -250,7 +250,7 @@ async function makeTransaction(stage: Stage, name: string): Promise<void> {
   await stage.transaction(name, changes);
 }
 
-t.test('what was tampered with is refused before anything is written', async (t) => {
+t.test('the engine refuses a tampered snapshot before its first write', async (t) => {
   const { stage, engines } = await startWorld(t);
   const tamperings = [...flips, ...fittingFlips, ...others];
   const tryAll = async (t: Test, [stored, other]: readonly [Stored, Stored]): Promise<void> => {
@@ -280,13 +280,9 @@ t.test('what was tampered with is refused before anything is written', async (t)
   await makeTransaction(stage, 'one');
   await stepUntil(stage, 'one', 'Prepared');
   const other = await storedOf(stage, 'two');
-  await t.test('before the first change', async (t) => tryAll(t, [await storedOf(stage, 'one'), other]));
+  await t.test('the engine refuses it before the first change', async (t) => tryAll(t, [await storedOf(stage, 'one'), other]));
   await stepToEnd(stage, 'one');
   await stage.annotate('one', { 'tx.janus.io/request-rollback': 'yes' });
-  await t.test('before an undo', async (t) => tryAll(t, [await storedOf(stage, 'one'), other]));
-  t.match(
-    (await stepUntil(stage, 'one', 'RolledBack')).status,
-    { phase: 'RolledBack' },
-    'what was not tampered with is restored',
-  );
+  await t.test('the engine refuses it before an undo', async (t) => tryAll(t, [await storedOf(stage, 'one'), other]));
+  t.match((await stepUntil(stage, 'one', 'RolledBack')).status, { phase: 'RolledBack' }, 'the undo restores the intact entries');
 });

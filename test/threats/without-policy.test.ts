@@ -1,4 +1,4 @@
-// Where nobody has judged spec when it was created, the hook does: whatever a creation rule refuses ends as Failed, and nothing is
+// If no policy judged spec at its creation, the hook does: whatever a creation rule refuses ends as Failed, and nothing is
 // written, no lock and no snapshot.
 import t from 'tap';
 import type { JsonObject } from '../../hooks/objects/json.ts';
@@ -33,7 +33,7 @@ const broken: Readonly<Record<string, readonly [JsonObject, RegExp, name?: strin
   stableFor: [ofGate({ stableFor: '25h' }), /changes\[0\]\.gate\.stableFor/],
 };
 
-t.test('what a creation rule refuses ends as Failed without a write', async (t) => {
+t.test('a Transaction that a creation rule refuses ends as Failed without a write', async (t) => {
   const run = openGhosts(t, await startStage(t, { withoutLoop: true }));
   const rules = [...transactionRules.map(({ path }) => path), ...[...targetRules, ...gateRules].map(({ name }) => name)];
   t.same(Object.keys(broken), rules, 'each rule is tried');

@@ -69,7 +69,7 @@ function isClean(t: Test, status: JsonObject): void {
   t.same(texts.map(clean), texts, 'on one line, all of it visible');
 }
 
-t.test('a change that is denied among others is undone at once, whatever the reason is called', async (t) => {
+t.test('the engine undoes all changes at once if one is denied, for any reason in the answer', async (t) => {
   const { stage, admission } = await openWorld(t);
   const paths = ['a', 'b'].map((name) => stage.path(`configmaps/${name}`));
   const before = await portraits(stage.client, paths);
@@ -85,10 +85,10 @@ t.test('a change that is denied among others is undone at once, whatever the rea
     isClean(t, status);
     t.same(await portraits(stage.client, paths), before, 'everything is as it was');
   }
-  t.same(await conflictsOf(stage), [], 'nobody else has been there');
+  t.same(await conflictsOf(stage), [], 'no other writer has changed it');
 });
 
-t.test('a change that is denied in the dry run is refused at once', async (t) => {
+t.test('pre-flight refuses a change at once that is denied in the dry run', async (t) => {
   const { stage, admission } = await openWorld(t);
   for (const [index, [code, expected]] of codes.entries())
     for (const [at, reason] of ['no, thanks', 'Conflict', 'AlreadyExists'].entries()) {
@@ -103,7 +103,7 @@ t.test('a change that is denied in the dry run is refused at once', async (t) =>
   t.same(await conflictsOf(stage), []);
 });
 
-t.test('a Create that is denied as if it were there already is refused at once', async (t) => {
+t.test('pre-flight refuses a Create at once that is denied as if the object existed', async (t) => {
   const { stage, admission } = await openWorld(t);
   for (const [index, [code, reason]] of (
     [
@@ -119,7 +119,7 @@ t.test('a Create that is denied as if it were there already is refused at once',
   }
 });
 
-t.test('an undo that is denied is left with the reason of the code, in figures and Events too', async (t) => {
+t.test('a denied undo has the reason of its status code, in metrics and Events too', async (t) => {
   const { stage, admission } = await openWorld(t);
   await stage.transaction('undone', [green('a'), green('b')]);
   await stepToEnd(stage, 'undone');
@@ -139,13 +139,13 @@ t.test('an undo that is denied is left with the reason of the code, in figures a
   t.match(textAt(status, 'handledAnnotations', 'tx.janus.io/request-rollback'), /^sha256:[0-9a-f]{64}$/);
   isClean(t, status);
   const events = async (): Promise<readonly JsonObject[]> => (await stage.client.list(stage.path('events'))).items;
-  await waitFor(async () => (await events()).some((event) => event.reason === 'Failed'), 'the story to be told');
-  const told = (await events()).map((event) => [textAt(event, 'reason'), textAt(event, 'message') ?? ''] as const);
-  t.ok(told.some(([reason, message]) => reason === 'Forbidden' && message.includes(policy)));
-  t.notOk(told.some(([reason]) => reason === 'RollbackConflict'));
+  await waitFor(async () => (await events()).some((event) => event.reason === 'Failed'), 'the Events');
+  const reported = (await events()).map((event) => [textAt(event, 'reason'), textAt(event, 'message') ?? ''] as const);
+  t.ok(reported.some(([reason, message]) => reason === 'Forbidden' && message.includes(policy)));
+  t.notOk(reported.some(([reason]) => reason === 'RollbackConflict'));
   t.same(
-    told.map(([, message]) => clean(message)),
-    told.map(([, message]) => message),
+    reported.map(([, message]) => clean(message)),
+    reported.map(([, message]) => message),
   );
   t.same(await conflictsOf(stage), []);
 });
@@ -156,7 +156,7 @@ const owned = (field: string, owner: string): JsonObject => ({
   message: `conflict with "${owner}" using v1`,
 });
 
-t.test('fields that the webhook says others own count only where the API server looks for them', async (t) => {
+t.test('the engine believes field owners in a message only if the API server names them', async (t) => {
   const { stage, admission } = await openWorld(t);
   const details = { causes: [owned('.data.color', 'kubectl')] };
   admission.decide(({ name }) => (name === 'b' ? { code: 409, reason: 'Conflict', message: policy, details } : undefined));
@@ -174,7 +174,7 @@ t.test('fields that the webhook says others own count only where the API server 
   t.same(await conflictsOf(stage), []);
 });
 
-t.test('of a Secret the webhook names no owner of fields', async (t) => {
+t.test('a webhook cannot name owners of fields of a Secret', async (t) => {
   const log: string[] = [];
   const { stage, admission } = await openWorld(t, log);
   const value = canary();
@@ -195,7 +195,7 @@ t.test('of a Secret the webhook names no owner of fields', async (t) => {
   t.notOk([events, log.join('')].some((text) => text.includes(value)));
 });
 
-t.test('of a Secret no word of the webhook is told, wherever it has put the value', async (t) => {
+t.test('no output shows words of a webhook about a Secret, wherever it puts the value', async (t) => {
   const log: string[] = [];
   const { stage, admission } = await openWorld(t, log);
   const value = canary();

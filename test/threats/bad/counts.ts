@@ -17,7 +17,7 @@ export const counts: readonly BadTransaction[] = [
     most: 10,
   },
   {
-    name: 'the same target twice',
+    name: 'a target that is listed twice',
     spec: fc
       .tuple(some('Create', 'Patch', 'Delete'), fc.integer({ min: 0, max: 20 }))
       .map(([type, between]) =>
@@ -40,7 +40,7 @@ export const counts: readonly BadTransaction[] = [
     end: invalid(/spec\.(lockTimeout|timeout) must be a duration from/),
   },
   {
-    name: 'durations that are none',
+    name: 'invalid durations',
     spec: ofSpec(
       fc
         .tuple(

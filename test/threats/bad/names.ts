@@ -83,7 +83,7 @@ export const names: readonly BadTransaction[] = [
     end: invalid(/target\.namespace "/),
   },
   {
-    name: 'type that is none',
+    name: 'an unknown type',
     spec: anyText.filter((type) => type.length > 6).map((type) => specWith([changeWith({ type })])),
     admission: 'supported values: "Create", "Update", "Patch", "Delete"',
     end: invalid(/type ".*" is none of Create, Update, Patch, Delete/),

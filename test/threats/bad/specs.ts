@@ -1,4 +1,4 @@
-// A Transaction that must not come to anything, by name: what each is, what the API server says when it is created, and with
+// Transactions that must change nothing, by name: what each is, what the API server says when it is created, and with
 // which reason it ends where it gets past that (an older definition of Transactions in the cluster, a policy that is not there).
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../hooks/objects/json.ts';

@@ -1,4 +1,4 @@
-// Targets that are refused: the parts that run Transactions, what cannot be put back, and what is not as the change needs it.
+// Targets that are refused: the parts that run Transactions, objects that cannot be restored, and objects the change does not fit.
 import fc from 'fast-check';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { engineNamespace } from '../../support/install.ts';

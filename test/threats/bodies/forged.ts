@@ -17,7 +17,7 @@ const phases = fc.constantFrom(
   'x',
 );
 
-/** A status that tells lies in the words of the engine. */
+/** A false status in the words of the engine. */
 const forgedStatus = fc.record({
   phase: phases,
   version: fc.oneof(fc.nat(), fc.constantFrom(-1, 2 ** 31, 1e308)),
@@ -57,7 +57,12 @@ export function forged({ parent: live, about, withMetadata, beside }: Requests):
       code: 200,
       answer: 'live',
     },
-    { name: 'finalizing what is not deleted', sent: beside(fc.constant({ finalizing: true })), code: 200, answer: 'live' },
+    {
+      name: 'finalizing a Transaction that is not deleted',
+      sent: beside(fc.constant({ finalizing: true })),
+      code: 200,
+      answer: 'live',
+    },
     {
       name: 'fields that are not known',
       sent: beside(
@@ -78,7 +83,7 @@ export function forged({ parent: live, about, withMetadata, beside }: Requests):
       answer: 'live',
     },
     {
-      name: 'the same key twice',
+      name: 'a repeated key',
       sent: fc
         .tuple(anyJson, live)
         .map(([junk, parent]) => ({ body: `{"parent":${JSON.stringify(junk)},"parent":${JSON.stringify(parent)}}` })),

@@ -1,4 +1,4 @@
-// Requests about nobody that can be, or that is.
+// Requests about Transactions that cannot exist, or that do not exist.
 import fc from 'fast-check';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { anyText, around, control, label } from '../chance.ts';
@@ -53,7 +53,7 @@ export function nobody({ parent: live, call, about, withMetadata, beside }: Requ
       code: 400,
     },
     {
-      name: 'children that are none',
+      name: 'invalid children',
       sent: beside(
         fc.oneof(anyText, fc.integer(), fc.array(anyJson), fc.constant({ 'ConfigMap.v1': [] })).map((children) => ({ children })),
       ),
@@ -65,13 +65,13 @@ export function nobody({ parent: live, call, about, withMetadata, beside }: Requ
       code: 400,
     },
     {
-      name: 'a name that nobody has',
+      name: 'a name that no Transaction has',
       sent: fc.tuple(withMetadata(label.map((name) => ({ name: `x-${name}` }))), fc.nat()).map(([sent]) => sent),
       code: 200,
       answer: 'own',
     },
     {
-      name: 'a namespace that nobody has',
+      name: 'a namespace without a Transaction',
       sent: withMetadata(label.map((namespace) => ({ namespace: `x-${namespace}` }))),
       code: 200,
       answer: 'own',

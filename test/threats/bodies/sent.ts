@@ -14,7 +14,7 @@ export interface BadBody {
   readonly name: string;
   readonly sent: fc.Arbitrary<Sent>;
   readonly code: number;
-  /** `live`: the answer is that to a true request about the same Transaction. `own`: the status of the request comes back. */
+  /** `live`: the answer equals that to a true request about this Transaction. `own`: the status of the request comes back. */
   readonly answer?: 'live' | 'own';
   /** Large ones: so many in place of the usual number. */
   readonly most?: number;
