@@ -17,7 +17,7 @@ function metaOf(name: string): JsonObject {
   return { apiVersion: 'meta.pkg.crossplane.io/v1', kind: 'Provider', metadata: { name }, spec: { dependsOn: dependsOn ?? [] } };
 }
 
-t.test('c is read only once the tags of d are requested, which b requires', { timeout: 60_000 }, async (t) => {
+t.test('the engine reads c only after it has requested the tags of d, which b requires', { timeout: 60_000 }, async (t) => {
   const listed: string[] = [];
   let isListed = (): void => undefined;
   const tagsOfD = new Promise<void>((resolve) => (isListed = resolve));
@@ -41,7 +41,7 @@ t.test('c is read only once the tags of d are requested, which b requires', { ti
   t.strictSame(listed.toSorted(), ['b', 'c', 'd'], 'each list is requested once');
 });
 
-t.test('a package that requires sources with more tags than are kept is refused, with few of them in memory', async (t) => {
+t.test('the engine refuses a package whose sources have too many tags, with few tags in memory', async (t) => {
   const many = Array.from({ length: 300_000 }, (_, index) => `v1.0.${index}`);
   let [listed, atOnce, most] = [0, 0, 0];
   const registry: Registry = {
@@ -66,7 +66,7 @@ t.test('a package that requires sources with more tags than are kept is refused,
   t.ok(listed <= 16 && most <= 8, `${listed} lists, ${most} at once`);
 });
 
-t.test('a tree with more objects than are kept is refused, and the rest of its packages is not read', async (t) => {
+t.test('the engine refuses a tree with more objects than the limit, and does not read its other packages', async (t) => {
   const nameOf = (source: string): string => source.slice(source.lastIndexOf('/') + 1);
   const dependsOn = Array.from({ length: 60 }, (_, index) => ({ provider: sourceOf(`p${index}`), version: '>=v1.0.0' }));
   const read: string[] = [];
@@ -95,7 +95,7 @@ t.test('a tree with more objects than are kept is refused, and the rest of its p
   t.ok(read.length < 60, `${read.length} were read`);
 });
 
-t.test('a tree with longer texts than are kept is refused, wherever they stand', async (t) => {
+t.test('the engine refuses a tree with texts above the limit, in any place', async (t) => {
   const digest = digestOf('any', 'v1.0.0');
   const nameOf = (source: string): string => source.slice(source.lastIndexOf('/') + 1);
   const metaWith = (dependsOn: readonly object[], labels = {}) =>
@@ -136,7 +136,7 @@ t.test('a tree with longer texts than are kept is refused, wherever they stand',
   }
 });
 
-t.test('a version that cannot be read ends the tree only where the choice needs it', async (t) => {
+t.test('an unreadable version ends the tree only if the choice needs it', async (t) => {
   const tags: Readonly<Record<string, readonly string[]>> = { b: ['v1.0.0', 'v2.0.0'], z: ['v1.0.0'] };
   const dependency = (name: string, version: string) => ({ provider: sourceOf(name), version });
   const nameOf = (source: string): string => source.slice(source.lastIndexOf('/') + 1);
@@ -185,7 +185,7 @@ function required(sources: readonly string[]): JsonObject {
 
 const sources = (count: number, prefix: string) => Array.from({ length: count }, (_, index) => sourceOf(`${prefix}${index}`));
 
-t.test('nobody is asked for what a package requires that is not valid', async (t) => {
+t.test('the engine asks no registry for the dependencies of an invalid package', async (t) => {
   const rows: readonly (readonly [name: string, objects: readonly JsonObject[], message: RegExp])[] = [
     [
       'metas',
@@ -215,7 +215,7 @@ t.test('nobody is asked for what a package requires that is not valid', async (t
   }
 });
 
-t.test('a tree whose packages name sources without end is refused', async (t) => {
+t.test('the engine refuses a tree whose packages name sources without end', async (t) => {
   let listed = 0;
   const registry: Registry = {
     async tags() {

@@ -310,7 +310,7 @@ t.test('a cluster that cannot answer, such as by a webhook that is down, ends th
   admission.decide(() => undefined);
 });
 
-t.test('what is edited, and what was created without the policy', async (t) => {
+t.test('the engine refuses a package transaction that was edited, or created without the policy', async (t) => {
   const name = freeName();
   await world.publish({ name, tag: 'v1.0.0' });
   await world.install(name, `${source(name)}:v1.0.0`, { packageName: name });
@@ -347,7 +347,7 @@ async function writeLock(packages: readonly Json[]): Promise<void> {
   must(await client.update(lockPath, { ...annotated, packages }));
 }
 
-t.test('a Lock whose next number cannot be read is not taken; the wait ends once somebody mends it', async (t) => {
+t.test('the engine does not take a Lock with an unreadable next number; the wait ends when a user repairs it', async (t) => {
   const key = 'pkg.crossplane.io/next-transaction-number';
   const number = async (next?: string): Promise<string | undefined> => {
     const lock =
@@ -374,7 +374,7 @@ t.test('a Lock whose next number cannot be read is not taken; the wait ends once
 });
 
 t.test(
-  'a Lock with members of others and versions that nothing parses works; one that names a source twice is refused',
+  'a Lock with foreign members and unparsable versions works; the engine refuses one that names a source twice',
   async (t) => {
     const theirs: JsonObject = {
       name: 'theirs-1',

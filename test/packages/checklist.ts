@@ -1,4 +1,4 @@
-// The points of the specification of package transactions, each with the tests that show it. `later`: by what is not there yet
+// The points of the specification of package transactions, each with the tests that show it. `later`: features that do not exist yet
 // (Delete, Replace, the packages' own controllers).
 
 type Shown = readonly (readonly [file: string, words: string])[];
@@ -91,7 +91,7 @@ const shown: Readonly<Record<number, Shown>> = {
   33: [[install, '33: an update makes a second revision']],
   27: [tree],
   32: [[install, '6, 11, 15, 26, 32: what cannot be installed']],
-  39: [[recovery, '39: the same without the controller manager']],
+  39: [[recovery, '39: a package transaction ends without the controller manager']],
   40: [[points, '40: a retry installs the snapshot']],
   43: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
   44: [tree],

@@ -90,8 +90,8 @@ t.test('29, 35: the example, its tags as digests, dependencies first', async (t)
   writeFileSync(lock, JSON.stringify({ apiVersion: 'pkg.crossplane.io/v1beta1', kind: 'Lock', packages: [other] }));
   const ran = await run('resolve', snapshot('provider-aws-s3', 'v1.0.0'), '--lock', lock, '--json', ...cache);
   t.equal(ran.code, 0, ran.stderr);
-  const told = parseJson(ran.stdout) as JsonObject;
-  t.match(told, {
+  const printed = parseJson(ran.stdout) as JsonObject;
+  t.match(printed, {
     kind: 'resolved',
     packages: [
       {
@@ -114,7 +114,7 @@ t.test('29, 35: the example, its tags as digests, dependencies first', async (t)
   t.match(people.stdout, /2 of 2 packages change, dependencies first; the Lock then holds 2/);
 });
 
-t.test('a second time no layer is fetched', async (t) => {
+t.test('the second run fetches no layer', async (t) => {
   const from = proxy.seen.length;
   t.equal((await run('resolve', snapshot('provider-aws-s3', 'v1.0.0'), ...cache)).code, 0);
   const asked = proxy.seen.slice(from);
@@ -125,28 +125,28 @@ t.test('a second time no layer is fetched', async (t) => {
   );
 });
 
-t.test('refused', async (t) => {
-  const told = async (name: string, tag: string, ...more: readonly string[]): Promise<string> => {
+t.test('the command prints a refusal', async (t) => {
+  const printedFor = async (name: string, tag: string, ...more: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await run('resolve', snapshot(name, tag), ...cache, ...more);
     t.equal(code, 1, `${name}: ${stdout}${stderr}`);
     return stdout;
   };
   t.match(
-    await told('missing', 'v1.0.0'),
+    await printedFor('missing', 'v1.0.0'),
     /^Refused: MissingDependency: Package missing requires provider-family-aws >=v9.0.0, but no compatible version found/,
   );
-  t.match(await told('nowhere', 'v1.0.0'), /^Refused: MissingDependency: .*has no version/);
+  t.match(await printedFor('nowhere', 'v1.0.0'), /^Refused: MissingDependency: .*has no version/);
   t.match(
-    await told('broken', 'v1.0.0'),
+    await printedFor('broken', 'v1.0.0'),
     new RegExp(`^Refused: InvalidPackage: ${source('broken')}@${digests.broken}: a Provider may not hold v1 Secret x`),
   );
   t.match(
-    await told('second', 'v1.0.0'),
+    await printedFor('second', 'v1.0.0'),
     /^Refused: CRDConflict: Multiple packages install incompatible versions of CRD buckets/,
   );
   const crds = t.testdir({ 'bucket.yaml': JSON.stringify(bucket(text1)) });
   t.match(
-    await told('provider-aws-s3', 'v2.0.0', '--crds', crds),
+    await printedFor('provider-aws-s3', 'v2.0.0', '--crds', crds),
     /^Refused: SchemaIncompatible: CRD buckets\.\S+ would break what is there: v1beta1 \.spec\.acl the field is gone/,
   );
 });
@@ -194,7 +194,7 @@ t.test('pull secrets of a cluster', async (t) => {
   const ran = await resolveWith('pull', ...cluster);
   t.equal(ran.code, 0, ran.stdout + ran.stderr);
   t.match(parseJson(ran.stdout), { kind: 'resolved' });
-  t.match(await resolveWith('pull'), { code: 2, stdout: /"denied"/ }, 'without the cluster nobody knows it');
+  t.match(await resolveWith('pull'), { code: 2, stdout: /"denied"/ }, 'the command does not know the Secret without the cluster');
   for (const [name, found] of [
     ['opaque', 'a Secret of type Opaque'],
     ['absent', 'no such Secret'],

@@ -1,4 +1,4 @@
-// Generated pairs of schemas, and values: what is called compatible never turns a valid value into an invalid one. The API server
+// Generated pairs of schemas, and values: a compatible change never makes a valid value invalid. The API server
 // judges.
 //
 // `JANUS_SCHEMAS=1000 npm test -- test/packages/compare-generated.test.ts` makes a thousand pairs, JANUS_TEST_SEED other ones.
@@ -181,5 +181,5 @@ t.test(`${wanted} pairs, JANUS_TEST_SEED=${seed}`, async (t) => {
   t.comment(JSON.stringify(counts));
   t.ok(counts.compatible > wanted / 10, 'some are compatible');
   t.ok(counts.valid > wanted / 2, 'there are valid values');
-  t.ok(counts.broken > 0, 'some of what is not called compatible breaks values');
+  t.ok(counts.broken > 0, 'some of the incompatible pairs break values');
 });

@@ -41,7 +41,7 @@ for (const stored of ['v1beta1', 'v1alpha1'])
     must(await client.create(path, object));
     const live = must(await client.get(`${definitions}/kepts.${group}`)) as JsonObject;
     const next = definition(stored, { a: text });
-    t.same(compareDefinitions(live, definition(stored, both)), [], 'the same again');
+    t.same(compareDefinitions(live, definition(stored, both)), [], 'the stored definition is compatible with itself');
     t.match(compareDefinitions(live, next), [{ rule: 'fieldRemoved', version: stored, path: '.it.b' }]);
     t.same(compareDefinitions(definition(stored, { a: text }), next), [], 'what it never kept is not lost by it');
     must(await client.update(`${definitions}/kepts.${group}`, { ...next, metadata: at(live, 'metadata') as JsonObject }));

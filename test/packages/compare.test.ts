@@ -204,7 +204,7 @@ for (const row of rows)
       found.filter(({ rule }) => rule === row.rule),
       [{ path: `.${row.path ?? 'it'}` }],
     );
-    t.same(compareSchemas(whole(row.old), whole(row.old)), [], 'the same is compatible');
+    t.same(compareSchemas(whole(row.old), whole(row.old)), [], 'a schema is compatible with itself');
     const back = compareSchemas(whole(row.next), whole(row.old));
     t.equal(back.length > 0, row.bothWays ?? false, `and back: ${JSON.stringify(back)}`);
   });
@@ -215,7 +215,7 @@ t.test('each rule has its row', async (t) => {
   t.same(missing, ['uniqueItems']);
 });
 
-t.test('where the rows look', async (t) => {
+t.test('the rows cover each place of a schema', async (t) => {
   const change = (wrap: (node: JsonObject) => JsonObject) =>
     compareSchemas(wrap(text), wrap({ type: 'integer' })).map(({ path }) => path);
   t.same(
@@ -256,7 +256,7 @@ t.test('where the rows look', async (t) => {
   t.match(
     compareSchemas(large('maximum', written), large('maximum', '9223372036854770000')),
     [{ rule: 'maximum', message: 'maximum was 9223372036854776000, is 9223372036854770000' }],
-    'what a double can tell apart',
+    'values that a double can distinguish',
   );
   const inBranch = (properties: JsonObject): JsonObject => ({ ...ab, allOf: [{ properties }] });
   t.match(compareSchemas(inBranch({}), inBranch({ a: { minLength: 2 } })), [{ rule: 'allOf' }], 'a branch may not name more');
@@ -321,11 +321,11 @@ t.test('15: what a definition may not lose', async (t) => {
   t.same(rules(definition({ versions: [version('v1alpha1', whole({ type: 'integer' }))] }), alpha), [], 'alpha may change');
   t.same(rules(definition({}), alpha), ['storedVersion '], 'but not go while it is stored');
   const beta = definition({ versions: [version('v1beta1', ab)] }, []);
-  const told = compareDefinitions(beta, definition({ versions: [version('v1beta1', pair({ a: text }))] }));
-  t.equal(describeBreaches(told), 'v1beta1 .b the field is gone');
+  const breaches = compareDefinitions(beta, definition({ versions: [version('v1beta1', pair({ a: text }))] }));
+  t.equal(describeBreaches(breaches), 'v1beta1 .b the field is gone');
 });
 
-t.test('a scope that is left out is the default of its kind and version', async (t) => {
+t.test('a missing scope means the default of its kind and version', async (t) => {
   const kinds = [
     ['v1', 'CompositeResourceDefinition', 'LegacyCluster'],
     ['v2', 'CompositeResourceDefinition', 'Namespaced'],

@@ -58,7 +58,7 @@ for (const row of rows)
     for (const version of listed(row.refuses)) t.equal(isIn(version), false, `refuses ${version?.text}`);
   });
 
-t.test('what is no constraint', async (t) => {
+t.test('the engine refuses text that is no constraint', async (t) => {
   const none = ['', 'latest', '>=', '1.2.3.4', '1,,2', ',1', '1,', '1 ||', '1 |2', '1.2.3-01', '>= <2', `1.${'0'.repeat(520)}`];
   for (const text of [...none, 'sha256:abc', `${'1||'.repeat(33)}1`]) t.equal(readConstraint(text), undefined, text.slice(0, 40));
 });
@@ -70,7 +70,7 @@ t.test('a digest is one, and no version is in it', async (t) => {
   t.notOk(constraint && version && admits(constraint, version));
 });
 
-t.test('a tag that is no complete version is none to choose', async (t) => {
+t.test('the engine does not choose a tag that is no complete version', async (t) => {
   for (const tag of ['v1', 'latest', '1.2', 'v1.2-rc', 'main-1.2.3', '']) t.equal(readCompleteVersion(tag), undefined, tag);
   for (const tag of ['v1.2.3', '1.2.3', 'v1.2.3-rc.1', '1.2.3+one']) t.equal(readCompleteVersion(tag)?.text, tag);
 });
@@ -149,20 +149,20 @@ t.test(`${runs} pairs agree with the library, JANUS_TEST_SEED=${seed}`, async (t
   const input = pairs.map((pair) => JSON.stringify(pair)).join('\n');
   const { stdout, status } = spawnSync(oracle, { input, encoding: 'utf8', maxBuffer: 1 << 30 });
   t.equal(status, 0);
-  const told = stdout
+  const answers = stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  t.equal(told.length, pairs.length);
+  t.equal(answers.length, pairs.length);
   const differing = pairs.flatMap((pair, index) => {
     const [range, one] = [readConstraint(pair.constraint), readVersion(pair.version)];
     const isIn = range !== undefined && one !== undefined && admits(range, one);
     const own = { constraint: range !== undefined, version: one !== undefined, admits: isIn };
-    const same = JSON.stringify(own) === JSON.stringify(told[index]);
-    return same ? [] : [{ ...pair, own, library: told[index] }];
+    const same = JSON.stringify(own) === JSON.stringify(answers[index]);
+    return same ? [] : [{ ...pair, own, library: answers[index] }];
   });
   t.same(differing.slice(0, 5), [], `${differing.length} differ`);
-  const counted = (key: string): number => told.filter((one) => one[key]).length;
+  const counted = (key: string): number => answers.filter((one) => one[key]).length;
   t.ok(counted('constraint') > runs / 4 && counted('constraint') < runs, `${counted('constraint')} are constraints`);
   t.ok(counted('admits') > runs / 20, `${counted('admits')} are satisfied`);
 });

@@ -51,7 +51,7 @@ const tars: readonly (readonly [name: string, files: readonly File[], expected: 
   ],
   ['none', [file({ name: 'other.yaml' })], /holds no package.yaml/],
   ['two', [file(), file({ name: 'deeper/package.yaml' })], /holds 2 files package.yaml/],
-  ['the same path twice', [file(), file()], /holds 2 files/],
+  ['a repeated path', [file(), file()], /holds 2 files/],
   ['a symbolic link', [{ name: 'package.yaml', type: 'symlink', linkname: '/etc/passwd' } as File], /no plain file/],
   ['a hard link', [{ name: 'package.yaml', type: 'link', linkname: 'other' } as File], /no plain file/],
   ['a device', [{ name: 'package.yaml', type: 'character-device' } as File], /no plain file/],
@@ -75,7 +75,7 @@ for (const [name, files, expected] of tars)
     }
   });
 
-t.test('what is no layer', async (t) => {
+t.test('the engine refuses a blob that is no layer', async (t) => {
   const tar = await tarOf(file({ content: good.padEnd(20_000, '\n') }));
   t.match(await read(t, gzipSync(tar).subarray(0, 100)), /neither gzip nor zstd, or is cut/);
   t.match(await read(t, zstdCompressSync(tar).subarray(0, 100)), /neither gzip nor zstd, or is cut/);
@@ -84,13 +84,13 @@ t.test('what is no layer', async (t) => {
   t.match(await read(t, tar.subarray(0, 5_000)), /not a tar, or is cut|holds no package.yaml/);
 });
 
-t.test('a zstd frame with a window of more than 8 MiB', async (t) => {
+t.test('the engine refuses a zstd frame with a window of more than 8 MiB', async (t) => {
   const tar = await tarOf(file({ name: 'other', content: Buffer.alloc(20 * 1024 * 1024, '#') }), file());
   const params = { [constants.ZSTD_c_windowLog]: 24, [constants.ZSTD_c_contentSizeFlag]: 0 };
   t.match(await read(t, zstdCompressSync(tar, { params })), /needs a zstd window of more than 8388608 bytes/);
 });
 
-t.test('more than 64 MiB, in little memory', async (t) => {
+t.test('the engine refuses more than 64 MiB, in little memory', async (t) => {
   const zeros = Buffer.alloc(65 * 1024 * 1024, '#');
   const bomb = gzipSync(await tarOf(file({ name: 'other', content: zeros }), file()));
   t.ok(bomb.length < 1_000_000, 'it is small as it is sent');
@@ -209,7 +209,7 @@ t.test('a stream of separators is no package, and costs no more than its bound',
   t.ok(chunks <= 3, `${chunks} chunks were read`);
 });
 
-t.test('YAML that takes longer than the call ends with it, however many wait', async (t) => {
+t.test('YAML that takes longer than the call ends with the call, however many wait', async (t) => {
   const document = `a: [${'{a: b},'.repeat(90_000)}]\n---\n`;
   const heavy = Buffer.from(document.repeat(60));
   const timed = async (work: Promise<unknown>): Promise<number> => {
@@ -264,7 +264,7 @@ const contents: readonly (readonly [name: string, objects: readonly object[], ex
     /a Provider may not hold v1 Secret s/,
   ],
   ['a CRD in a Configuration', [meta({ kind: 'Configuration' }), crd], /a Configuration may not hold/],
-  ['the same object twice', [meta(), crd, crd], /CustomResourceDefinition buckets.s3.example.org is there twice/],
+  ['a repeated object', [meta(), crd, crd], /CustomResourceDefinition buckets.s3.example.org is there twice/],
   ['an object without name', [meta(), { ...crd, metadata: {} }], /expected apiVersion, kind and metadata.name/],
   ['a conversion webhook', [meta(), { ...crd, spec: { conversion: { strategy: 'Webhook' } } }], /not supported yet/],
   [
@@ -328,7 +328,7 @@ t.test('14: one CRD of two packages, or of somebody else', async (t) => {
   const revision = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision', name: 'p-1', controller: true };
   const faults = (live: JsonObject) =>
     replacementFaults({ live, next: crd as JsonObject, leaving: ['p-1'] }).map(({ reason }) => reason);
-  t.same(faults(crd as JsonObject), [], 'nobody controls it');
+  t.same(faults(crd as JsonObject), [], 'it has no controller');
   t.same(faults(owned(revision)), [], 'a revision that leaves');
   t.same(faults(owned({ ...revision, controller: false, name: 'other' })), [], 'an owner that does not control');
   t.same(faults(owned({ ...revision, name: 'p-2' })), ['CRDConflict']);
@@ -382,7 +382,7 @@ t.test('T31: an object of any kind that another package controls is not taken ov
   t.equal(read('CompositeResourceDefinition', 'apiextensions.crossplane.io/v2'), 'apiextensions.crossplane.io/v1');
 });
 
-t.test('a source is a host as it stands in a URL, and a repository', async (t) => {
+t.test('a source is a host as in a URL, and a repository', async (t) => {
   const of = (registry: string): boolean => readSource(`${registry}/acme/x`) !== undefined;
   for (const registry of [
     'registry.example.org',
@@ -463,7 +463,7 @@ t.test('manifests', async (t) => {
   for (const [text, expected] of bad) t.throws(() => readManifest(text), expected);
 });
 
-t.test('words of a package stay on one line, every character visible', async (t) => {
+t.test('the engine shows words of a package on one line, with every character visible', async (t) => {
   const member = { apiVersion: 'v1', kind: 'CustomResourceDefinition', name: 'a\u001b[2J\nReady: True\u202e' };
   const [fault, ...others] = sharedObjects([
     { source: 'a', objects: [member] },

@@ -101,7 +101,7 @@ const mine = held(freeLock, { name: 'mine', uid: 'uid-1', number: 1 });
 const left = { prepared: true, announced: true, left: true };
 const theirs = held(freeLock, { name: 'theirs', uid: 'uid-2', number: 4 });
 
-t.test('a status of a newer version is left to that version', async (t) => {
+t.test('the engine leaves a status of a newer version unchanged', async (t) => {
   const known = (status: JsonObject): boolean => readPackageTransaction({ metadata: {}, spec: {}, status }).isKnown;
   t.ok(known({}), 'none yet');
   t.ok(known({ phase: 'Installing', stages: [{ name: 'one', purpose: 'Objects' }], later: 'unknown fields are no matter' }));
@@ -129,7 +129,7 @@ t.test('a status of a newer version is left to that version', async (t) => {
   t.match(reports, [{ trouble: /run the newer version/ }, { writes: 0 }]);
 });
 
-t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it is not', async (t) => {
+t.test('19, 20, 22: the engine takes a free Lock, and waits for a held one', async (t) => {
   const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: true, leftStages: [], garbage: [], ofTries: [] };
   const free = acquire({ ...scene, lock: freeLock });
   t.equal(free.mutations.length, 1);
@@ -145,7 +145,7 @@ t.test('19, 20, 22: the Lock is taken where it is free, and waited for where it 
   t.match(acquire({ ...scene, lock: undefined }).mutations, [{ write: { verb: 'create' }, settledBy: ['exists'] }]);
 });
 
-t.test('packages are read before the Lock is taken, and beyond one call never while it is held', async (t) => {
+t.test('the engine reads packages before it takes the Lock, and never for more than one call while it holds the Lock', async (t) => {
   const scene = { ...moment, namespace, isHolderThere: true, leftStages: [], garbage: [], ofTries: [] };
   const failure = { kind: 'unavailable', message: 'r.example.org/v2/x: sends fewer than 4096 bytes a second' } as const;
   for (const lock of [freeLock, theirs]) t.ok(isToRead({ ...scene, ptx: ptxOf(), lock }));
@@ -206,7 +206,7 @@ t.test('20: where the next number cannot be read the Lock is not taken, and who 
   t.match(acquire({ ...scene, lock: numbered(mine, 'seven') }).status, { phase: 'Validating', number: 1 }, 'it has its number');
 });
 
-t.test('21: from a holder that is gone it is taken once its requests are over and its stages undone', async (t) => {
+t.test('21: the engine takes the Lock of a missing holder after its requests ended and its stages are undone', async (t) => {
   const stage = { metadata: { name: 's' }, status: { phase: 'Committed' } };
   const scene = { ...moment, namespace, lock: theirs, isHolderThere: false, garbage: [], ofTries: [] };
   const first = acquire({ ...scene, ptx: ptxOf(), leftStages: [stage] });
@@ -245,7 +245,7 @@ t.test('21: from a holder that is gone it is taken once its requests are over an
   t.match(acquire({ ...scene, ptx: ptxOf(), lock: freed, leftStages: [] }).status, { number: 5 }, 'its number is used up');
 });
 
-t.test('a holder is there while it exists and is not finished; nobody waits for himself', async (t) => {
+t.test('a holder counts while it exists and is not finished; no package transaction waits for itself', async (t) => {
   const isThere = async (name: string, uid: string, phase: string): Promise<boolean> => {
     const object = { metadata: { name, uid: 'uid-2' }, status: { phase } };
     const reader = {
@@ -263,7 +263,7 @@ t.test('a holder is there while it exists and is not finished; nobody waits for 
   t.equal(await isThere('mine', '', 'Waiting'), false, 'its own name, written by hand');
 });
 
-t.test('25: what former ones left: the history beyond its limit, and what one that was removed by force had made', async (t) => {
+t.test('25: the engine deletes the history beyond its limit, and objects of a holder that was removed by force', async (t) => {
   const ptxs = (...phases: readonly string[]): JsonObject[] =>
     phases.map((phase, index) => ({
       metadata: { name: `former-${index}`, uid: `former-${index}` },
@@ -303,7 +303,7 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
   const going = ptxs(...over).map((one, index) =>
     index === 0 ? withPath(one, ['metadata', 'deletionTimestamp'], timeOf(now)) : one,
   );
-  t.same(await left([...going, own]), [], 'one that is being deleted is none of the history');
+  t.same(await left([...going, own]), [], 'the history does not count a package transaction that is being deleted');
   t.same(await left([...ptxs(...over, 'Waiting'), own]), ['former-0']);
   const gone = [made('gone', 'Committed'), made('undone', 'RolledBack'), made('uid-1', 'Committed')];
   t.same(await left([own], gone), ['of-gone', 'of-undone'], 'those of one that is there stay');
@@ -320,7 +320,7 @@ t.test('25: what former ones left: the history beyond its limit, and what one th
   t.same(wanted, [{ whole: false }], 'all stay: their status is not read');
 });
 
-t.test('what the tries before made is deleted once no process can make it again, and no try waits for that', async (t) => {
+t.test('the engine deletes objects of earlier tries when no process can create them again, and no try waits', async (t) => {
   const made = (name: string, age: number, more: JsonObject = {}): JsonObject => ({
     metadata: { name, creationTimestamp: timeOf(now - age), ...more },
   });
@@ -376,7 +376,7 @@ t.test('23: only the holder releases; the next number is beyond its own', async 
   );
 });
 
-t.test('6: tries are counted, with growing pauses, and end at the limit', async (t) => {
+t.test('6: the engine counts tries, with growing pauses, and ends them at the limit', async (t) => {
   const outcome = { kind: 'Failed', step: 'Validation', reason: 'VersionConflict', message: 'no' } as const;
   const first = ended(ptxOf({ phase: 'Validating' }).status, outcome);
   t.match(first, { phase: 'Releasing', failures: 1 });
@@ -394,7 +394,7 @@ t.test('6: tries are counted, with growing pauses, and end at the limit', async 
   t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now + 2_000), 'acquire');
 });
 
-t.test('a spec that can never be right is refused without the Lock', async (t) => {
+t.test('the engine refuses an invalid spec without the Lock', async (t) => {
   for (const spec of [{ change: 'Delete' }, { other: 1 }, { install: {} }]) t.equal(dueOf(ptxOf({}, spec), now), 'refuse');
   t.equal(dueOf(ptxOf({ specDigest: 'another' }), now), 'refuse', 'it was changed');
   const scene = { ptx: ptxOf({ failures: 2 }, { other: 1 }), namespace, ...moment };
@@ -409,7 +409,7 @@ t.test('a spec that can never be right is refused without the Lock', async (t) =
   t.equal(holderOf(write !== undefined && 'object' in write ? write.object : mine), undefined);
 });
 
-t.test('a cluster that cannot be read ends the try in the end, as long as nothing is made; nobody waits an hour', async (t) => {
+t.test('a try ends if the cluster cannot be read and nothing was created; it does not wait an hour', async (t) => {
   const failure: Failure = {
     kind: 'transient',
     code: 500,
@@ -431,7 +431,7 @@ t.test('a cluster that cannot be read ends the try in the end, as long as nothin
   t.equal(troubled({ ptx: ptxOf(), now }, { ...failure, retryAfterSeconds: 7 }).resyncAfterSeconds, 7);
 });
 
-t.test('the conditions say what is waited for, and what was validated, also after a try that failed', async (t) => {
+t.test('the conditions name the awaited object and the validated package, also after a failed try', async (t) => {
   const statusOf = (ptx: PackageTransaction, step: Step): JsonObject =>
     resultOf(step, { ...moment, ptx, namespace }, []).reply.status;
   const said = (ptx: PackageTransaction, step: Step): string => storyOf(statusOf(ptx, step)).slice(0, 4).join(' ');
@@ -466,7 +466,7 @@ t.test('the conditions say what is waited for, and what was validated, also afte
   t.match(abandonedAt({ phase: 'Preparing', lockDigest: packagesDigest(mine) }, mine), /^Validated True/);
 });
 
-t.test('a name that no object can have is that of none; any other refusal decides nothing', async (t) => {
+t.test('an impossible name means that no object exists; any other refusal decides nothing', async (t) => {
   const readerOf = (failure: Partial<Failure>) => {
     const get = async (): Promise<Answer> => ({ kind: 'failed', failure: { ...refusal, ...failure } });
     return { cluster: { get, getMetadata: get } as unknown as Reader, namespace, gzip };
@@ -487,7 +487,7 @@ t.test('a name that no object can have is that of none; any other refusal decide
     t.match(named(name), /^spec\.install\.package\.metadata\.name: expected at most 63 of a-z/, name);
 });
 
-t.test('d: a Lock that is not as it was ends the try; nothing is written', async (t) => {
+t.test('d: an edited Lock ends the try, and the engine writes nothing', async (t) => {
   const status = { phase: 'Installing', lockDigest: packagesDigest(mine), stages: [{ name: 's', purpose: 'Packages' }] } as const;
   const edited = { ...mine, packages: [] };
   const scene = { ...moment, namespace, stage: undefined, next: undefined };
@@ -537,7 +537,7 @@ t.test('a Lock whose packages the API server refuses to take fails the try, in i
   t.match(verify({ ...scene, ptx, lock: written }).status, { phase: 'Releasing', outcome: { kind: 'Succeeded' } }, 'a late one');
 });
 
-t.test('a Lock that could not be stored is refused before anything is made', async (t) => {
+t.test('the engine refuses a Lock that cannot be stored before its first write', async (t) => {
   const scene = { ...moment, namespace, ptx: ptxOf({ phase: 'Validating' }), lock: mine };
   const proposed = (count: number) => Array.from({ length: count }, (_, index) => entry(`one-${index}`));
   const valid = (count: number) => validate({ ...scene, validation: { kind: 'valid', lock: proposed(count) } }).status;
@@ -559,7 +559,7 @@ t.test(
 );
 
 t.test(
-  'what is finished is deleted no earlier than a request can create it again, and its stages are kept for longer',
+  'the engine deletes a finished package transaction only when no request can create it again, and keeps its stages longer',
   async (t) => {
     const made = (age: number) => ({
       resource: stageKind,
@@ -587,7 +587,7 @@ t.test(
   },
 );
 
-t.test('stages are rolled back one after the other, the last one first', async (t) => {
+t.test('the engine rolls back stages one after the other, the last one first', async (t) => {
   const stage = (name: string, phase: string): JsonObject => ({ metadata: { name }, status: { phase } });
   const scene = { ...moment, ptx: ptxOf(), namespace };
   const undo = (...found: readonly JsonObject[]) => undoLast(scene, found);
@@ -646,7 +646,7 @@ t.test('a stage that does not begin its rollback is requested again, with anothe
   t.match(status.outcome?.message, /Transaction b, .*request-rollback and a new value; after it .*in this order: a, o$/);
 });
 
-t.test('a stage may do what cannot be undone only where the package transaction says so', async (t) => {
+t.test('a stage may make irreversible changes only if the package transaction allows them', async (t) => {
   const status = { stages: [{ name: 's', purpose: 'Objects', digest: '' }] } as const;
   const annotations = { 'pkg.crossplane.io/allow-irreversible': 'true' };
   const found = [{}, annotations].map((given) => {
@@ -656,7 +656,7 @@ t.test('a stage may do what cannot be undone only where the package transaction 
   t.same(found, [undefined, 'true']);
 });
 
-t.test('an undo that left something names it', async (t) => {
+t.test('an incomplete undo names the rest', async (t) => {
   const target = (name: string): JsonObject => ({ target: { kind: 'CustomResourceDefinition', name } });
   const stage = {
     metadata: { name: 's' },
@@ -673,7 +673,7 @@ t.test('an undo that left something names it', async (t) => {
   });
 });
 
-t.test('the name of the stage that was announced is taken, whatever is undone before it', async (t) => {
+t.test('the engine keeps the name of the announced stage, whatever it undoes before', async (t) => {
   const stages = ['s0', 's1', 's2', 's3', 's4'].map((name) => ({ name, purpose: 'Objects', digest: 'd' }) as const);
   const exist = new Map<string, string>();
   const get = async ({ name }: Location): Promise<Answer> => {
@@ -717,7 +717,7 @@ t.test('the name of the stage that was announced is taken, whatever is undone be
   t.match((await next({ made: 3 })).mutations, [{ write: { location: { name: 's1' } } }], 'until the end it shows what is lost');
 });
 
-t.test('what an incomplete rollback says can be stored', async (t) => {
+t.test('the engine can store the message of an incomplete rollback', async (t) => {
   const name = 'n'.repeat(253);
   const changes = Array.from({ length: 6 }, () => ({ target: { kind: 'CustomResourceDefinition', name } }));
   const stage = { metadata: { name }, spec: { changes }, status: { phase: 'Failed', items: changes.map(() => left) } };
@@ -728,7 +728,7 @@ t.test('what an incomplete rollback says can be stored', async (t) => {
   t.match(message, /^mmm.*; the rollback is incomplete: it left CustomResourceDefinition n/);
 });
 
-t.test('a stage that somebody deleted before it was rolled back is named', async (t) => {
+t.test('the status names a stage that a user deleted before its rollback', async (t) => {
   const stages = [
     { name: 'a', purpose: 'Packages', digest: '' },
     { name: 'b', purpose: 'Revisions', digest: '' },
@@ -759,7 +759,7 @@ t.test('names: one source has one name, and one name has one source', async (t) 
   t.match(
     takenName(named(ours), 'acme/family:v1.0.0'),
     [{ message: /found one of "acme\/family:v1\.0\.0"/ }],
-    'no reference of ours',
+    'no reference to its owner',
   );
   t.same(otherKind(named(ours), 'Provider'), []);
   t.same(otherKind(named(ours), undefined), [], 'not installed');
@@ -844,7 +844,7 @@ t.test('a ManagedResourceDefinition that is Active stays so', async (t) => {
   t.same(state('CompositeResourceDefinition', {}, 'Active'), { group: 'g' }, 'no other kind has such a state');
 });
 
-t.test('33, 38: the new revision controls; of package transactions only the last one is an owner', async (t) => {
+t.test('33, 38: the new revision is the controller; only the last package transaction is an owner', async (t) => {
   const owner = (kind: string, name: string, more: JsonObject = {}): JsonObject => ({
     apiVersion: kind === 'Transaction' ? 'pkg.crossplane.io/v1alpha1' : 'pkg.crossplane.io/v1',
     kind,
@@ -886,7 +886,7 @@ t.test('33, 38: the new revision controls; of package transactions only the last
   });
 });
 
-t.test('an object whose controller is another one is not taken; revisions of the same package are all its own', async (t) => {
+t.test('a package does not take an object with another controller; it owns objects of all its revisions', async (t) => {
   const crd = (name: string, uid: string, kind = 'ProviderRevision'): JsonObject => ({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -946,7 +946,7 @@ t.test('an object whose controller is another one is not taken; revisions of the
   t.match(await made(crd('kept-000000000000', 'uid-kept'), before), /found "ProviderRevision" "kept-000000000000"/);
 });
 
-t.test('a comparison that takes longer than a call goes on behind what it has compared', async (t) => {
+t.test('a comparison that takes longer than a call goes on after the compared objects', async (t) => {
   const objects = Array.from({ length: 300 }, (_, index) => ({ kind: 'CustomResourceDefinition', name: `x${index}` }));
   const own = {
     source: 's',
@@ -978,7 +978,7 @@ t.test('a comparison that takes longer than a call goes on behind what it has co
   t.equal(calls.reads, 3, 'the package once for each part');
 });
 
-t.test('a package object that is of another source, or another one, since it was validated is not replaced', async (t) => {
+t.test('the engine does not replace a package object that has changed its source or identity since validation', async (t) => {
   const source = 'registry.example.org/acme/root';
   const of = {
     kind: 'Provider',
@@ -1019,7 +1019,7 @@ t.test('a package object that is of another source, or another one, since it was
   t.match(await made(undefined, 'uid-1'), /found no such object/);
 });
 
-t.test('what a package holds has room in memory, or the package is refused', async (t) => {
+t.test('the engine refuses a package whose contents do not fit into memory', async (t) => {
   const bomb = { apiVersion: 'v1', kind: 'X', items: Array.from({ length: 100_000 }, () => ({})) };
   const registryOf = (count: number): Registry =>
     ({
@@ -1063,7 +1063,7 @@ t.test('a ManagedResourceDefinition that is Active stays so in its stage: its st
   t.match(JSON.parse(gzip.unpack(made ?? '', 10_000) ?? ''), { spec: { state: 'Active' } });
 });
 
-t.test('stages: the same for everybody, of bounded size, and their contents are recognised', async (t) => {
+t.test('every process computes equal stages of bounded size, and recognizes their contents', async (t) => {
   const items = Array.from({ length: 150 }, (_, index) => ({ name: `${index}` }));
   const parts = [{ purpose: 'Objects', items, changesPerItem: 1 }] as const;
   const stages = stagesOf(ptxOf(), parts, gzip);
@@ -1100,7 +1100,7 @@ t.test('stages: the same for everybody, of bounded size, and their contents are 
       return gzip.unpack(packed, most);
     },
   };
-  t.equal(readContents({ binaryData: bombs }, digest, counting), undefined, 'more than a ConfigMap of ours can hold');
+  t.equal(readContents({ binaryData: bombs }, digest, counting), undefined, 'more than a ConfigMap of the engine can hold');
   t.equal(unpacked, 2, 'all of it together is bounded');
   t.equal(readContents({ binaryData: { ...binaryData, 64: binaryData[0] ?? '' } }, digest, gzip), undefined, 'more than it was');
   t.equal(advanced(ptxOf().status, {}).version, 1);

@@ -37,13 +37,13 @@ t.test('each reason once, and no other', async (t) => {
 });
 
 t.test('the bounds are those of the code', async (t) => {
-  const told = [...page.matchAll(/^\| [^|]+? +\| ([\d ]+?)( MiB)? +\|$/gm)].map(
+  const documented = [...page.matchAll(/^\| [^|]+? +\| ([\d ]+?)( MiB)? +\|$/gm)].map(
     ([, digits = '', unit]) => Number(digits.replaceAll(' ', '')) * (unit === undefined ? 1 : 1024 * 1024),
   );
   const { manifestBytes, tags, layerBytes, unpackedBytes, tarEntries, documentBytes, levels, values, objects, documents } =
     limits;
   const { pathCharacters, pathLevels, extendedHeaderBytes } = limits;
-  t.same(told, [
+  t.same(documented, [
     manifestBytes,
     tags,
     mostTags,

@@ -82,7 +82,7 @@ async function call(phase: string, { tryTime = recent, isDeleting = false, throw
   return { reply, reports, writes, phase: textAt(reply.status, 'phase') };
 }
 
-t.test('what throws is answered and reported, and ends the try once its time is over', async (t) => {
+t.test('the hook answers and reports an exception, and ends the try after its time', async (t) => {
   const soon = await call('Validating', { throws: true });
   t.equal(soon.phase, 'Validating');
   t.ok(soon.reply.resyncAfterSeconds > 0);
@@ -95,7 +95,7 @@ t.test('what throws is answered and reported, and ends the try once its time is 
 });
 
 for (const phase of ['Installing', 'Verifying'])
-  t.test(`a deletion in ${phase} rolls back without a look at objects that cannot be read`, async (t) => {
+  t.test(`a deletion in ${phase} rolls back without reading objects that cannot be read`, async (t) => {
     t.equal((await call(phase, {})).phase, phase, 'otherwise it waits');
     const { phase: next, reports } = await call(phase, { isDeleting: true });
     t.equal(next, 'RollingBack');

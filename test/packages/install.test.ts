@@ -1,4 +1,4 @@
-// Package transactions on the real API server, with a real registry and the engine: a first install, an update, what is refused before
+// Package transactions on the real API server, with a real registry and the engine: a first install, an update, refusals before
 // a write, and what fails in the middle.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -105,7 +105,7 @@ async function nothingChanged(t: Test, before: ReadonlyMap<string, string>, what
   for (const name of changed) t.equal(now.get(name), before.get(name), name);
 }
 
-/** Its stages stay for some minutes, and nobody waits for them. */
+/** Its stages stay for some minutes, and no test waits for them. */
 async function stagesStay(t: Test, name: string, ...phases: readonly string[]): Promise<void> {
   const { items } = await client.list(stagesPath, { labelSelector: `pkg.crossplane.io/transaction=${name}` });
   t.same([...new Set(items.map((stage) => textAt(stage, 'status', 'phase') ?? ''))].toSorted(), phases, 'stages at rest');
@@ -276,29 +276,33 @@ function refuseActivation(packageName: string): void {
 const storedVersions = async (group: string): Promise<unknown> =>
   at(must(await client.get(definitionPath(`things.${group}`))), 'status', 'storedVersions');
 
-t.test('a storage version moves where there are no objects, and moves back where a later stage fails', inAllOnly, async (t) => {
-  const moved = 'moved.example.org';
-  for (const [tag, ...versions] of [
-    ['v1.0.0', 'v1'],
-    ['v1.1.0', 'v1', 'v2'],
-  ] as const)
-    await world.publish({ name: 'moved', tag, objects: [versioned(moved, ...versions)] });
-  await world.install('moved-1', `${source('moved')}:v1.0.0`, { packageName: 'moved' });
-  await world.finished('moved-1');
-  const before = await everything();
-  refuseActivation('moved');
-  await world.install('moved-2', `${source('moved')}:v1.1.0`, { packageName: 'moved', retryLimit: 1 });
-  const status = await world.finished('moved-2');
-  t.equal(conditionIn(status, 'Installed')?.reason, 'InstallationFailed', JSON.stringify(status));
-  t.same(await storedVersions(moved), ['v1']);
-  await nothingChanged(t, before, 'everything is as it was');
-  admission.decide(() => undefined);
-  await world.install('moved-3', `${source('moved')}:v1.1.0`, { packageName: 'moved' });
-  t.equal(conditionIn(await world.finished('moved-3'), 'Ready')?.status, 'True');
-  t.same(await storedVersions(moved), ['v1', 'v2']);
-});
+t.test(
+  'the engine changes a storage version if no objects exist, and restores it if a later stage fails',
+  inAllOnly,
+  async (t) => {
+    const moved = 'moved.example.org';
+    for (const [tag, ...versions] of [
+      ['v1.0.0', 'v1'],
+      ['v1.1.0', 'v1', 'v2'],
+    ] as const)
+      await world.publish({ name: 'moved', tag, objects: [versioned(moved, ...versions)] });
+    await world.install('moved-1', `${source('moved')}:v1.0.0`, { packageName: 'moved' });
+    await world.finished('moved-1');
+    const before = await everything();
+    refuseActivation('moved');
+    await world.install('moved-2', `${source('moved')}:v1.1.0`, { packageName: 'moved', retryLimit: 1 });
+    const status = await world.finished('moved-2');
+    t.equal(conditionIn(status, 'Installed')?.reason, 'InstallationFailed', JSON.stringify(status));
+    t.same(await storedVersions(moved), ['v1']);
+    await nothingChanged(t, before, 'everything is as it was');
+    admission.decide(() => undefined);
+    await world.install('moved-3', `${source('moved')}:v1.1.0`, { packageName: 'moved' });
+    t.equal(conditionIn(await world.finished('moved-3'), 'Ready')?.status, 'True');
+    t.same(await storedVersions(moved), ['v1', 'v2']);
+  },
+);
 
-t.test('a storage version does not move where there are objects, unless that is allowed', inAllOnly, async (t) => {
+t.test('the engine changes no storage version of existing objects unless the user allows it', inAllOnly, async (t) => {
   const kept = 'kept.example.org';
   for (const [tag, ...versions] of [
     ['v1.0.0', 'v1'],
@@ -329,7 +333,7 @@ t.test('a storage version does not move where there are objects, unless that is 
   t.match(
     conditionIn(left, 'Installed')?.message,
     /CustomResourceDefinition things\.kept\.example\.org/,
-    'it names what is left',
+    'the message names the rest',
   );
   t.strictSame(must(await client.get(`/apis/${kept}/v1/things/mine`)), written, 'the object is as it was');
   admission.decide(() => undefined);
@@ -376,7 +380,7 @@ t.test('7, 20, 24, 25, 43: several at once, from two hooks, take turns; numbers 
   await second.kill();
 });
 
-t.test('e, 38: deleted in the foreground, it takes nothing with it', async (t) => {
+t.test('e, 38: a package transaction that is deleted in the foreground deletes no installed object', async (t) => {
   const { items } = await client.list(ptxPath());
   const name = items.map((one) => textAt(one, 'metadata', 'name') ?? '').find((one) => one.startsWith('turn-')) ?? '';
   const crd = definitionPath(`ones.${name}.example.org`);

@@ -37,7 +37,7 @@ function yamlOf(object: object, indent = ''): string {
     .join('');
 }
 
-t.test('the members of a package keep no text of their documents', async (t) => {
+t.test('the members of a package keep no reference to the text of their documents', async (t) => {
   const inspection = inspect();
   const before = heapUsed();
   await readDocuments(stream(), inspection.take);

@@ -43,7 +43,7 @@ const example: JsonObject = {
 const packageName = ['spec', 'install', 'package', 'metadata', 'name'];
 const reference = ['spec', 'install', 'package', 'spec', 'package'];
 
-t.test('examples/packages/calls: each call as it stands there; its answer is as the OpenAPI document says', async (t) => {
+t.test('examples/packages/calls: each recorded call works, and its answer fits the OpenAPI document', async (t) => {
   const [object = {}] = parseAllDocuments(readFileSync(join(calls, 'objects.yaml'), 'utf8')).map(
     (one) => one.toJS() as JsonObject,
   );
@@ -105,7 +105,7 @@ t.test('a status never goes back', async (t) => {
   must(await stored({ phase: 'Preparing', version: 6, failures: 0 }));
 });
 
-t.test('2, 4: what is malformed is refused when it is created', async (t) => {
+t.test('2, 4: the API server refuses a malformed package transaction when it is created', async (t) => {
   const rows: readonly (readonly [readonly string[], JsonObject[string]])[] = [
     [['spec', 'change'], 'Delete'],
     [['spec', 'change'], 'Upgrade'],

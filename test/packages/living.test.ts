@@ -23,7 +23,7 @@ const live = new Map([
 ]);
 const foreign = { apiVersion: 'v1', kind: 'Namespace', name: 'n', uid: 'n' };
 
-t.test('an object keeps its owners while one of them is there', async (t) => {
+t.test('an object keeps its owners while one of them exists', async (t) => {
   for (const owners of [
     [],
     [foreign],
@@ -35,7 +35,7 @@ t.test('an object keeps its owners while one of them is there', async (t) => {
   t.equal(livingOwners({}, live), undefined);
 });
 
-t.test('owners that are gone go; one that was applied again has its new uid; others are not judged', async (t) => {
+t.test('the engine removes missing owners, updates the uid of a recreated one, and leaves the rest', async (t) => {
   const rows: readonly (readonly [readonly JsonObject[], readonly JsonObject[]])[] = [
     [[reference('Provider', 'gone', 'g'), reference('Transaction', 'old', 'o')], []],
     [[reference('Transaction', 't', 't1')], []],
@@ -52,7 +52,7 @@ t.test('owners that are gone go; one that was applied again has its new uid; oth
   for (const [owners, expected] of rows) t.same(livingOwners(objectOf(...owners), live), expected);
 });
 
-t.test('a package transaction goes once no object depends on it', async (t) => {
+t.test('the engine deletes a package transaction when no object depends on it', async (t) => {
   const metadata = { name: 'mine', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' };
   const ptx = readPackageTransaction({ metadata, spec: {}, status: { phase: 'Succeeded', version: 7 } });
   const observation = { ptx, now: 0, lateWindow: 0, namespace: 'ns', garbage: [], history: [], orphans: [] };
@@ -71,22 +71,19 @@ t.test('a package transaction goes once no object depends on it', async (t) => {
   });
 });
 
-t.test(
-  'a package that the Lock has lost: as itself it is installed again; as a dependency its version does not fall',
-  async (t) => {
-    const source = 'registry.example.org/acme/one';
-    const faults = (version: string, packages: readonly string[], { isRoot = false, live = 'v1.1.0' } = {}): number =>
-      lostEntry(
-        { kind: 'Provider', name: 'one', source, isRoot, package: `${source}:${version}` },
-        { packages, live: `${source}:${live}` },
-      ).length;
-    t.equal(faults('v1.0.0', []), 0, 'nothing of it is Active');
-    t.equal(faults('v1.1.0', ['one']), 0);
-    t.equal(faults('v1.2.0', ['one']), 0);
-    t.equal(faults('v1.0.0', ['one']), 1, 'lower');
-    t.equal(faults('v1.0.0', ['one'], { isRoot: true }), 0, 'somebody wants it');
-    t.equal(faults('v1.0.0', ['one'], { live: 'latest' }), 0, 'it is not known whether it is lower');
-    t.equal(faults('v1.1.0', ['one', 'two']), 1, 'under two names');
-    t.equal(faults('v1.1.0', ['two'], { isRoot: true }), 1, 'under another name');
-  },
-);
+t.test('the engine installs a package again that the Lock has lost; as a dependency it keeps at least its version', async (t) => {
+  const source = 'registry.example.org/acme/one';
+  const faults = (version: string, packages: readonly string[], { isRoot = false, live = 'v1.1.0' } = {}): number =>
+    lostEntry(
+      { kind: 'Provider', name: 'one', source, isRoot, package: `${source}:${version}` },
+      { packages, live: `${source}:${live}` },
+    ).length;
+  t.equal(faults('v1.0.0', []), 0, 'nothing of it is Active');
+  t.equal(faults('v1.1.0', ['one']), 0);
+  t.equal(faults('v1.2.0', ['one']), 0);
+  t.equal(faults('v1.0.0', ['one']), 1, 'lower');
+  t.equal(faults('v1.0.0', ['one'], { isRoot: true }), 0, 'somebody wants it');
+  t.equal(faults('v1.0.0', ['one'], { live: 'latest' }), 0, 'it is not known whether it is lower');
+  t.equal(faults('v1.1.0', ['one', 'two']), 1, 'under two names');
+  t.equal(faults('v1.1.0', ['two'], { isRoot: true }), 1, 'under another name');
+});

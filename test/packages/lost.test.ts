@@ -108,7 +108,7 @@ const withoutFirst = async (): Promise<readonly JsonObject[]> =>
 
 const [crdOfOnes, crdOfTwos] = [definitionPath(`ones.${group}`), definitionPath(`twos.${group}`)];
 
-t.test('an object that a version leaves out is released, and another package takes it', async (t) => {
+t.test('the engine releases an object that a version omits, and another package takes it', async (t) => {
   await succeeds(t, 'first', 'v1.0.0');
   const object = { apiVersion: `${group}/v1beta1`, kind: 'Two', metadata: { name: 'mine' } };
   const instance = must(await client.create(`/apis/${group}/v1beta1/twos`, object));
@@ -133,7 +133,7 @@ t.test('an object that a version leaves out is released, and another package tak
   t.strictSame(must(await client.get(`/apis/${group}/v1beta1/twos/mine`)), instance);
 });
 
-t.test('a package whose entry the Lock has lost is named, installed again, and updated', async (t) => {
+t.test('the status names a package that the Lock has lost, and the engine installs and updates it again', async (t) => {
   await writeEntries(await withoutFirst());
   await isRefused(
     t,
@@ -164,11 +164,11 @@ t.test('a package whose entry the Lock has lost is named, installed again, and u
       [2, 'Inactive'],
       [3, 'Active'],
     ],
-    'one is Active, though the Lock did not say which one was',
+    'one revision is Active, although the Lock named none',
   );
 });
 
-t.test('after the Lock is deleted, numbers go on above the highest that is known', async (t) => {
+t.test('numbers go on above the highest known number after the Lock is deleted', async (t) => {
   const before = await succeeds(t, 'second', 'v1.0.0');
   must(await client.delete(lockPath));
   await makeLock();
@@ -220,7 +220,7 @@ t.test('a Lock with tags only gets a digest for each entry of which it is certai
   await writeEntries(after.filter((entry) => !others.some(({ name }) => name === textAt(entry, 'name'))));
 });
 
-t.test('a registry that does not answer leaves the entries of its host as they are, after one request', async (t) => {
+t.test('the engine leaves entries unchanged after one request if their registry does not answer', async (t) => {
   const asked: string[] = [];
   const entry = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', version: 'v1.0.0', dependencies: [] };
   const lock = ['a.example.org/x', 'a.example.org/y', 'b.example.org/x'].map((one) => ({

@@ -36,7 +36,7 @@ async function ownersAt(path: string): Promise<readonly string[]> {
   return (isList(found) ? found : []).map((one) => `${textAt(one, 'kind')} ${textAt(one, 'uid')}`);
 }
 
-/** An owner of one kind with what is not ours: once it is collected, the collector has met that owner's end. */
+/** An owner of one kind with a foreign dependent: when the dependent is collected, the collector has seen that owner's end. */
 async function watchEnd(owner: {
   readonly kind: string;
   readonly version: string;
@@ -63,7 +63,7 @@ interface Installed {
   readonly revision: string;
   readonly crd: string;
   readonly provider: string;
-  /** Nothing was collected, or made anew; `but` names what was deleted on purpose. */
+  /** Nothing was collected or recreated; `but` names the objects that the test deleted. */
   same(t: Test, but?: string): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ t.test('eight in each call, each once, until all are looked at', async (t) => {
   t.same(await lookHastily(memory), { seen: [], answer: [] });
 });
 
-t.test('another try, another phase, another process begin again', async (t) => {
+t.test('the readings begin again in another try, phase or process', async (t) => {
   const memory = createMemory();
   await lookHastily(memory);
   t.equal((await lookHastily(memory, 'Verifying 1')).seen[0], 'i0');
@@ -34,7 +34,7 @@ t.test('another try, another phase, another process begin again', async (t) => {
   t.equal((await lookHastily(createMemory(), 'Verifying 2')).seen[0], 'i0');
 });
 
-t.test('what is wrong is reported at once, and looked at again', async (t) => {
+t.test('the engine reports a bad object at once, and reads it again', async (t) => {
   const memory = createMemory();
   t.same((await lookHastily(memory, 'Validating 1', 'i3')).answer, ['broken']);
   const { seen, answer } = await lookHastily(memory, 'Validating 1', 'i3');
@@ -42,7 +42,7 @@ t.test('what is wrong is reported at once, and looked at again', async (t) => {
   t.same(seen, ['i3', ...items.slice(8, 15)]);
 });
 
-t.test('few looks are remembered', async (t) => {
+t.test('the engine remembers few readings', async (t) => {
   const memory = createMemory();
   memory.recall('first', 'look').add('one');
   for (let index = 0; index < 16; index += 1) memory.recall(`uid-${index}`, 'look').add('one');

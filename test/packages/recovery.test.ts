@@ -1,4 +1,4 @@
-// Processes die, answers are lost, a holder is removed, the Lock is edited: what is left is as if nothing had happened. Here each kind of
+// Processes die, answers are lost, a holder is removed, the Lock is edited: the final state is as if nothing had happened. Here each kind of
 // request and each kind of answer meets each kind of fault once; `npm run faults -- --packages` tries every single one alone.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -118,13 +118,13 @@ t.test('deleted while a process is frozen before it creates the stage that was a
   t.same(await oracle.notInstalled(name, plurals), []);
 });
 
-t.test('two processes serve every call at the same time', async (t) => {
+t.test('two processes serve every call at once', async (t) => {
   const two = { ...site, driver: createDriver(t, world, { isAtOnce: true }) };
   t.same(await told(two, install, freeName(), atEach('dies after', 'write')), []);
   t.same(await told(two, failing, freeName()), []);
 });
 
-t.test('a package with more objects than one call can look at', async (t) => {
+t.test('the engine installs a package with more objects than one call can read', async (t) => {
   const name = freeName();
   const hasty = createDriver(t, world, { deadline: 1 });
   const many = Array.from({ length: 20 }, (_, index) => `many${index}s`);
@@ -142,7 +142,7 @@ async function reach(name: string, isThere: (status: JsonObject) => boolean): Pr
   await waitFor(async () => isThere(statusOf(await driver.step(name))), `${name} to get there`, { everyMs: 20 });
 }
 
-t.test('deleted in each phase: rolled back, released, gone', async (t) => {
+t.test('the engine rolls back and releases a package transaction that is deleted in any phase', async (t) => {
   const phases = ['Waiting', 'Validating', 'Preparing', 'RollingBack', 'Verifying', 'Releasing'];
   for (const phase of phases) {
     const name = freeName();
@@ -159,7 +159,7 @@ t.test('deleted in each phase: rolled back, released, gone', async (t) => {
   }
 });
 
-t.test('deleted after its end: it goes once no request that creates a stage can be late', async (t) => {
+t.test('a finished package transaction is deleted when no late request can create a stage', async (t) => {
   const name = freeName();
   await install.begin(site, name);
   await reach(name, (status) => textAt(status, 'phase') === 'Succeeded');
@@ -171,7 +171,7 @@ t.test('deleted after its end: it goes once no request that creates a stage can 
   t.same(await oracle.atRest(), []);
 });
 
-t.test('21: a holder that is removed by force is undone before the Lock is taken over', async (t) => {
+t.test('21: a holder that is removed by force is undone before another takes the Lock', async (t) => {
   const [gone, next] = [freeName(), freeName()];
   await install.begin(site, gone);
   await reach(gone, (status) => at(status, 'committed') === 3);
@@ -186,7 +186,7 @@ t.test('21: a holder that is removed by force is undone before the Lock is taken
   t.same(await oracle.atRest(), [], 'no stage of it is left');
 });
 
-t.test('23, d: a Lock that somebody edits while it is held: rolled back, and their entry stays', async (t) => {
+t.test('23, d: the engine rolls back if a user edits the held Lock, and keeps the entry of the user', async (t) => {
   const name = freeName();
   await install.begin(site, name);
   await reach(name, (status) => at(status, 'committed') === 2);
@@ -200,7 +200,7 @@ t.test('23, d: a Lock that somebody edits while it is held: rolled back, and the
   t.same(await oracle.notInstalled(name, plurals), [], 'rolled back');
 });
 
-t.test('39: the same without the controller manager: nothing relies on the garbage collector', async (t) => {
+t.test('39: a package transaction ends without the controller manager: nothing relies on the garbage collector', async (t) => {
   await world.plane.halt('kube-controller-manager');
   for (const story of [failing, deletion]) t.same(await told(site, story, freeName(), () => undefined), [], story.id);
 });

@@ -36,12 +36,12 @@ async function installed(t: Test, name: string): Promise<JsonObject> {
   return status;
 }
 
-t.test('two processes strictly in turn', async (t) => {
+t.test('two processes that serve calls in turn finish an install', async (t) => {
   await publish('turns');
   await installed(t, 'turns');
 });
 
-t.test('one of them stops in the middle, and goes on when all is done: it changes nothing', async (t) => {
+t.test('a process that stops in the middle and goes on after the end changes nothing', async (t) => {
   await publish('stops');
   const phase = async (): Promise<string> => textAt(statusOf(await world.read('stops')), 'phase') ?? '';
   await waitFor(async () => (await phase()) === 'Installing', 'stages to be made', { everyMs: 5 });

@@ -98,7 +98,7 @@ const rows: Row[] = [
     expected: /^VersionConflict: No version of d satisfies every package: b requires <v2.0.0, c requires >=v2.0.0/,
   },
   {
-    name: 'a contradiction on the way is none at the end',
+    name: 'a contradiction during the search does not end it',
     releases: [
       'a@v1.0.0 = b >=v1.0.0; z >=v1.0.0',
       'b@v1.0.0',
@@ -174,20 +174,20 @@ for (const row of rows)
       t.same(Object.keys(chosenOf(resolution)), Object.keys(row.expected), 'in this order');
     }
     const byNeeds = resolveByNeeds(questionOf(world), knownOf(world.releases));
-    t.same(byNeeds.resolution, resolution, 'the same by what it needs');
+    t.same(byNeeds.resolution, resolution, 'the result depends only on the needed releases');
     if (row.read !== undefined) t.same(byNeeds.read.map(({ source }) => source).sort(), row.read.map(sourceOf));
   });
 
-t.test('a digest', async (t) => {
+t.test('the resolver accepts a digest', async (t) => {
   const digest = digestOf('b', 'v1.0.0');
   const with2 = (second: string) =>
     worldOf({ name: '', releases: [`a@v1.0.0 = b ${digest}; c >=v1.0.0`, `c@v1.0.0 = b ${second}`, 'b@v1.0.0'], expected: {} });
-  const told = (world: World) => resolve(questionOf(world), knownOf(world.releases));
-  t.same(chosenOf(told(with2(digest))), { b: digest, c: 'v1.0.0', a: 'v1.0.0' }, 'is taken as it is');
-  t.equal(chosenOf(told(with2('>=v1.0.0'))), 'VersionConflict', 'mixed with a range');
-  t.equal(chosenOf(told(with2(digestOf('b', 'v2.0.0')))), 'VersionConflict', 'two of them');
+  const resolved = (world: World) => resolve(questionOf(world), knownOf(world.releases));
+  t.same(chosenOf(resolved(with2(digest))), { b: digest, c: 'v1.0.0', a: 'v1.0.0' }, 'is taken as it is');
+  t.equal(chosenOf(resolved(with2('>=v1.0.0'))), 'VersionConflict', 'mixed with a range');
+  t.equal(chosenOf(resolved(with2(digestOf('b', 'v2.0.0')))), 'VersionConflict', 'two of them');
   const installed = { ...with2(digest), installed: [{ name: 'b', version: 'v1.0.0' }] };
-  t.match(told(installed), { kind: 'resolved', packages: [{ change: 'kept', digest }, {}, {}] }, 'that is installed');
+  t.match(resolved(installed), { kind: 'resolved', packages: [{ change: 'kept', digest }, {}, {}] }, 'that is installed');
 });
 
 t.test('the tag beside the digest of the root satisfies ranges, and both are in the Lock', async (t) => {
@@ -209,7 +209,7 @@ t.test('the tag beside the digest of the root satisfies ranges, and both are in 
   t.match(by({ tag: 'v1.0.0' }), { kind: 'refused', fault: { message: /to be installed is v1.0.0/ } });
 });
 
-t.test('a kind that is another one', async (t) => {
+t.test('the resolver refuses a package of another kind', async (t) => {
   const world: World = {
     releases: [
       { ...release('a@v1.0.0'), requires: [{ name: 'b', constraints: '>=v1.0.0', kind: 'Function' }] },
@@ -224,18 +224,18 @@ t.test('a kind that is another one', async (t) => {
   });
 });
 
-t.test('a kind that is another one, of packages that stay or of the root', async (t) => {
+t.test('the resolver refuses another kind for installed packages and for the root', async (t) => {
   const demanding = (by: string, name: string) => ({
     ...release(`${by}@v1.0.0`),
     requires: [{ name, constraints: '>=v1.0.0', kind: 'Function' as const }],
   });
-  const told = (releases: World['releases'], ...installed: readonly string[]) =>
+  const chosenWith = (releases: World['releases'], ...installed: readonly string[]) =>
     resolve(
       questionOf({ releases, installed: installed.map(release), root: { name: 'a', version: 'v1.0.0' } }),
       knownOf(releases),
     );
   t.match(
-    told([demanding('a', 'b'), release('b@v1.0.0')], 'b@v1.0.0'),
+    chosenWith([demanding('a', 'b'), release('b@v1.0.0')], 'b@v1.0.0'),
     {
       kind: 'refused',
       fault: { reason: 'InvalidPackage', message: /^Package a requires b as a Function, but .*b is a Provider$/ },
@@ -243,7 +243,7 @@ t.test('a kind that is another one, of packages that stay or of the root', async
     'one that stays',
   );
   t.match(
-    told([release('a@v1.0.0'), demanding('b', 'a')], 'b@v1.0.0'),
+    chosenWith([release('a@v1.0.0'), demanding('b', 'a')], 'b@v1.0.0'),
     {
       kind: 'refused',
       fault: { reason: 'InvalidPackage', message: /^Package b requires a as a Function, but .*a is a Provider$/ },
@@ -251,7 +251,7 @@ t.test('a kind that is another one, of packages that stay or of the root', async
     'the root, for one that stays',
   );
   t.match(
-    told([release('a@v1.0.0 = b >=v1.0.0'), demanding('c', 'b'), release('b@v1.0.0')], 'b@v1.0.0', 'c@v1.0.0'),
+    chosenWith([release('a@v1.0.0 = b >=v1.0.0'), demanding('c', 'b'), release('b@v1.0.0')], 'b@v1.0.0', 'c@v1.0.0'),
     { kind: 'resolved' },
     'two that stay do not matter',
   );
@@ -380,7 +380,7 @@ function everyDigest(known: RegistryData): RegistryData {
 function faultOf(world: World, chosen: ReturnType<typeof chosenOf>, chance: Iterator<number>): string | undefined {
   const solutions = solutionsOf(world).map(sorted);
   if ((typeof chosen !== 'string') !== solutions.length > 0) return `a solution iff there is one: ${solutions}`;
-  if (typeof chosen !== 'string' && !solutions.includes(sorted(chosen))) return `it is none of ${solutions}`;
+  if (typeof chosen !== 'string' && !solutions.includes(sorted(chosen))) return `it is not among ${solutions}`;
   const other = { ...world, releases: shuffled(world.releases, chance), installed: shuffled(world.installed, chance) };
   const again = chosenOf(resolveByNeeds(questionOf(other), everyDigest(knownOf(other.releases))).resolution);
   return JSON.stringify(again) === JSON.stringify(chosen) ? undefined : `in another order ${JSON.stringify(again)}`;
@@ -419,7 +419,7 @@ t.test(
   },
 );
 
-t.test('tries of versions cost what each of them draws', async (t) => {
+t.test('each tried version adds its own cost', async (t) => {
   const many = (letter: string, count: number): readonly string[] =>
     Array.from({ length: count }, (_, index) => `${letter}${index}`);
   const worldOf = (packages: number, each: number): World => {

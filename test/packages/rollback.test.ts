@@ -87,7 +87,7 @@ async function everything(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-/** Whole objects, with their versions: nobody has written to them. Empty where their kind is not installed. */
+/** Whole objects, with their versions: no client has written to them. Empty where their kind is not installed. */
 async function instances(): Promise<readonly JsonObject[]> {
   const found = await Promise.all(plurals.map((plural) => client.get(instancePath(plural, 'mine'))));
   return found.filter(({ code }) => code === 200).map(must);

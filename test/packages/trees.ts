@@ -86,7 +86,7 @@ function entryOf(one: Described): ReturnType<typeof lockEntry> {
   return lockEntry(entry, one.kind ?? 'Provider');
 }
 
-/** Gives only what is asked for, as a caller does who reads it. */
+/** Gives only the values that its caller reads. */
 export function resolveByNeeds(
   question: Question,
   all: RegistryData,

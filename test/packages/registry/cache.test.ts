@@ -53,7 +53,7 @@ t.test('a writer that is killed leaves the whole blob or none', async (t) => {
   }
 });
 
-t.test('what it left goes after a day, not before', async (t) => {
+t.test('the cache removes leftovers of a killed writer after a day, not before', async (t) => {
   const directory = t.testdir({});
   await killedAfter(2, directory);
   const [left = ''] = readdirSync(directory);
@@ -66,7 +66,7 @@ t.test('what it left goes after a day, not before', async (t) => {
   t.notOk(readdirSync(directory).includes(left));
 });
 
-t.test('it never holds more than its bound, and what was used last stays', async (t) => {
+t.test('the cache never exceeds its bound, and keeps the blobs that were used last', async (t) => {
   const directory = t.testdir({});
   const most = 10_000;
   const cache = createCache(directory, most);
@@ -83,7 +83,7 @@ t.test('it never holds more than its bound, and what was used last stays', async
   t.ok(await cache.find(source, last, unending));
 });
 
-t.test('whose time is over checks no digest, and removes nothing', async (t) => {
+t.test('a call whose time is over checks no digest, and removes nothing', async (t) => {
   const cache = createCache(t.testdir({}), 2 ** 20);
   const path = await cache.store(announced, [Buffer.from(text)]);
   t.equal(await cache.find(source, digest, AbortSignal.abort()), undefined);

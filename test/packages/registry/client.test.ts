@@ -43,7 +43,7 @@ for (const implementation of ['distribution', 'go-containerregistry'] satisfies 
           t.match(await objectsOf(registry, source(repository), digest), [{ kind: 'Provider', metadata: { name: 'made' } }]);
         });
 
-    await t.test('a package made here', async (t) => {
+    await t.test('the client reads a package that the test made', async (t) => {
       const digest = await push({ origin, repository: 'acme/own', tag: 'v1.0.0' }, await packageOf(providerYaml('own')));
       const registry = openRegistry(t);
       t.match(await objectsOf(registry, source('acme/own'), digest), [{ metadata: { name: 'own' } }]);
@@ -66,7 +66,7 @@ for (const implementation of ['distribution', 'go-containerregistry'] satisfies 
       t.match(await objectsOf(registry, source('acme/moving'), first.manifest.digest), [{ metadata: { name: 'first' } }]);
     });
 
-    await t.test('without the annotation all layers count, the upper ones first', async (t) => {
+    await t.test('the client reads all layers without the annotation, the upper ones first', async (t) => {
       const layers = [
         [await layerOf(providerYaml('lower'))],
         [await tarOf({ name: 'etc/other', content: 'x' })],
@@ -88,7 +88,7 @@ for (const implementation of ['distribution', 'go-containerregistry'] satisfies 
       t.match(await objectsOf(openRegistry(t), source('acme/flat'), annotated), [{ metadata: { name: 'base' } }]);
     });
 
-    await t.test('tags in pages', async (t) => {
+    await t.test('the client reads tags in pages', async (t) => {
       const image = await packageOf(providerYaml('many'));
       const tags = Array.from({ length: 25 }, (_, index) => `v1.${index}.0`);
       for (const tag of tags) await push({ origin, repository: 'acme/many', tag }, image);
@@ -101,7 +101,7 @@ for (const implementation of ['distribution', 'go-containerregistry'] satisfies 
       t.same(answer.kind === 'ok' && [...answer.tags].sort(), [...tags].sort());
     });
 
-    await t.test('from the cache no layer is fetched, but the right to it is asked for', async (t) => {
+    await t.test('the client fetches no cached layer, but checks the right to it', async (t) => {
       const digest = await push({ origin, repository: 'acme/cached', tag: 'v1.0.0' }, await packageOf(providerYaml('cached')));
       const first = openRegistry(t);
       await objectsOf(first, source('acme/cached'), digest);
@@ -118,7 +118,7 @@ for (const implementation of ['distribution', 'go-containerregistry'] satisfies 
       t.same(asked(), [...once, `HEAD ${digest}`], 'each call asks');
     });
 
-    await t.test('at most eight requests at once', async (t) => {
+    await t.test('the client sends at most eight requests at once', async (t) => {
       const digests = [];
       for (let index = 0; index < 24; index += 1)
         digests.push(
@@ -132,7 +132,7 @@ for (const implementation of ['distribution', 'go-containerregistry'] satisfies 
     });
   });
 
-t.test('a connection serves again, after answers that nobody reads too', async (t) => {
+t.test('the client reuses a connection, also after answers that it does not read', async (t) => {
   const { origin } = await startRegistry(t);
   const proxy = await startProxy(t, origin);
   const source = `${proxy.host}/acme/p`;

@@ -10,7 +10,7 @@ import type { Teardown } from '../../support/client.ts';
 interface Opened extends Registry {
   readonly directory: string;
   cached(): readonly string[];
-  /** Another call of the same client. */
+  /** Another call of this client. */
   again(): Registry;
 }
 

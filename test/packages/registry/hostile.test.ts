@@ -1,4 +1,4 @@
-// What a registry, or who stands before it, may send: each is refused in words of ours, within bounds, and no secret goes elsewhere.
+// Bad answers of a registry or its proxy: the engine refuses each with its own bounded message, and sends no secret elsewhere.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -82,7 +82,7 @@ const rows: readonly Row[] = [
   },
   { name: 'no answer', behaviour: silent, kind: 'unavailable', message: /: no answer in time/ },
   {
-    name: 'a layer that comes to a halt',
+    name: 'a layer that stops in the middle',
     behaviour: where(blob, slow),
     kind: 'unavailable',
     message: /: sends fewer than 100 bytes/,
@@ -188,7 +188,7 @@ for (const row of rows)
     );
   });
 
-t.test('a head that lies about the digest', async (t) => {
+t.test('the engine refuses a head that lies about the digest', async (t) => {
   const proxy = await startProxy(t, origin);
   proxy.act(
     (asked, answer) =>
@@ -203,9 +203,9 @@ t.test('a head that lies about the digest', async (t) => {
   t.same(await registry.digest(reference), { kind: 'ok', digest }, 'one that says none is not needed');
 });
 
-t.test('tags without end', async (t) => {
+t.test('the engine refuses tags without end', async (t) => {
   const proxy = await startProxy(t, origin);
-  const told = async (behaviour: Behaviour) => {
+  const answerOf = async (behaviour: Behaviour) => {
     proxy.act(behaviour);
     return failureOf(await openRegistry(t, { requestTimeout: 5_000 }).tags(`${proxy.host}/acme/p`));
   };
@@ -217,7 +217,7 @@ t.test('tags without end', async (t) => {
     };
   };
   t.match(
-    await told(
+    await answerOf(
       page(
         () => '/v2/acme/p/tags/list?n=1',
         () => '{"tags":[]}',
@@ -226,7 +226,7 @@ t.test('tags without end', async (t) => {
     { kind: 'invalid', message: /in a circle/ },
   );
   t.match(
-    await told(
+    await answerOf(
       page(
         (count) => `?last=${count}`,
         () => '{"tags":["a"]}',
@@ -236,10 +236,10 @@ t.test('tags without end', async (t) => {
   );
   const billion = (count: number): string =>
     JSON.stringify({ tags: Array.from({ length: 40_000 }, (_, index) => `v${count}.${index}.0`) });
-  t.match(await told(page((count) => `?last=${count}`, billion)), { kind: 'invalid', message: /more than 100000 tags/ });
-  t.match(await told(endless), { kind: 'invalid', message: /more than 4194304 bytes/ });
+  t.match(await answerOf(page((count) => `?last=${count}`, billion)), { kind: 'invalid', message: /more than 100000 tags/ });
+  t.match(await answerOf(endless), { kind: 'invalid', message: /more than 4194304 bytes/ });
   t.match(
-    await told(
+    await answerOf(
       page(
         () => 'http://169.254.169.254/v2/acme/p/tags/list',
         () => '{"tags":[]}',
@@ -248,7 +248,7 @@ t.test('tags without end', async (t) => {
     { kind: 'invalid', message: /no page of them/ },
   );
   t.match(
-    await told(
+    await answerOf(
       page(
         () => '/v2/other/tags/list',
         () => '{"tags":[]}',
@@ -256,7 +256,7 @@ t.test('tags without end', async (t) => {
     ),
     { kind: 'invalid', message: /no page of them/ },
   );
-  t.match(await told(answering(200, {}, '<html>')), { kind: 'invalid', message: /no JSON/ });
+  t.match(await answerOf(answering(200, {}, '<html>')), { kind: 'invalid', message: /no JSON/ });
 });
 
 t.test('Basic: the secret goes to its registry, and nowhere else', async (t) => {
@@ -340,7 +340,7 @@ t.test('a challenge of a host that the registry redirects to gets no secret', as
   }
   t.same(tokens.seen, [], 'its token service is not asked');
   const all = [...elsewhere.seen, ...proxy.seen];
-  t.ok(all.length > 0 && all.every(({ authorization }) => authorization === undefined), 'nobody gets it');
+  t.ok(all.length > 0 && all.every(({ authorization }) => authorization === undefined), 'no host gets the secret');
 });
 
 t.test('a token that expires within a call is replaced once', async (t) => {
@@ -378,7 +378,7 @@ t.test('a token that expires within a call is replaced once', async (t) => {
   );
 });
 
-t.test('content of one repository is not given for another, whatever that one says of the digest', async (t) => {
+t.test('the engine does not use the content of one repository for another, whatever digest the other reports', async (t) => {
   const [proxy, evil] = [await startProxy(t, origin), await startProxy(t)];
   const registry = openRegistry(t);
   t.match(await objectsOf(registry, `${proxy.host}/acme/p`, digest), [{ metadata: { name: 'good' } }]);
@@ -388,7 +388,7 @@ t.test('content of one repository is not given for another, whatever that one sa
   t.match(await objectsOf(registry, `${evil.host}/acme/p`, digest), { kind: 'absent' }, 'nor its layers');
 });
 
-t.test('nobody there', async (t) => {
+t.test('the engine reports a registry that does not listen', async (t) => {
   const message = async (source: string) => failureOf(await openRegistry(t, { requestTimeout: 2_000 }).tags(source));
   t.match(await message('127.0.0.1:1/acme/p'), {
     kind: 'unavailable',
@@ -417,7 +417,7 @@ t.test('a call ends by its deadline', async (t) => {
   t.ok(performance.now() - started < 30_000);
 });
 
-t.test('the cache: spoilt, crowded, left behind, shared', async (t) => {
+t.test('the cache survives spoilt, surplus, stale and shared files', async (t) => {
   const proxy = await startProxy(t, origin);
   const registry = openRegistry(t);
   const source = `${proxy.host}/acme/p`;
@@ -433,15 +433,15 @@ t.test('the cache: spoilt, crowded, left behind, shared', async (t) => {
   }
   const crowded = openRegistry(t, { cacheBytes: 1 });
   t.match(await objectsOf(crowded, source, digest), [{ metadata: { name: 'good' } }]);
-  t.ok(crowded.cached().length <= 1, 'what is not used goes');
+  t.ok(crowded.cached().length <= 1, 'the cache drops unused blobs');
   const shared = mkdtempSync(join(tmpdir(), 'janus-shared-'));
   const both = await Promise.all(
     Array.from({ length: 6 }, () => objectsOf(openRegistry(t, { cacheDirectory: shared }), source, digest)),
   );
-  t.ok(both.every(Array.isArray), 'six at once write the same');
+  t.ok(both.every(Array.isArray), 'six clients write one blob at once');
 });
 
-t.test('where a registry may lead', async (t) => {
+t.test('a registry may lead only to allowed hosts', async (t) => {
   const admitted = (address: string, registry: string) => () => admittedAddress('host', [address], [registry]);
   const embedded = ['::ffff:10.0.0.1', '::10.0.0.1', '64:ff9b::a00:1', '2002:a00:1::'];
   for (const address of ['10.0.0.1', '192.168.1.1', '172.16.0.1', '198.18.0.1', 'fc00::1', 'fec0::1', ...embedded]) {
@@ -469,8 +469,8 @@ t.test('where a registry may lead', async (t) => {
     '100.100.100.200',
     'fd20:ce::254',
   ];
-  const nobody = ['224.0.0.1', '255.255.255.255', 'ff02::1', '2001::a9fe:a9fe'];
-  for (const address of ['0.0.0.0', 'fe80::1', 'fe80::1%eth0', '::', '64:ff9b:1::1', ...metadata, ...nobody])
+  const reserved = ['224.0.0.1', '255.255.255.255', 'ff02::1', '2001::a9fe:a9fe'];
+  for (const address of ['0.0.0.0', 'fe80::1', 'fe80::1%eth0', '::', '64:ff9b:1::1', ...metadata, ...reserved])
     t.throws(admitted(address, '127.0.0.1'), /internal address/, address);
   for (const address of ['198.51.100.7', '64:ff9b::c633:6407', '2001:db8::7'])
     t.equal(admitted(address, '203.0.113.1')(), address, `${address} is everybody's`);
@@ -498,7 +498,7 @@ t.test('plain HTTP is spoken to hosts that are listed, with their port', async (
   }
 });
 
-t.test('names are looked up once in a call, and not beyond its time', async (t) => {
+t.test('a call looks up each name once, and not beyond its time', async (t) => {
   const over = new AbortController();
   const looked: string[] = [];
   const unanswered = new Promise<readonly string[]>(() => undefined);
@@ -519,7 +519,7 @@ t.test('names are looked up once in a call, and not beyond its time', async (t) 
   t.same(looked, ['known', 'unknown', 'silent']);
 });
 
-t.test('few packages are parsed at a time, whatever a tree requires', async (t) => {
+t.test('the engine parses few packages at once, whatever a tree requires', async (t) => {
   const filling = (name: string): string => {
     const one = (index: number) =>
       `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}-${index}}\ndata: {a: ${'x'.repeat(70_000)}}\n`;
@@ -545,23 +545,23 @@ t.test('few packages are parsed at a time, whatever a tree requires', async (t) 
   t.ok(most > 0 && most <= 2, `${most} at a time`);
 });
 
-t.test('what a package requires is asked only where the registry of the root may lead', async (t) => {
+t.test('the engine asks for dependencies only at hosts that the registry of the root may lead to', async (t) => {
   const proxy = await startProxy(t, origin);
-  const told = (root: string, source: string) => openRegistry(t, { root }).tags(source);
+  const tagsFor = (root: string, source: string) => openRegistry(t, { root }).tags(source);
   const inside = { failure: { kind: 'invalid', message: /internal address of/ } };
-  t.match(await told('203.0.113.1/acme/root', `${proxy.host}/acme/p`), inside);
-  t.match(await told('10.9.9.9/acme/root', `${proxy.host}/acme/p`), inside);
-  t.match(await told('203.0.113.1/acme/root', '10.0.0.1/acme/p'), inside);
-  t.match(await told(`${proxy.host}/acme/root`, '169.254.169.254/acme/p'), inside, 'metadata: never');
+  t.match(await tagsFor('203.0.113.1/acme/root', `${proxy.host}/acme/p`), inside);
+  t.match(await tagsFor('10.9.9.9/acme/root', `${proxy.host}/acme/p`), inside);
+  t.match(await tagsFor('203.0.113.1/acme/root', '10.0.0.1/acme/p'), inside);
+  t.match(await tagsFor(`${proxy.host}/acme/root`, '169.254.169.254/acme/p'), inside, 'metadata: never');
   t.same(proxy.seen, []);
-  t.match(await told(`${proxy.host}/acme/root`, `${proxy.host}/acme/p`), { kind: 'ok' }, 'the registry of the root');
-  t.match(await told(`${new URL(origin).host}/acme/root`, `${proxy.host}/acme/p`), { kind: 'ok' }, 'one beside it');
+  t.match(await tagsFor(`${proxy.host}/acme/root`, `${proxy.host}/acme/p`), { kind: 'ok' }, 'the registry of the root');
+  t.match(await tagsFor(`${new URL(origin).host}/acme/root`, `${proxy.host}/acme/p`), { kind: 'ok' }, 'one beside it');
   const redirecting = await startProxy(t);
   redirecting.act((asked, answer) => answering(307, { location: `${proxy.origin}${asked.url}` })(asked, answer));
-  t.match(await told(`${redirecting.host}/acme/root`, `${redirecting.host}/acme/p`), { kind: 'ok' });
+  t.match(await tagsFor(`${redirecting.host}/acme/root`, `${redirecting.host}/acme/p`), { kind: 'ok' });
 });
 
-t.test('pull secrets', async (t) => {
+t.test('the engine reads pull secrets', async (t) => {
   const auths = {
     'a.example.org': { username: 'host', password: '1' },
     'https://a.example.org/acme': { username: 'path', password: '2' },

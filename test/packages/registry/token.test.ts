@@ -21,7 +21,7 @@ function tokenFor(repository: string, actions: readonly string[], seconds = 60):
   return [...body, signature.toString('base64url')].join('.');
 }
 
-t.test('a registry with tokens', async (t) => {
+t.test('the engine reads from a registry with tokens', async (t) => {
   const tokens = await startProxy(t);
   tokens.act((asked, answer) => {
     const [, repository = '', actions = ''] = (new URL(asked.url ?? '', tokens.origin).searchParams.get('scope') ?? '').split(
@@ -52,7 +52,7 @@ t.test('a registry with tokens', async (t) => {
   );
   const reader = (user: string) => openRegistry(t, { pullSecrets: [dockerConfig(host, user, `of-${user}`)] });
 
-  await t.test('who may read', async (t) => {
+  await t.test('the registry admits a user who may read', async (t) => {
     const registry = reader('me');
     tokens.seen.length = 0;
     for (const repository of ['acme/private', 'acme/other']) {
@@ -68,7 +68,7 @@ t.test('a registry with tokens', async (t) => {
     );
   });
 
-  await t.test('who may read one alone, who has another password, who has none', async (t) => {
+  await t.test('the registry refuses users without the right, with another password, and with none', async (t) => {
     t.match(await reader('you').tags(source('acme/other')), { kind: 'ok' });
     for (const registry of [
       reader('you'),

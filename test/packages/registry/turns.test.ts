@@ -31,7 +31,7 @@ t.test('a call ends by its deadline while all turns are those of another one', a
   t.equal(ended, 0, 'the other call still waits');
 });
 
-t.test('a layer that a manifest names many times is fetched once', async (t) => {
+t.test('the client fetches a layer once that a manifest names often', async (t) => {
   const { origin } = await startRegistry(t);
   const proxy = await startProxy(t, origin);
   const layer = await layerOf(providerYaml('repeated'));
