@@ -63,11 +63,11 @@ async function refuseAndQuote(): Promise<void> {
   must(await client.create(`${root}ies`, { metadata: { name }, spec }));
   const bound = { policyName: name, validationActions: ['Deny'] };
   must(await client.create(`${root}ybindings`, { metadata: { name }, spec: bound }));
-  const told = fresh();
-  const probe = { metadata: { name: 'boxed-contents' }, data: { '0.json': Buffer.from(told).toString('base64') } };
+  const canary = fresh();
+  const probe = { metadata: { name: 'boxed-contents' }, data: { '0.json': Buffer.from(canary).toString('base64') } };
   const quotes = async (): Promise<boolean> => {
     const { text } = await client.create(path('secrets'), probe, { dryRun: 'All' });
-    return findings(new Map([['', text]]), [told], []).length > 0;
+    return findings(new Map([['', text]]), [canary], []).length > 0;
   };
   await waitFor(quotes, 'the policy to be in force');
 }
@@ -166,7 +166,7 @@ t.test('no command prints a value of a Secret', async (t) => {
   }
 });
 
-t.test('what they had to keep was there to be printed', async (t) => {
+t.test('the commands had values that they could print', async (t) => {
   const objects = [...(await client.list(path('secrets'))).items, await stage.read('plain'), await stage.read('clear')];
   t.ok(objects.length > 3);
   const text = JSON.stringify(objects);
@@ -177,7 +177,7 @@ t.test('what they had to keep was there to be printed', async (t) => {
   t.same(findings(new Map([['refused', answer.text]]), values, []), ['refused']);
 });
 
-t.test('neither do Events', async (t) => {
+t.test('no Event contains a value of a Secret', async (t) => {
   const texts = await waitFor(async () => {
     const { items } = await client.list(path('events'));
     return items.length > 5 ? items.map((item) => JSON.stringify(item)) : undefined;
@@ -185,7 +185,7 @@ t.test('neither do Events', async (t) => {
   t.same(findings(new Map(texts.map((text) => [text, text])), values, []), []);
 });
 
-t.test('a plan as JSON and as YAML is the same, and fits its schema', async (t) => {
+t.test('a plan is equal as JSON and as YAML, and fits its schema', async (t) => {
   const [json, yaml] = await Promise.all(
     ['json', 'yaml'].map(async (format) => (await cli.run(['plan', '-f', given, '-o', format, ...where])).out),
   );

@@ -101,7 +101,7 @@ t.test('an install that fails leaves nothing, with and without a field manager',
   }
 });
 
-t.test('a recreated Job comes back as it was', async (t) => {
+t.test('the undo restores a recreated Job exactly', async (t) => {
   const job = (image: string, ports: JsonObject): JsonObject => ({
     ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'migrate' } },
     spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image, ...ports }] } } },
@@ -124,7 +124,7 @@ t.test('a recreated Job comes back as it was', async (t) => {
   t.equal(plain(back), plain(former));
 });
 
-t.test('an aggregated ClusterRole is undone with the rules that Kubernetes put into it', async (t) => {
+t.test('the undo deletes an aggregated ClusterRole with the rules that Kubernetes added', async (t) => {
   const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
   const selector = { matchLabels: { 'cases-aggregate': 'true' } };
   const paths = ['cases-aggregate', 'cases-aggregate-pods'].map(
@@ -146,7 +146,7 @@ t.test('an aggregated ClusterRole is undone with the rules that Kubernetes put i
   t.same(await codes(paths), [404, 404]);
 });
 
-t.test('what the installed program filled in stops the undo as a whole, or goes with it', async (t) => {
+t.test('values that the installed program filled in block the whole undo, or are deleted on request', async (t) => {
   const webhook = {
     ...{ name: 'v.example.com', admissionReviewVersions: ['v1'], sideEffects: 'None', failurePolicy: 'Fail' },
     clientConfig: { service: { name: 'hook', namespace, path: '/v' } },
@@ -201,7 +201,7 @@ const web = (version: string, color: string): readonly JsonObject[] => [
 ];
 const ofWeb = [path('configmaps/config'), path('apps/v1/deployments/api'), path('apps/v1/deployments/worker')];
 
-t.test('after a hotfix the undo is refused as a whole', async (t) => {
+t.test('the engine refuses the whole undo after a hotfix', async (t) => {
   await release('hot-1', web('1.0', 'blue'));
   await release('hot-2', web('1.1', 'red'));
   const image = { spec: { template: { spec: { containers: [{ name: 'c', image: 'reg.example/api:1.1-hotfix' }] } } } };
@@ -231,7 +231,7 @@ t.test('the undo of an older release names the newer one', async (t) => {
   t.match(await undo('drop-1'), { code: 0 });
 });
 
-t.test('unchanged is said only of what the cluster has', async (t) => {
+t.test('apply reports unchanged only for objects that the cluster has', async (t) => {
   const [first, second] = [[configMap('green', 'a')], [configMap('green', 'b')]];
   await release('green-a', first);
   await release('green-b', second);
@@ -268,7 +268,7 @@ t.test('a key that leaves stringData leaves the Secret, and the plan says so', a
   t.same(await contents([path('secrets/keys')]), before);
 });
 
-t.test('a strategy that forbids what the API server filled in', async (t) => {
+t.test('a release can set a strategy that forbids defaults of the API server', async (t) => {
   const plain = deployment('strategy', 'reg.example/app:1');
   await release('strategy-1', [plain]);
   const where = path('apps/v1/deployments/strategy');
@@ -279,7 +279,7 @@ t.test('a strategy that forbids what the API server filled in', async (t) => {
   t.same(await contents([where]), before);
 });
 
-t.test('an APIService without a backend holds up no undo', async (t) => {
+t.test('an APIService without a backend delays no undo', async (t) => {
   const services = '/apis/apiregistration.k8s.io/v1/apiservices';
   const group = 'cases.example.com';
   const spec = {

@@ -1,4 +1,4 @@
-// How the packed program comes to a cluster: every way of a kubeconfig that is promised, on an API server that accepts them; and what
+// How the packed program connects to a cluster: every way of a kubeconfig that is documented, on an API server that accepts them; and what
 // a connection that breaks loses: nothing.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ function kubeconfig(user: JsonObject, more: JsonObject = {}): string {
 const list = (path: string, env: Readonly<Record<string, string>> = {}) => cli.run(['list', '--kubeconfig', path], { env });
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-t.test('a token, and a client certificate', async (t) => {
+t.test('the program authenticates with a token and with a client certificate', async (t) => {
   t.match(await list(kubeconfig({ token })), { code: 0 });
   t.match(await list(kubeconfig({ token: 'wrong' })), {
     code: 1,
@@ -84,20 +84,24 @@ t.test('a token, and a client certificate', async (t) => {
   await waitFor(async () => (await list(kubeconfig(certificate))).code === 0, 'the binding to take effect');
 });
 
-t.test('a token file, from the kubeconfig that names it', async (t) => {
+t.test('the program reads a token file relative to the kubeconfig that names it', async (t) => {
   const file = join(files, 'token');
   writeFileSync(file, `${token}\n`);
   await tellsOf(t, 'by-token-file', ['--kubeconfig', kubeconfig({ tokenFile: file, token: 'wrong' })]);
   cli.write('nested/kubeconfig', readFileSync(kubeconfig({ tokenFile: 'beside/token' }), 'utf8'));
   const relative = join('nested', 'kubeconfig');
-  t.match(await list(relative), { code: 1, err: /The credentials of this kubeconfig cannot be read/ }, 'and not as nobody');
+  t.match(
+    await list(relative),
+    { code: 1, err: /The credentials of this kubeconfig cannot be read/ },
+    'the program sends no anonymous request',
+  );
   cli.write('nested/beside/token', 'wrong');
   t.match(await list(relative), { code: 1, err: /does not accept these credentials/ });
   cli.write('nested/beside/token', token);
   t.match(await list(relative), { code: 0 });
 });
 
-t.test('an OIDC token that has expired is refreshed', async (t) => {
+t.test('the program refreshes an expired OIDC token', async (t) => {
   const config = {
     'client-id': clientId,
     'idp-issuer-url': issuer.url,
@@ -135,7 +139,7 @@ t.test('an HTTP proxy carries requests and watches', async (t) => {
   t.match(await list(kubeconfig({ token }, { 'proxy-url': 'socks5://127.0.0.1:1' })), { code: 1, err: /neither http nor https/ });
 });
 
-/** Lists and watches until a new Transaction of that name is told, as the watch of client-node tells it. */
+/** Lists and watches until the watch of client-node reports a new Transaction of that name. */
 async function tellsOf(
   t: Test,
   name: string,
@@ -145,12 +149,12 @@ async function tellsOf(
   const watching = cli.start(['list', '-A', '-w', '-l', `test=${name}`, ...words], { env });
   await waitFor(() => /No Transactions in any namespace/.test(watching.err()), 'the list');
   must(await client.create(path, withPath(transaction(name, [change('one')]), ['metadata', 'labels'], { test: name })));
-  await waitFor(() => watching.out().includes(name), 'the watch to tell of it');
+  await waitFor(() => watching.out().includes(name), 'the watch to report it');
   watching.process.kill('SIGINT');
   t.match(await watching.finished, { code: 130, out: new RegExp(`^NAMESPACE +NAME +PHASE.*\\ndefault +${name} `) });
 }
 
-t.test('an HTTPS proxy, whose certificate is signed by an authority of the kubeconfig', async (t) => {
+t.test('the program trusts an HTTPS proxy whose certificate an authority of the kubeconfig signed', async (t) => {
   const own = makeCertificate();
   const proxy = await startProxy(t, own);
   const authority = Buffer.from(textAt(cluster, 'certificate-authority-data') ?? '', 'base64').toString();
@@ -162,7 +166,7 @@ t.test('an HTTPS proxy, whose certificate is signed by an authority of the kubec
   t.match(await list(stranger), { code: 1, err: /gives no answer/ }, 'another certificate is not accepted');
 });
 
-t.test('in a Pod: its token, authority and namespace', async (t) => {
+t.test('the program uses the token, authority and namespace of its Pod', async (t) => {
   const folder = join(cli.home, 'pod');
   const account = await accountKubeconfig(t, client, plane.kubeconfig, '/api/v1/namespaces/default/serviceaccounts/default');
   const env = podOf(account, folder);
@@ -178,7 +182,7 @@ t.test('in a Pod: its token, authority and namespace', async (t) => {
   t.match(await cli.run(['list'], { env }), { code: 1, err: /does not accept these credentials/ });
 });
 
-t.test('files of KUBECONFIG are merged as kubectl merges them', async (t) => {
+t.test('the program merges the files of KUBECONFIG as kubectl does', async (t) => {
   const people = { users: [{ name: 'u', user: { token } }] };
   const clusters = { clusters: [{ name: 'c', cluster }], contexts: [{ name: 'right', context: { cluster: 'c', user: 'u' } }] };
   const late = { 'current-context': 'none', users: [{ name: 'u', user: { token: 'wrong' } }] };
@@ -210,7 +214,7 @@ async function report(name: string, status: JsonObject): Promise<void> {
 
 const finished = [{ type: 'Finished', status: 'True' }];
 
-t.test('connections that break, and a token that expires, lose nothing of what is followed', async (t) => {
+t.test('the program loses no change that it follows when connections break and a token expires', async (t) => {
   const proxy = await startProxy(t);
   const count = join(cli.home, 'runs');
   writeFileSync(count, '');
@@ -246,7 +250,7 @@ t.test('connections that break, and a token that expires, lose nothing of what i
   t.ok(runs() >= 3, `${runs()} runs, of which the third failed`);
 });
 
-t.test('digits above 2^53 survive, in and out', async (t) => {
+t.test('the program keeps digits above 2^53 in input and output', async (t) => {
   const thing = '{"apiVersion":"example.org/v1","kind":"Thing","metadata":{"name":"one"},"spec":{"count":9007199254740993}}';
   const file = kubeconfig({ token });
   const words = ['apply', '-f', '-', '--name', 'digits', '--service-account', 'default', '--kubeconfig', file];
@@ -269,43 +273,39 @@ function watchesOf(name: string): number {
 }
 const uriOf = (event: JsonObject): string => textAt(event, 'requestURI') ?? '';
 
-t.test(
-  'the API server restarts, and has forgotten the version of the Transaction: nothing is lost, and it is watched once',
-  async (t) => {
-    must(await client.create(path, transaction('quiet', [change('one'), change('two')])));
-    await report('quiet', { phase: 'Prepared', version: 1, progress: '0/2', items: [{}, {}], message: 'before' });
-    const following = cli.start(['status', 'quiet', '-w', '--kubeconfig', kubeconfig({ token })]);
-    await waitFor(() => /Prepared 0\/2 before/.test(following.out()), 'it to say before');
-    // Other objects go on: the version of this one gets old.
-    for (const name of ['old', 'older'])
-      must(await client.create('/api/v1/namespaces/default/configmaps', { metadata: { name } }));
-    await plane.restart('kube-apiserver');
-    const version = textAt(must(await client.get(`${path}/quiet`)), 'metadata', 'resourceVersion') ?? '';
-    const fromThere = await client.get(path, { watch: 'true', resourceVersion: version, timeoutSeconds: '5' });
-    t.match(fromThere.text, /"code":410/, 'a watch from its version is answered with 410');
-    await report('quiet', {
-      phase: 'Committing',
-      version: 2,
-      progress: '1/2',
-      items: [{ state: 'Applied' }, {}],
-      message: 'after',
-    });
-    await waitFor(() => /Committing 1\/2 after/.test(following.out()), 'it to say after');
-    await plane.restart('kube-apiserver');
-    await report('quiet', { phase: 'Committed', version: 3, progress: '2/2', items: [], message: 'done', conditions: finished });
-    const { code, out } = await following.finished;
-    t.equal(code, 0, out);
-    t.match(out, /Prepared 0\/2 before\n[\s\S]*Committing 1\/2 after\n[\s\S]*Committed 2\/2 done\n/);
-    must(await client.create(path, transaction('still', [change('one')])));
-    await plane.restart('kube-apiserver');
-    const file = kubeconfig({ token });
-    // Ready, it may still refuse what it has not loaded yet.
-    await waitFor(async () => (await list(file)).code === 0, 'the API server to list Transactions again');
-    const watched = await cli.run(['status', 'still', '-w', '--timeout', '3s', '--kubeconfig', file]);
-    t.match(watched, { code: 5 }, watched.err);
-    t.equal(watchesOf('still'), 1);
-  },
-);
+t.test('the program watches again and loses nothing when a restarted API server has forgotten the version', async (t) => {
+  must(await client.create(path, transaction('quiet', [change('one'), change('two')])));
+  await report('quiet', { phase: 'Prepared', version: 1, progress: '0/2', items: [{}, {}], message: 'before' });
+  const following = cli.start(['status', 'quiet', '-w', '--kubeconfig', kubeconfig({ token })]);
+  await waitFor(() => /Prepared 0\/2 before/.test(following.out()), 'it to say before');
+  // Other objects go on: the version of this one gets old.
+  for (const name of ['old', 'older']) must(await client.create('/api/v1/namespaces/default/configmaps', { metadata: { name } }));
+  await plane.restart('kube-apiserver');
+  const version = textAt(must(await client.get(`${path}/quiet`)), 'metadata', 'resourceVersion') ?? '';
+  const fromThere = await client.get(path, { watch: 'true', resourceVersion: version, timeoutSeconds: '5' });
+  t.match(fromThere.text, /"code":410/, 'a watch from its version is answered with 410');
+  await report('quiet', {
+    phase: 'Committing',
+    version: 2,
+    progress: '1/2',
+    items: [{ state: 'Applied' }, {}],
+    message: 'after',
+  });
+  await waitFor(() => /Committing 1\/2 after/.test(following.out()), 'it to say after');
+  await plane.restart('kube-apiserver');
+  await report('quiet', { phase: 'Committed', version: 3, progress: '2/2', items: [], message: 'done', conditions: finished });
+  const { code, out } = await following.finished;
+  t.equal(code, 0, out);
+  t.match(out, /Prepared 0\/2 before\n[\s\S]*Committing 1\/2 after\n[\s\S]*Committed 2\/2 done\n/);
+  must(await client.create(path, transaction('still', [change('one')])));
+  await plane.restart('kube-apiserver');
+  const file = kubeconfig({ token });
+  // Ready, it may still refuse what it has not loaded yet.
+  await waitFor(async () => (await list(file)).code === 0, 'the API server to list Transactions again');
+  const watched = await cli.run(['status', 'still', '-w', '--timeout', '3s', '--kubeconfig', file]);
+  t.match(watched, { code: 5 }, watched.err);
+  t.equal(watchesOf('still'), 1);
+});
 
 t.test('--request-timeout ends a request, and 0 leaves it its time', async (t) => {
   const file = kubeconfig({ token });
@@ -327,7 +327,7 @@ function inTerminal(words: readonly string[], env: Readonly<Record<string, strin
   return cli.run(['-qec', line, '/dev/null'], { node: 'script', env: { TERM: 'xterm', ...env }, bare: true });
 }
 
-t.test('500 changes with long names on 24 rows of a terminal', async (t) => {
+t.test('the program shows 500 changes with long names on 24 rows of a terminal', async (t) => {
   const changes = Array.from({ length: 500 }, (_, index) => change(`${'long-'.repeat(20)}${index}`));
   must(await client.create(path, transaction('large', changes)));
   const items = changes.map((_, index) => ({ state: index < 250 ? 'Applied' : index === 250 ? 'Applying' : 'Prepared' }));
@@ -350,7 +350,7 @@ t.test('500 changes with long names on 24 rows of a terminal', async (t) => {
   }
 });
 
-t.test('a cluster without the engine, and one that does not answer', async (t) => {
+t.test('the program names a cluster without the engine, and one that does not answer', async (t) => {
   must(await client.delete('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/transactions.tx.janus.io'));
   const file = kubeconfig({ token });
   await waitFor(async () => (await client.get(path)).code === 404, 'the CRD to go');

@@ -82,7 +82,7 @@ async function pending(name: string): Promise<void> {
   t.equal((await cli.run(['apply', '-f', fileOf(name)])).code, 0);
 }
 
-/** 5 and 130: nobody lets the Transaction go on. */
+/** 5 and 130: no call continues the Transaction. */
 async function endless(t: Test, command: Following, name: (use: string) => string): Promise<void> {
   const timed = await cli.run([...commands[command](name('timed')), '--timeout', '200ms']);
   t.equal(timed.code, 5, '--timeout');
@@ -93,7 +93,7 @@ async function endless(t: Test, command: Following, name: (use: string) => strin
   t.match(await running.finished, { code: 130, out: /it continues\./ }, 'Ctrl-C');
 }
 
-t.test('apply --wait', async (t) => {
+t.test('apply --wait ends with the documented exit codes', async (t) => {
   await existing('good', 'back', 'left', 'timed', 'stopped');
   t.equal(await codeOf('apply', 'good', () => stepToEnd(stage, 'good')), 0, 'Committed');
   t.equal(await codeOf('apply', 'refused', () => stepToEnd(stage, 'refused')), 2, 'nothing was applied');
@@ -103,7 +103,7 @@ t.test('apply --wait', async (t) => {
   t.match(await cli.run(['apply', '-f', fileOf('No_Name'), '--wait']), { code: 1, out: '' }, 'refused by admission');
 });
 
-t.test('status --watch', async (t) => {
+t.test('status --watch ends with the documented exit codes', async (t) => {
   for (const [name, code] of [
     ['good', 0],
     ['refused', 2],
@@ -115,7 +115,7 @@ t.test('status --watch', async (t) => {
   await endless(t, 'status', () => 'timed');
 });
 
-t.test('undo --wait', async (t) => {
+t.test('undo --wait ends with the documented exit codes', async (t) => {
   await pending('meddled');
   await stepToEnd(stage, 'meddled');
   await endless(t, 'undo', () => 'meddled');
@@ -126,7 +126,7 @@ t.test('undo --wait', async (t) => {
   t.equal((await cli.run(commands.undo('good'))).code, 1, 'it cannot act');
 });
 
-t.test('retry --wait', async (t) => {
+t.test('retry --wait ends with the documented exit codes', async (t) => {
   await endless(t, 'retry', () => 'left');
   t.equal(await codeOf('retry', 'left', () => answered('left')), 3, 'refused, and left as before');
   await setColor('left', 'blue');
@@ -134,7 +134,7 @@ t.test('retry --wait', async (t) => {
   t.equal((await cli.run(commands.retry('left'))).code, 1, 'it cannot act');
 });
 
-t.test('abort --wait', async (t) => {
+t.test('abort --wait ends with the documented exit codes', async (t) => {
   await pending('half');
   await half('half');
   await endless(t, 'abort', () => 'half');

@@ -42,7 +42,7 @@ const said = new RegExp(
   `failed \\(InternalError\\): ConfigMap ${namespace}/hooked: .*failed calling webhook "${hook}".*service "nobody" not found`,
 );
 
-t.test('a webhook that cannot be reached is named while the write is tried again, and at the end', async (t) => {
+t.test('the program names an unreachable webhook while the engine retries the write, and at the end', async (t) => {
   const remove = await failWrites('hooked', 'CREATE');
   const object = configMap('hooked');
   await refusedBy(object);
@@ -56,7 +56,7 @@ t.test('a webhook that cannot be reached is named while the write is tried again
   t.match(await running.finished, { code: 0, out: /Committed after/ });
 });
 
-t.test('of a Secret the reason alone is shown', async (t) => {
+t.test('the program shows only the reason for a Secret', async (t) => {
   await failWrites('sealed', 'CREATE', 'secrets');
   const object = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'sealed' } };
   await refusedBy(object, 'secrets');
@@ -66,7 +66,7 @@ t.test('of a Secret the reason alone is shown', async (t) => {
   t.match(message, /not finished within spec\.timeout \(2s\); the last message was: .*failed \(InternalError\); retrying/);
 });
 
-t.test('an undo whose write a webhook holds up names it', async (t) => {
+t.test('an undo names a webhook that delays its write', async (t) => {
   const input = JSON.stringify(configMap('stays'));
   t.match(await cli.run(['apply', '-f', '-', ...release, '--name', 'stays'], { input }), { code: 0 });
   const remove = await failWrites('stays', 'DELETE');
@@ -83,7 +83,7 @@ t.test('an undo whose write a webhook holds up names it', async (t) => {
   t.match(await running.finished, { code: 0 });
 });
 
-t.test('a finalizer that keeps an object is named in an undo', async (t) => {
+t.test('an undo names a finalizer that keeps an object', async (t) => {
   const kept = configMap('kept', { metadata: { name: 'kept', finalizers: ['test.janus.io/kept'] } });
   t.teardown(() => client.patch(path('configmaps/kept'), { metadata: { finalizers: null } }));
   t.match(await cli.run(['apply', '-f', '-', ...release, '--name', 'kept'], { input: JSON.stringify(kept) }), { code: 0 });
@@ -95,7 +95,7 @@ t.test('a finalizer that keeps an object is named in an undo', async (t) => {
   t.match(await running.finished, { code: 0 });
 });
 
-t.test('and where a release recreates an object', async (t) => {
+t.test('a release that recreates an object names the finalizer too', async (t) => {
   const fixed = (color: string) =>
     configMap('fixed', {
       metadata: { name: 'fixed', ...(color === 'red' ? { finalizers: ['test.janus.io/kept'] } : {}) },

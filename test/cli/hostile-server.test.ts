@@ -71,7 +71,7 @@ t.test('no text of the API server moves a terminal', async (t) => {
     const { out, err } = await typed(t, words, { server });
     t.ok(out !== '' || err !== '', words.join(' '));
     t.notMatch(`${out}${err}`, moving, words.join(' '));
-    t.notMatch(`${out}${err}`, /title$/m, 'no line break of others');
+    t.notMatch(`${out}${err}`, /title$/m, 'no line break of the server');
   }
 });
 
@@ -102,7 +102,7 @@ t.test('a watch follows no redirect', async (t) => {
   t.same(asked, []);
 });
 
-t.test('a watch ends at what is no event: packed, or a line without end', async (t) => {
+t.test('a watch ends at invalid input: compressed data, or a line without end', async (t) => {
   const packed = gzipSync(`${JSON.stringify({ type: 'MODIFIED', object: transaction('Unpacked') })}\n`);
   const { code, out } = await followed(t, (answer) => answer.writeHead(200, { 'content-encoding': 'gzip' }).end(packed));
   t.equal(code, 0);
@@ -117,14 +117,14 @@ t.test('a watch ends at what is no event: packed, or a line without end', async 
   t.ok(sent >= 16 && sent < 64, `${sent} MiB were sent`);
 });
 
-t.test('malformed events are passed over', async (t) => {
+t.test('a watch skips malformed events', async (t) => {
   const odd = ['', 'null', '5', '[]', '{"type":"MODIFIED"}', '{"type":"MODIFIED","object":5}', '{"type":5,"object":{}}', '{'];
   const good = JSON.stringify({ type: 'MODIFIED', object: transaction('Failed') });
   const { code, out } = await followed(t, (answer) => answer.write(`${[...odd, good].join('\n')}\n`));
   t.match({ code, out }, { code: 2, out: /Failed/ });
 });
 
-t.test('a write that is stale each time is given up', async (t) => {
+t.test('the program stops retrying a write that is always stale', async (t) => {
   const stale = JSON.stringify({ kind: 'Status', reason: 'Conflict', code: 409 });
   const server = await startServer(t, ({ method }, answer) =>
     method === 'PATCH' ? answer.writeHead(409).end(stale) : json(answer, transaction()),
@@ -132,7 +132,7 @@ t.test('a write that is stale each time is given up', async (t) => {
   t.match(await typed(t, ['undo', 'a', '--yes'], { server }), { code: 1, err: /changed during each attempt/ });
 });
 
-t.test('a list without end has one', async (t) => {
+t.test('the program ends a list without end', async (t) => {
   for (const size of [1, 64 * 1024 * 1024]) {
     const all = allPages(async () => ({ kind: 'ok', next: 'more', size }));
     await t.rejects(all, /larger than 256 MiB or 10000 pages/, `pages of ${size} characters`);

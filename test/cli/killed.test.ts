@@ -1,5 +1,5 @@
 // A command line that is killed changes nothing of the outcome: at whatever status, what becomes of the Transaction is what becomes of
-// one that nobody follows. Metacontroller is played one call at a time, so that each status stands still.
+// one that no command follows. The test plays Metacontroller one call at a time, so that each status stays.
 import t from 'tap';
 import type { Answer, Cluster } from '../../hooks/objects/cluster.ts';
 import { at, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -50,12 +50,12 @@ async function outcomeOf(name: string): Promise<Json> {
   );
   const states = (at(status, 'items') as readonly JsonObject[]).map((item) => textAt(item, 'state') ?? '');
   const text = JSON.stringify([textAt(status, 'phase') ?? '', textAt(status, 'message') ?? '', states, objects]);
-  // A field manager of ours ends in a part of the uid.
+  // A field manager of the engine ends in a part of the uid.
   return JSON.parse(text.replaceAll(name, 'NAME').replaceAll(/(?<=janus-NAME-)[0-9a-f]{8}/g, 'UID')) as Json;
 }
 
 for (const phase of phases.filter((one) => !isTerminal(one)))
-  t.test(`killed at ${phase}`, async (t) => {
+  t.test(`the Transaction goes on after its command is killed at ${phase}`, async (t) => {
     const [followed, alone] = [`followed-${phase.toLowerCase()}`, `alone-${phase.toLowerCase()}`];
     await createConfigMaps(
       stage,
@@ -74,7 +74,7 @@ for (const phase of phases.filter((one) => !isTerminal(one)))
     t.match(found, [phase === 'RollingBack' ? 'RolledBack' : 'Committed']);
   });
 
-t.test('killed once its request is written: the request stands', async (t) => {
+t.test('the request takes effect although its command is killed after the write', async (t) => {
   await createConfigMaps(stage, ['undone-a', 'undone-b']);
   t.match(await cli.run(['apply', '-f', fileOf('undone')]), { code: 0 });
   await stepToEnd(stage, 'undone');

@@ -52,7 +52,7 @@ const states = (phase: string, items: readonly string[], more: Partial<Transacti
 
 const plain = { colors: false, unicode: false };
 
-t.test('what cannot be told has another exit code than a difference', async (t) => {
+t.test('an unknown result has another exit code than a difference', async (t) => {
   const silent = /^janus: https:\/\/127\.0\.0\.1:1 gives no answer \(ConnectionFailed\): check the cluster and the context\.\n$/;
   const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
     [['plan', '-f', 'missing.yaml'], 3, /^janus: .*missing\.yaml cannot be read \(ENOENT\)/],
@@ -70,7 +70,7 @@ t.test('what cannot be told has another exit code than a difference', async (t) 
   for (const [words, code, err] of rows) t.match(await typed(t, words), { code, out: /^$/, err }, words.join(' '));
 });
 
-t.test('wrong use is one line', async (t) => {
+t.test('the program answers wrong use by one line', async (t) => {
   for (const words of [['list', '--bogus'], ['lst'], ['undo'], ['list', '-o', 'xml'], ['plan']])
     t.match(await typed(t, words), { code: 64, out: /^$/, err: /^janus: [^\n]+\n$/ }, words.join(' '));
 });
@@ -111,7 +111,7 @@ async function applied(
   return { sent, error };
 }
 
-t.test('what the engine would refuse for its size alone is not created', async (t) => {
+t.test('the program creates no Transaction that the engine would refuse for its size', async (t) => {
   const filled = (kind: string, bytes: number) => (_: unknown, index: number) => ({
     ...one,
     ...{ kind, metadata: { name: `c${index}` }, data: { text: 'x'.repeat(bytes) } },
@@ -131,7 +131,7 @@ t.test('what the engine would refuse for its size alone is not created', async (
   );
 });
 
-t.test('a Transaction that is read from a file is tried as it is', async (t) => {
+t.test('the program tries a Transaction from a file unchanged', async (t) => {
   const contentFrom = { configMapKeyRef: { name: 'source', key: 'a' }, digest: `sha256:${'0'.repeat(64)}` };
   const spec = {
     serviceAccountName: 'deployer',
@@ -155,14 +155,14 @@ const planned = (kind: string, name: string, fields: PlannedChange['fields'] = [
   ...{ recreates: false, losers: [], owners: [], fields },
 });
 
-t.test('a plan as data has every digit', async (t) => {
+t.test('a plan as data keeps every digit', async (t) => {
   const value = parseJson('9007199254740993');
   const found = planned('Widget', 'one', [{ path: 'spec.size', after: { kind: 'value', value } }]);
   for (const format of ['json', 'yaml'])
     t.match(formatted([planDocument(plan([], [found]))], format), /"?value"?: 9007199254740993\n/, format);
 });
 
-t.test('a permission that only the undo needs is said to be', async (t) => {
+t.test('the plan marks a permission that only the undo needs', async (t) => {
   const message = 'ServiceAccount shop/deployer may not delete configmaps in namespace shop';
   const gap = { question: { verb: 'delete', group: '', resource: 'configmaps', namespace: 'shop' }, for: 'undo' } as const;
   const refusal = [
@@ -194,14 +194,14 @@ t.test('Roles are named after the Transaction, so that those of another one stay
   for (const one of rolesOf(plan(needs), nameFor(needs, 'release-7')))
     if (one.roleRef !== undefined) t.equal(textAt(one, 'roleRef', 'name'), textAt(one, 'metadata', 'name'));
   t.match(named(undefined, 'nightly-')[0], /^janus:shop:nightly-[0-9a-f]{8}$/);
-  t.same(named(undefined, 'nightly-'), named(undefined, 'nightly-'), 'the same again');
+  t.same(named(undefined, 'nightly-'), named(undefined, 'nightly-'), 'the name repeats');
   t.not(named(undefined, 'nightly-')[0], named(undefined, 'nightly-', needs.slice(0, 1))[0], 'other rights have another name');
   const [long, other] = [`${'a'.repeat(245)}x`, `${'a'.repeat(245)}y`].map((name) => named(name)[0] ?? '');
   t.equal(long?.length, 253);
   t.not(long, other);
 });
 
-t.test('what a new Namespace needs is granted in all of them, and said', async (t) => {
+t.test('rbac grants the rights for a new Namespace in all namespaces, and says so', async (t) => {
   const needs = [
     { verb: 'list', group: '*', resource: '*', namespace: 'made' },
     { verb: 'create', group: '', resource: 'configmaps', namespace: 'made' },
@@ -216,7 +216,7 @@ t.test('what a new Namespace needs is granted in all of them, and said', async (
   t.same(warningsOf(plan(needs)), [], 'it exists');
 });
 
-t.test('a row that is only older is not printed again', async (t) => {
+t.test('the program does not print a row again that is only older', async (t) => {
   const columns = ['Name', 'Phase', 'Age'].map((name) => ({ name, priority: 0 }));
   const row = (...cells: readonly string[]) => ({ cells, namespace: 'shop', name: cells[0] ?? '' });
   const stdout = new PassThrough();
@@ -228,7 +228,7 @@ t.test('a row that is only older is not printed again', async (t) => {
   t.match(String(stdout.read()), /^one +Committed +32s\n$/);
 });
 
-t.test('words are read as kubectl reads them', async (t) => {
+t.test('the program parses words as kubectl does', async (t) => {
   const rows: readonly (readonly [string, string])[] = [
     ['list -n=shop -l=a=b -o=json', 'list -n shop -l a=b -o json'],
     ['plan -f=x.yaml -f=- -k=', 'plan -f x.yaml -f - -k '],
@@ -242,7 +242,7 @@ t.test('words are read as kubectl reads them', async (t) => {
   for (const [given, read] of rows) t.equal(asKubectl(given.split(' '), commands).join(' '), read);
 });
 
-t.test('the namespace is the given one; an empty one is that of the context', async (t) => {
+t.test('the program uses the given namespace; an empty one means that of the context', async (t) => {
   const asked: string[] = [];
   let interrupt: AbortController;
   const server = await startSilence(t, (url) => {
@@ -265,7 +265,7 @@ t.test('the namespace is the given one; an empty one is that of the context', as
   t.same(places, ['default', 'default', 'shop', 'default', 'shop', 'shop', 'shop'], 'and words are completed with names of it');
 });
 
-t.test('kubeconfigs: a slash behind the server, and what cannot be used is one line', async (t) => {
+t.test('the program accepts a slash after the server, and names an unusable kubeconfig in one line', async (t) => {
   const load = (user: JsonObject, more: JsonObject = {}, named = 'u') => {
     const config = {
       clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1/prefix/', ...more } }],
@@ -305,7 +305,7 @@ t.test('kubeconfigs: a slash behind the server, and what cannot be used is one l
   }
 });
 
-t.test('clusters of a kubeconfig: what they say of TLS is kept, and what is not used may be incomplete', async (t) => {
+t.test('the program keeps the TLS settings of a cluster, and ignores incomplete clusters that it does not use', async (t) => {
   const own = makeCertificate();
   const folder = t.testdir({ 'ca.crt': own.certificate });
   const config = {
@@ -334,7 +334,7 @@ t.test('clusters of a kubeconfig: what they say of TLS is kept, and what is not 
     whole,
     JSON.stringify({ ...config, clusters: config.clusters.slice(0, 1), contexts: config.contexts.slice(0, 1) }),
   );
-  for (const found of [one, kubeconfigConnection(whole)]) t.equal(found.proxy, undefined, 'an empty proxy-url is none');
+  for (const found of [one, kubeconfigConnection(whole)]) t.equal(found.proxy, undefined, 'an empty proxy-url means no proxy');
   t.same((await one.credentials()).tls, { ca: Buffer.from(own.certificate), servername: 'shop' });
   t.same((await connection('insecure').credentials()).tls, { rejectUnauthorized: false });
   t.throws(() => connection('no-cluster'), {
@@ -342,7 +342,7 @@ t.test('clusters of a kubeconfig: what they say of TLS is kept, and what is not 
   });
 });
 
-t.test('users of a kubeconfig: a token file, a plugin and a password are as kubectl takes them', async (t) => {
+t.test('the program reads a token file, a plugin and a password as kubectl does', async (t) => {
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin.sh', args: ['own'] };
   const credential = (token: string) => JSON.stringify({ status: { token } });
   const rows: readonly (readonly [JsonObject, string])[] = [
@@ -384,7 +384,10 @@ t.test('users of a kubeconfig: a token file, a plugin and a password are as kube
   }
   for (const file of ['none', 'empty']) {
     const path = write({ tokenFile: join('own', file) });
-    await t.rejects(connectionOf(() => loadKubeConfig({ kubeconfig: path }, {})).credentials(), 'and nobody is sent');
+    await t.rejects(
+      connectionOf(() => loadKubeConfig({ kubeconfig: path }, {})).credentials(),
+      'the program sends no anonymous request',
+    );
     await t.rejects(kubeconfigConnection(path).credentials());
   }
   const rotating = kubeconfigConnection(write({ tokenFile: 'own/token' }));
@@ -404,14 +407,14 @@ t.test('KUBECTL_EXTERNAL_DIFF: the program may have any name, its options are le
   await t.rejects(showOutside(io, ' ', []), { message: /names no program/ });
 });
 
-t.test('any number of fields is shown', async (t) => {
+t.test('the program shows any number of fields', async (t) => {
   const fields = Array.from({ length: 200_000 }, (_, index) => ({ path: `data.f${index}`, after: { kind: 'hidden' } as const }));
   const stdout = new PassThrough();
   sayAll({ stdout } as unknown as Io, fieldLines(fields, plain));
   t.match(String(stdout.read()), /data\.f199999 +\(none\) -> \(hidden\)\n$/);
 });
 
-t.test('texts of several lines: those that one side alone has, wherever they are', async (t) => {
+t.test('a diff of texts shows each line that only one side has', async (t) => {
   const shown = (before: string, after: string) => {
     const [head = '', ...lines] = fieldLines(
       [{ path: 'data.text', before: { kind: 'value', value: before }, after: { kind: 'value', value: after } }],
@@ -420,7 +423,7 @@ t.test('texts of several lines: those that one side alone has, wherever they are
     t.equal(head, '    data.text');
     return lines.map((line) => line.trim());
   };
-  t.same(shown('a\nb\nc\nd\ne\n', 'a\nB\nc\nd\nE\ne\n'), ['- b', '+ B', '+ E'], 'lines between them are the same');
+  t.same(shown('a\nb\nc\nd\ne\n', 'a\nB\nc\nd\nE\ne\n'), ['- b', '+ B', '+ E'], 'the lines between them are equal');
   t.same(shown('a\nb\n', 'b\na\n').length, 2, 'one line has moved');
   t.same(shown('a\nb', 'a\nb\n'), ['+'], 'the end of the last line');
   t.same(shown('a\n', 'a\n\u001b[2J\n'), ['+ \\u{1b}[2J']);
@@ -429,7 +432,7 @@ t.test('texts of several lines: those that one side alone has, wherever they are
   t.equal(shown(old, made).length, 2_002, 'too many to look for the fewest');
 });
 
-t.test('a tree fits, and shows what is under way, failed and left first', async (t) => {
+t.test('a tree fits, and shows running, failed and remaining changes first', async (t) => {
   const items = Array.from({ length: 100 }, (_, index) => (index === 40 ? 'NotRestored' : index === 70 ? 'Applying' : 'Applied'));
   for (const rows of [3, 5, 24]) {
     const lines = treeOf({ view: states('Committing', items), elapsed: 1_000 }, { columns: 40, rows }, plain);
@@ -440,14 +443,14 @@ t.test('a tree fits, and shows what is under way, failed and left first', async 
   t.equal(treeOf({ view: states('Committing', items), elapsed: 0 }, { columns: 80 }, plain).length, 101);
 });
 
-t.test('news are what has changed', async (t) => {
+t.test('news contain only changed rows', async (t) => {
   const before = states('Committing', ['Applied', 'Applying']);
   t.same(newsOf(before, before), []);
   t.same(newsOf(states('Committing', ['Applied', 'Applied'], { done: '2/2' }), before), ['Committing 2/2 ConfigMap c1 Applied']);
   t.same(newsOf(states('Committed', ['Applied', 'Applying']), before), ['Committed Committed']);
 });
 
-t.test('exit codes follow from how it ended', async (t) => {
+t.test('the exit code depends on the end of the Transaction', async (t) => {
   for (const [phase, left, wanted, code] of [
     ['Committed', 0, 'Committed', 0],
     ['RolledBack', 0, 'RolledBack', 0],
@@ -461,7 +464,7 @@ t.test('exit codes follow from how it ended', async (t) => {
   t.notOk(isOver(states('Committing', [], { finished: true })));
 });
 
-t.test('a request acts in its phases only, and says why elsewhere', async (t) => {
+t.test('a request takes effect only in its phases, and elsewhere says why not', async (t) => {
   const acts = (name: keyof typeof requests, phase: string, left = 0) =>
     requests[name].refusal(states(phase, [], { left }), 'janus') === undefined;
   const phases = ['Pending', 'Preparing', 'Prepared', 'Committing', 'Committed', 'RollingBack', 'RolledBack', 'Failed'];
@@ -480,7 +483,7 @@ t.test('a request acts in its phases only, and says why elsewhere', async (t) =>
   t.ok(acts('retry', 'Failed', 1));
 });
 
-t.test('kinds are in the order of Helm, others last by name, equal ones as they stand', async (t) => {
+t.test('the program sorts kinds as Helm does, others last by name, equal ones in their given order', async (t) => {
   const kinds = ['Ingress', 'Widget', 'Deployment', 'Secret', 'Apple', 'Namespace', 'CustomResourceDefinition', 'ConfigMap'];
   const order = ['Namespace', 'Secret', 'ConfigMap', 'CustomResourceDefinition', 'Deployment', 'Ingress', 'Apple', 'Widget'];
   t.same(
@@ -497,7 +500,7 @@ t.test('kinds are in the order of Helm, others last by name, equal ones as they 
   );
 });
 
-t.test('Lists are unrolled, typed ones and those in others, too', async (t) => {
+t.test('the program unrolls Lists, also typed and nested ones', async (t) => {
   const typed = { apiVersion: 'v1', kind: 'ConfigMapList', items: [{ metadata: { name: 'a' } }] };
   const found = unrolled({ apiVersion: 'v1', kind: 'List', items: [typed, { apiVersion: 'v1', kind: 'Secret' }] });
   t.same(found, [
@@ -506,7 +509,7 @@ t.test('Lists are unrolled, typed ones and those in others, too', async (t) => {
   ]);
 });
 
-t.test('an item of a List that is not an object is refused, not left out', async (t) => {
+t.test('the program refuses an item of a List that is no object', async (t) => {
   for (const item of ['null', 'text', '[]']) {
     const text = `apiVersion: v1\nkind: List\nitems: [${item}, ${JSON.stringify(one)}]`;
     t.throws(
@@ -517,7 +520,7 @@ t.test('an item of a List that is not an object is refused, not left out', async
   }
 });
 
-t.test('an empty namespace is none, as for kubectl', async (t) => {
+t.test('an empty namespace means no namespace, as for kubectl', async (t) => {
   for (const namespace of ['', null]) {
     const cm = { ...one, metadata: { name: 'c', namespace } };
     t.match(await applied([cm]), {
@@ -531,7 +534,7 @@ t.test('an empty namespace is none, as for kubectl', async (t) => {
   }
 });
 
-t.test('colours', async (t) => {
+t.test('the program prints colours only on a terminal', async (t) => {
   const colors = (env: Record<string, string>, isTerminal = true, color?: string) => styleFor({ isTerminal, env, color }).colors;
   t.ok(colors({}));
   t.notOk(colors({}, false));
@@ -550,16 +553,16 @@ t.test('Ctrl-C and Ctrl-D at a question change nothing, and end with 130', async
     const answer = confirmed(io, optionsOf({}), 'Undo \u001b[2Jit?');
     stderr.once('readable', () => stdin.write(key));
     await t.rejects(answer, { message: 'Nothing was changed.', code: 130 });
-    t.notOk(String(stderr.read()).includes('\u001b[2J'), 'what is asked moves no cursor');
+    t.notOk(String(stderr.read()).includes('\u001b[2J'), 'the question moves no cursor');
   }
 });
 
-t.test('a timeout that is longer than the timers of Node is waited for as long as they can', async (t) => {
+t.test('a timeout longer than the timers of Node means their longest time', async (t) => {
   t.equal(timeoutOf(optionsOf({ timeout: '1000h' })), 2 ** 31 - 1);
   t.equal(timeoutOf(optionsOf({ timeout: '5m' })), 300_000);
 });
 
-t.test('what an object holds moves no cursor and hides nothing, and is the same JSON and YAML', async (t) => {
+t.test('the values of an object move no cursor and hide nothing, and are equal as JSON and YAML', async (t) => {
   const codes = [
     0x85, 0xad, 0x61c, 0x200b, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069, 0xe000, 0xfeff, 0xe0001, 0xe007f,
   ];
@@ -578,13 +581,13 @@ t.test('what an object holds moves no cursor and hides nothing, and is the same 
     t.same(read(text), object, format);
   }
   const script = { data: { script: 'all:\n  echo é\n', umlaut: 'ü' } };
-  t.equal(formatted([script], 'yaml'), 'data:\n  script: |\n    all:\n      echo é\n  umlaut: ü', 'what is seen stays as it is');
+  t.equal(formatted([script], 'yaml'), 'data:\n  script: |\n    all:\n      echo é\n  umlaut: ü', 'visible text is unchanged');
   const lines: string[] = [];
   note({ stderr: { write: (line: string) => lines.push(line) } } as unknown as Io, 'a\u001b[2J\nb');
   t.same(lines, ['a\\u{1b}[2J b\n']);
 });
 
-t.test('a file of each change for the program of the user, however long and alike their names are', async (t) => {
+t.test('the external diff program gets a file for each change, even for long and similar names', async (t) => {
   const name = 'a'.repeat(253);
   const change = (index: number, target: Reference): PlannedChange => ({
     ...{ index, target, type: 'Apply', operation: 'create', deferred: false, recreates: false, losers: [], owners: [] },
@@ -599,7 +602,7 @@ t.test('a file of each change for the program of the user, however long and alik
   for (const one of names) t.ok(one.length <= 255, one);
 });
 
-t.test('a request whose annotation somebody else has replaced ends with that of the other', async (t) => {
+t.test('a request whose annotation another user has replaced ends with the other request', async (t) => {
   const view = (handled: string) =>
     viewOf({
       metadata: { name: 'one', annotations: { 'tx.janus.io/request-rollback': 'theirs' } },
@@ -616,13 +619,13 @@ t.test('a request whose annotation somebody else has replaced ends with that of 
   t.ok(hasEnded(view('earlier'), {}));
 });
 
-t.test('a list is a List, however many are in it', async (t) => {
+t.test('the program prints a list as a List, with any number of items', async (t) => {
   const one = { metadata: { name: 'a' } };
   t.same(JSON.parse(formatted([one], 'json', true)), { apiVersion: 'v1', kind: 'List', items: [one] });
   t.same(JSON.parse(formatted([one], 'json')), one);
 });
 
-t.test('a right to a Secret whose name is not given yet is one to all Secrets', async (t) => {
+t.test('rbac grants a right to all Secrets if the name of the Secret is unknown', async (t) => {
   const question = { verb: 'get', group: '', resource: 'secrets', namespace: 'shop', name: 'apply-plan-contents' };
   const { name: _, ...all } = question;
   const place = { namespace: 'shop', name: question.name };

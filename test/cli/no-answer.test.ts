@@ -2,7 +2,7 @@
 import t from 'tap';
 import { startSilence, typed } from './here.ts';
 
-t.test('Ctrl-C ends what waits for an answer', async (t) => {
+t.test('Ctrl-C ends a request that waits for an answer', async (t) => {
   const server = await startSilence(t);
   const rows: readonly (readonly string[])[] = [
     ['plan', '-f', 'tx.json'],
@@ -23,7 +23,7 @@ t.test('Ctrl-C ends what waits for an answer', async (t) => {
   }
 });
 
-t.test('--timeout ends what waits for an answer, a watch too', async (t) => {
+t.test('--timeout ends a request that waits for an answer, and a watch', async (t) => {
   const silent = await startSilence(t);
   const words = ['status', 'one', '--watch', '--timeout', '500ms'];
   const found = await typed(t, words, { server: silent });

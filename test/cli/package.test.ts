@@ -1,4 +1,4 @@
-// The package: what is in it, what it starts with, how large it is.
+// The package: its files, its programs, its size.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { deletion, one } from './here.ts';
 const cli = await openCli(t);
 const read = (path: string) => readFileSync(join(cli.folder, path), 'utf8');
 
-t.test('it has no dependencies, three programs, the licences, and a Node', async (t) => {
+t.test('the package has no dependencies, three programs, the licences, and a Node version', async (t) => {
   const manifest = JSON.parse(read('package.json'));
   t.equal(manifest.dependencies, undefined);
   t.same(Object.keys(manifest.bin), ['janus', 'kubectl-janus', 'kubectl_complete-janus']);
@@ -66,7 +66,7 @@ t.test('help loads neither client-node, undici, fastify nor YAML', async (t) => 
   t.ok(textOf(loadedBy('list')).includes(marks['client-node']), 'a command that connects does, so the test can fail');
 });
 
-t.test('without a cluster: names of files move no cursor, no path is no folder, and anchors may be used often', async (t) => {
+t.test('without a cluster: file names move no cursor, an empty path is no folder, and anchors may repeat', async (t) => {
   const named = await cli.run(['lint', '-f', '\u001b[31mred.yaml']);
   t.match(named, { code: 3, out: '', err: /\\u\{1b\}\[31mred\.yaml cannot be read/ });
   t.notOk(named.err.includes('\u001b'));
@@ -82,7 +82,7 @@ t.test('without a cluster: names of files move no cursor, no path is no folder, 
   t.match(await cli.run(['lint', '-f', latin]), { code: 3, out: '', err: /latin\.yaml is not UTF-8/ });
 });
 
-t.test('exit codes where no API server answers, and of wrong use', async (t) => {
+t.test('the program has an exit code for a silent API server, and for wrong use', async (t) => {
   const config = {
     clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
@@ -117,7 +117,7 @@ t.test('exit codes where no API server answers, and of wrong use', async (t) => 
   for (const [words, code, err] of rows) t.match(await cli.run(words.split(' '), { env }), { code, err }, words);
 });
 
-t.test('whose output nobody reads does not end as if all were well', async (t) => {
+t.test('a program whose output is closed ends with an error', async (t) => {
   const help = cli.start(['--help']);
   help.process.stdout?.destroy();
   t.equal((await help.finished).code, 141);

@@ -52,7 +52,7 @@ const byEngine: readonly (readonly [string, JsonObject, string])[] = [
   ['type', secret('typed', { type: 'example.org/two', stringData: { key: fresh() } }), 'Invalid (type)'],
 ];
 
-t.test('what the API server refuses: the field is named', async (t) => {
+t.test('the program names the field that the API server refuses', async (t) => {
   for (const [name, object, field] of byEngine) {
     const [planned, applied] = [await run(['plan', ...given], object), await apply(name, object)];
     t.match([planned.code, applied.code], [2, 2], name);
@@ -73,7 +73,7 @@ const byUs: readonly (readonly [string, JsonObject, RegExp])[] = [
   ['number', { stringData: { pin: 4_711_711 } }, /stringData\["pin"\] is not a text: put it in quotes/],
 ];
 
-t.test('what the API server names no field for, or quotes: refused before anything is sent', async (t) => {
+t.test('the program itself refuses values for which the API server names no field, or which it quotes', async (t) => {
   for (const [name, more, why] of byUs) {
     const object = secret('new', more);
     for (const words of [[], ['--plain-secrets']])
@@ -96,7 +96,7 @@ t.test('what the API server names no field for, or quotes: refused before anythi
   t.equal((await client.get(path('secrets/new'))).code, 404);
 });
 
-t.test('no value is anywhere but in the Secrets', async (t) => {
+t.test('only the Secrets contain the values', async (t) => {
   await waitFor(
     async () => (await client.list(path('events'))).items.length >= byEngine.length + byUs.length,
     'an Event of each',

@@ -1,4 +1,4 @@
-// Secrets among manifests: their values are in a Secret of their own, never in the Transaction, never in what is printed. An apply that
+// Secrets among manifests: their values are in a Secret of their own, never in the Transaction, never in the output. An apply that
 // was ended between its two writes leaves a Secret that is named, and used again.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
@@ -30,7 +30,7 @@ const others = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'beside'
 const file = cli.write('secret.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [others, secret] }));
 const list = async () => (await stage.client.list(stage.path('secrets'), { labelSelector: 'tx.janus.io/contents' })).items;
 
-t.test('the value is applied; the Transaction and all that is printed are without it', async (t) => {
+t.test('the engine applies the value; the Transaction and the output do not contain it', async (t) => {
   const { code, out, err } = await cli.run(['apply', '-f', file, ...release, '--name', 'sealed', '--wait']);
   t.equal(code, 0, out + err);
   const applied = must(await stage.client.get(stage.path('secrets/password')));
@@ -47,7 +47,7 @@ t.test('the value is applied; the Transaction and all that is printed are withou
   t.equal(at(contents, 'immutable'), true);
 });
 
-t.test('an apply that was ended between its writes is named, and goes on', async (t) => {
+t.test('the next apply names one that ended between its writes, and goes on', async (t) => {
   const words = ['apply', '-f', file, ...release, '--name', 'orphaned'];
   t.equal((await cli.run(words)).code, 0);
   await stage.finished('orphaned');
@@ -74,7 +74,7 @@ t.test('an apply that was ended between its writes is named, and goes on', async
 /** The create of a Transaction that is no dry run. */
 const isCreate = (url: string) => /\/transactions\?/.test(url) && !url.includes('dryRun');
 
-t.test('an apply that is killed between its writes: the next one, and locks, name what it has left', async (t) => {
+t.test('the next apply and the command locks name the rest of an apply that was killed between its writes', async (t) => {
   const held = await startHolding(t, stage.kubeconfig, ({ method, url = '' }) => method === 'POST' && isCreate(url));
   const kubeconfig = cli.write('held.json', JSON.stringify(held.kubeconfig));
   const words = ['apply', '-f', file, ...release, '--name', 'killed'];
@@ -101,21 +101,21 @@ t.test('an apply that is killed between its writes: the next one, and locks, nam
   t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'killed' }]);
 });
 
-t.test('ended before the owner was set: the next apply sets it', async (t) => {
+t.test('the next apply sets the owner if the former one ended before it did', async (t) => {
   const path = stage.path('secrets/killed-contents');
   must(await stage.client.patch(path, { metadata: { ownerReferences: null } }));
   t.match(await cli.run(['apply', '-f', file, ...release, '--name', 'killed']), { code: 0, out: /killed unchanged/ });
   t.match(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), [{ name: 'killed' }]);
 });
 
-t.test('a Secret of that name that no apply has made is not made to go with the Transaction', async (t) => {
+t.test('apply does not make the Transaction the owner of a Secret that another client created', async (t) => {
   const path = stage.path('secrets/killed-contents');
   must(await stage.client.patch(path, { metadata: { ownerReferences: null, labels: null } }));
   t.match(await cli.run(['apply', '-f', file, ...release, '--name', 'killed']), { code: 0, out: /killed unchanged/ });
   t.equal(at(must(await stage.client.get(path)), 'metadata', 'ownerReferences'), undefined);
 });
 
-t.test('without a name, and in the clear where that is wanted', async (t) => {
+t.test('apply works without a name, and in the clear if the user wants it', async (t) => {
   const before = (await list()).length;
   const generated = await cli.run(['apply', '-f', file, ...release, '--generate-name', 'nightly-', '--wait']);
   t.match(generated, { code: 0, out: /^transaction\.tx\.janus\.io\/nightly-\w+ created/ });
@@ -158,7 +158,7 @@ async function createHere(name: string, ask: () => Promise<void> = async () => u
   );
 }
 
-t.test('of two applies at the same time one creates the Transaction, and the other follows it', async (t) => {
+t.test('one of two applies at once creates the Transaction, and the other follows it', async (t) => {
   const second = await createHere('twice', async () => {
     t.match(await createHere('twice'), { found: false });
   });
@@ -166,7 +166,7 @@ t.test('of two applies at the same time one creates the Transaction, and the oth
   t.match(await stage.finished('twice'), { phase: 'Committed' });
 });
 
-t.test('an answer that is lost: nothing is said to be left, and the next apply follows what was created', async (t) => {
+t.test('the next apply follows the Transaction if the answer to its creation was lost', async (t) => {
   const session = openSession(stage, {});
   const request: typeof session.cluster.transport.request = async (sent, ...rest) => {
     const answer = await session.cluster.transport.request(sent, ...rest);
@@ -182,7 +182,7 @@ t.test('an answer that is lost: nothing is said to be left, and the next apply f
   t.match(await stage.finished('lost'), { phase: 'Committed' });
 });
 
-t.test('what is there is compared only if the API server takes what is given, and it stays', async (t) => {
+t.test('apply compares an existing Secret only if the API server accepts the new one, and keeps it', async (t) => {
   const words = ['apply', '-f', file, ...release, '--name', 'lost'];
   t.match(await cli.run([...words, '--confirm', '--yes']), { code: 0, out: /^transaction\S+ unchanged\n$/ });
   t.match(await cli.run([...words, '--gate', '--new-name', '--confirm', '--yes']), { code: 0, out: /lost-2 created\n$/ });
@@ -197,7 +197,7 @@ t.test('what is there is compared only if the API server takes what is given, an
 const isReal = (sent: { readonly method: string; readonly path?: string | undefined; readonly query?: object }) =>
   sent.method === 'POST' && sent.path?.endsWith('/transactions') && !JSON.stringify(sent.query).includes('dryRun');
 
-t.test('refused after the Secret was made: the Secret goes again, unless somebody has made it his own', async (t) => {
+t.test('apply deletes its Secret after a refusal, unless a user has taken it over', async (t) => {
   const session = openSession(stage, {});
   const refusal = { ...notSent('Forbidden', 'exceeded quota'), kind: 'refused', code: 403 } as const;
   const refusing = (before: () => Promise<unknown>) => {
@@ -226,7 +226,7 @@ const tls = (name: string, data: JsonObject): JsonObject => ({
   stringData: data,
 });
 
-t.test('no name is burnt: what was refused is corrected, and released under the same --name', async (t) => {
+t.test('a user can correct a refused release and use its --name again', async (t) => {
   const apply = (name: string, data: JsonObject, ...words: readonly string[]) =>
     cli.run(['apply', '-f', '-', ...release, '--name', name, '--wait', ...words], { input: JSON.stringify(tls(name, data)) });
   const long = 'n'.repeat(230);
@@ -252,7 +252,7 @@ t.test('no name is burnt: what was refused is corrected, and released under the 
   t.equal((await list()).length, before);
 });
 
-t.test('nor by a right that was missing', async (t) => {
+t.test('a user can use the --name again after a right was missing', async (t) => {
   const rbac = '/apis/rbac.authorization.k8s.io/v1';
   must(await stage.client.create(stage.path('serviceaccounts'), { metadata: { name: 'weak' } }));
   const input = JSON.stringify(secret);
@@ -280,7 +280,7 @@ t.test('nor by a right that was missing', async (t) => {
   t.match(again, { code: 0, out: /weak-2 created/, err: /Transaction weak ended as Failed/ }, again.out + again.err);
 });
 
-t.test('a request for one that was deleted, and created again, meanwhile writes nothing', async (t) => {
+t.test('a request writes nothing if the Transaction was deleted and created again meanwhile', async (t) => {
   const patch = change('Patch', 'beside', { data: { color: 'blue' } });
   const stored = await stage.transaction('replaced', [patch]);
   await stage.finished('replaced');
@@ -313,7 +313,7 @@ t.test('a request for one that was deleted, and created again, meanwhile writes 
   t.equal(at(await stage.read('replaced'), 'metadata', 'annotations', 'tx.janus.io/request-rollback'), undefined);
 });
 
-t.test('after Ctrl-C nothing is created', async (t) => {
+t.test('the program creates nothing after Ctrl-C', async (t) => {
   const before = (await list()).length;
   await t.rejects(
     createHere('cancelled', async () => interruption.abort()),

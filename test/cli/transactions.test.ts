@@ -40,7 +40,7 @@ function fileOf(name: string, changes: readonly JsonObject[]): string {
   return cli.write(`${name}.json`, JSON.stringify(object));
 }
 
-t.test('manifests of a folder become one Transaction, in the order of kinds, followed line by line', async (t) => {
+t.test('apply makes one Transaction of a folder, in the order of kinds, and follows it line by line', async (t) => {
   cli.write(
     'app/b.yaml',
     `${JSON.stringify(configMap('second'))}\n---\n${JSON.stringify({ ...configMap('account'), kind: 'ServiceAccount', data: undefined })}`,
@@ -73,7 +73,7 @@ t.test('manifests of a folder become one Transaction, in the order of kinds, fol
   t.equal(textAt(spec, 'fieldManager'), 'shop');
 });
 
-t.test('a spec that is there is followed; another one needs another name', async (t) => {
+t.test('apply follows an existing spec; another spec needs another name', async (t) => {
   const file = cli.write('again.json', JSON.stringify(configMap('again')));
   const words = ['apply', '-f', file, ...release, '--name', 'again'];
   t.match((await janus(...words, '--wait')).out, /again created/);
@@ -87,7 +87,7 @@ t.test('a spec that is there is followed; another one needs another name', async
   t.match(await janus(...words, '--new-name'), { code: 0, out: /again-2 unchanged/ });
 });
 
-t.test('unchanged says that the cluster has what was released', async (t) => {
+t.test('apply reports unchanged if the cluster has the released objects', async (t) => {
   const file = cli.write('rel.json', JSON.stringify(configMap('rel')));
   const other = cli.write('rel-b.json', JSON.stringify(configMap('rel', { color: 'green' })));
   const apply = (path: string, name: string, ...more: string[]) =>
@@ -96,7 +96,7 @@ t.test('unchanged says that the cluster has what was released', async (t) => {
   const second = await apply(file, 'rel-a');
   t.match(second, { code: 0, out: /rel-a unchanged/ }, second.err);
 
-  await t.test('not after a later release', async (t) => {
+  await t.test('apply does not report unchanged after a later release', async (t) => {
     t.match(await apply(other, 'rel-b'), { code: 0, out: /rel-b created/ });
     t.match(await apply(file, 'rel-a'), {
       code: 1,
@@ -107,7 +107,7 @@ t.test('unchanged says that the cluster has what was released', async (t) => {
     t.match(await apply(file, 'rel-a', '--new-name'), { code: 0, out: /rel-a-2 unchanged/ });
   });
 
-  await t.test('not after an edit', async (t) => {
+  await t.test('apply does not report unchanged after an edit', async (t) => {
     const edit = { data: { color: 'violet' } };
     must(await stage.client.patch(stage.path('configmaps/rel'), edit, 'merge', { fieldManager: 'kubectl-edit' }));
     t.match(await apply(file, 'rel-a-2'), {
@@ -118,7 +118,7 @@ t.test('unchanged says that the cluster has what was released', async (t) => {
     t.match(await apply(file, 'rel-a-2', '--new-name'), { code: 0, out: /rel-a-2-2 created/ });
   });
 
-  await t.test('a release that was undone gives its name up, and stays', async (t) => {
+  await t.test('a release that was undone frees its name, and stays', async (t) => {
     t.match(await janus('undo', 'rel-a-2-2', ...where, '--wait', '--yes'), { code: 0 });
     const again = await apply(file, 'rel-a-2-2');
     t.match(again, { code: 0, out: /rel-a-2-2-2 created/, err: /rel-a-2-2 ended as RolledBack, and stays as a record/ });
@@ -129,7 +129,7 @@ t.test('unchanged says that the cluster has what was released', async (t) => {
   });
 });
 
-t.test('a refused one is 2, one that rolled back is 3', async (t) => {
+t.test('apply exits with 2 after a refusal, and with 3 after a rollback', async (t) => {
   await createConfigMaps(stage, ['taken']);
   const refused = fileOf('refused', [change('Create', 'taken', configMap('taken'))]);
   t.match(await janus('apply', '-f', refused, '--wait'), { code: 2, out: /Failed after .*: nothing was applied\.\n$/ });
@@ -140,7 +140,7 @@ t.test('a refused one is 2, one that rolled back is 3', async (t) => {
   t.match(out, /RolledBack after .*: all changes are undone\./);
 });
 
-t.test('one that goes on is 5, Ctrl-C is 130, and abort undoes it', inAllOnly, async (t) => {
+t.test('apply exits with 5 if the Transaction runs on, with 130 after Ctrl-C, and abort undoes it', inAllOnly, async (t) => {
   const file = fileOf('waits', [{ ...change('Create', 'waits', configMap('waits')), gate: never }]);
   t.match(await janus('apply', '-f', file, '--wait', '--timeout', '2s'), { code: 5, out: /it continues\./ });
   const watching = cli.start(['status', 'waits', ...where, '-w']);
@@ -155,7 +155,7 @@ t.test('one that goes on is 5, Ctrl-C is 130, and abort undoes it', inAllOnly, a
   t.match(await janus('abort', 'waits', ...where, '-y', '--wait'), { code: 0, out: /abort requested\n[\s\S]*RolledBack after/ });
 });
 
-t.test('undo, what it leaves, and retry', async (t) => {
+t.test('retry finishes an incomplete undo', async (t) => {
   await createConfigMaps(stage, ['kept']);
   const file = fileOf('undone', [change('Update', 'kept', configMap('kept', { color: 'red' }))]);
   t.equal((await janus('apply', '-f', file, '--wait')).code, 0);
@@ -182,7 +182,7 @@ t.test('undo, what it leaves, and retry', async (t) => {
   t.match(await janus('retry', 'undone', ...where, '--yes'), { code: 1, err: /it is rolled back/ });
 });
 
-t.test('--confirm shows the plan; what would be refused is not created', async (t) => {
+t.test('--confirm shows the plan; apply creates no Transaction that would be refused', async (t) => {
   await createConfigMaps(stage, ['confirmed']);
   const good = fileOf('confirmed', [change('Update', 'confirmed', configMap('confirmed'))]);
   const shown = await janus('apply', '-f', good, '--confirm', '--yes', '--wait');
@@ -263,46 +263,42 @@ t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but 
   t.match(await stage.finished('asked-waits'), { phase: 'RolledBack' });
 });
 
-t.test(
-  '--gate waits for all at the end; --recreate-immutable recreates; --delete-filled says so to the undo',
-  inAllOnly,
-  async (t) => {
-    const labels = { app: 'idle' };
-    const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'one' }] } };
-    const spec = { selector: { matchLabels: labels }, template };
-    // There are no nodes: its Pods never run.
-    const idle = cli.write(
-      'idle.json',
-      JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'idle' }, spec }),
-    );
-    const gated = await janus('apply', '-f', idle, ...release, '--name', 'idle', '--gate', '1s', '--wait');
-    t.match(gated, { code: 3, out: /Deployment idle Restored/ });
-    t.match(await stage.read('idle'), {
-      spec: { gate: { timeout: '1s' } },
-      status: { items: [{ error: { reason: 'GateTimeout' } }] },
+t.test('--gate waits at the end; --recreate-immutable recreates; --delete-filled applies to the undo', inAllOnly, async (t) => {
+  const labels = { app: 'idle' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'one' }] } };
+  const spec = { selector: { matchLabels: labels }, template };
+  // There are no nodes: its Pods never run.
+  const idle = cli.write(
+    'idle.json',
+    JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'idle' }, spec }),
+  );
+  const gated = await janus('apply', '-f', idle, ...release, '--name', 'idle', '--gate', '1s', '--wait');
+  t.match(gated, { code: 3, out: /Deployment idle Restored/ });
+  t.match(await stage.read('idle'), {
+    spec: { gate: { timeout: '1s' } },
+    status: { items: [{ error: { reason: 'GateTimeout' } }] },
+  });
+  t.match(await janus('apply', '-f', idle, ...release, '--name', 'bad-gate', '--gate', 'soon'), {
+    code: 1,
+    out: '',
+    err: /spec\.gate\.timeout/,
+  });
+  const fixed = (color: string) => ({ ...configMap('fixed', { color }), immutable: true });
+  const apply = (name: string, color: string, ...words: readonly string[]) =>
+    cli.run(['apply', '-f', '-', ...release, '--name', name, '--field-manager', 'shop', '--wait', ...words], {
+      input: JSON.stringify(fixed(color)),
     });
-    t.match(await janus('apply', '-f', idle, ...release, '--name', 'bad-gate', '--gate', 'soon'), {
-      code: 1,
-      out: '',
-      err: /spec\.gate\.timeout/,
-    });
-    const fixed = (color: string) => ({ ...configMap('fixed', { color }), immutable: true });
-    const apply = (name: string, color: string, ...words: readonly string[]) =>
-      cli.run(['apply', '-f', '-', ...release, '--name', name, '--field-manager', 'shop', '--wait', ...words], {
-        input: JSON.stringify(fixed(color)),
-      });
-    t.match(await apply('fixed-1', 'red'), { code: 0 });
-    const next = /field is immutable.*whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
-    t.match(await apply('fixed-2', 'blue'), { code: 2, out: next });
-    const planned = await cli.run(['plan', '-f', '-', ...release.slice(0, 4)], { input: JSON.stringify(fixed('blue')) });
-    t.match(planned, { code: 2, out: next });
-    t.match(await apply('fixed-3', 'blue', '--recreate-immutable', '--delete-filled'), { code: 0 });
-    t.match(await stage.read('fixed-3'), { spec: { undo: { foreignContent: 'Delete' } } });
-    t.equal(textAt(must(await stage.client.get(stage.path('configmaps/fixed'))), 'data', 'color'), 'blue');
-  },
-);
+  t.match(await apply('fixed-1', 'red'), { code: 0 });
+  const next = /field is immutable.*whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
+  t.match(await apply('fixed-2', 'blue'), { code: 2, out: next });
+  const planned = await cli.run(['plan', '-f', '-', ...release.slice(0, 4)], { input: JSON.stringify(fixed('blue')) });
+  t.match(planned, { code: 2, out: next });
+  t.match(await apply('fixed-3', 'blue', '--recreate-immutable', '--delete-filled'), { code: 0 });
+  t.match(await stage.read('fixed-3'), { spec: { undo: { foreignContent: 'Delete' } } });
+  t.equal(textAt(must(await stage.client.get(stage.path('configmaps/fixed'))), 'data', 'color'), 'blue');
+});
 
-t.test('--allow-irreversible allows what the undo cannot take back; plan takes it, too', inAllOnly, async (t) => {
+t.test('--allow-irreversible allows irreversible changes; plan accepts it too', inAllOnly, async (t) => {
   const freeze = (words: readonly string[], verb = 'apply') =>
     cli.run([verb, '-f', '-', ...where, '--service-account', account, ...words], {
       input: JSON.stringify({ ...configMap('frozen'), immutable: true }),
@@ -322,7 +318,7 @@ t.test('--allow-irreversible allows what the undo cannot take back; plan takes i
   });
 });
 
-t.test('what cannot become a Transaction is refused by one line, and nothing is created', async (t) => {
+t.test('apply refuses invalid input in one line, and creates nothing', async (t) => {
   const before = await names(transactionsPath);
   const many = { apiVersion: 'v1', kind: 'List', items: Array.from({ length: 501 }, (_, index) => configMap(`many-${index}`)) };
   const twice = { ...many, items: [configMap('one'), configMap('one')] };
@@ -376,7 +372,7 @@ t.test('what cannot become a Transaction is refused by one line, and nothing is 
   );
 });
 
-t.test('list, history, status and version', async (t) => {
+t.test('list, history, status and version print Transactions and versions', async (t) => {
   const wide = await janus('list', ...where, '-o', 'wide');
   t.match(wide, { code: 0, out: /^NAME +PHASE +DONE +REASON +AGE +CURRENT/ });
   t.match(
@@ -409,7 +405,7 @@ t.test('list, history, status and version', async (t) => {
   });
 });
 
-t.test('the version of the engine: equal, another, none, not readable', inAllOnly, async (t) => {
+t.test('version names an equal, another, a missing and an unreadable version of the engine', inAllOnly, async (t) => {
   const { version } = JSON.parse(readFileSync(join(cli.folder, 'package.json'), 'utf8'));
   const labels = { app: 'janus' };
   const deployment = (image: string, version?: string) => ({
@@ -477,7 +473,7 @@ t.test('--kubeconfig, --context and -n choose as they do for kubectl', inAllOnly
 const leases = '/apis/coordination.k8s.io/v1/namespaces/janus-system/leases';
 
 t.test(
-  'locks: held, expired, of a Transaction that is gone; without rights to Leases, what Transactions say',
+  'locks lists held, expired and leftover locks; without rights to Leases it reads Transactions',
   inAllOnly,
   async (t) => {
     const file = fileOf('holds', [{ ...change('Create', 'held', configMap('held')), gate: never }]);
@@ -546,7 +542,7 @@ async function reader(t: Test, name: string, rules: readonly JsonObject[]): Prom
   return env.KUBECONFIG;
 }
 
-t.test('what is not there, and what is wrong', async (t) => {
+t.test('the program reports missing Transactions and wrong options', async (t) => {
   t.match(await janus('status', 'nobody', ...where), { code: 1, err: /^janus: There is no Transaction nobody in namespace / });
   t.match(await janus('status', '--bogus'), { code: 64 });
   t.match(await janus('bogus'), { code: 64 });
@@ -558,7 +554,7 @@ t.test('what is not there, and what is wrong', async (t) => {
   t.match(help, { code: 0, out: /^Usage: kubectl janus / });
 });
 
-t.test('names are completed, for kubectl too', async (t) => {
+t.test('the shell completes names, for kubectl too', async (t) => {
   t.match((await janus('__complete', 'undo', ...where, 'fol')).out, /^folder\n:4\n$/);
   const program = 'kubectl_complete-janus';
   t.match((await cli.run(['status', ...where, 'fol'], { program })).out, /^folder\n:4\n$/);
@@ -627,7 +623,7 @@ for (const [shell, asking] of Object.entries(shells)) {
   );
 }
 
-t.test('kubectl runs it as its plugin, and completes it', inAllOnly, async (t) => {
+t.test('kubectl runs the program as its plugin, and completes it', inAllOnly, async (t) => {
   const env = { PATH: `${cli.programs}:${dirname(process.execPath)}:${await pathWithKubectl()}` };
   const kubectl = (...words: readonly string[]) => cli.run(words, { node: 'kubectl', bare: true, env });
   t.match(await kubectl('janus', '--help'), { code: 0, out: /^Usage: kubectl janus / });
@@ -639,7 +635,7 @@ t.test('kubectl runs it as its plugin, and completes it', inAllOnly, async (t) =
   t.match(await kubectl('__complete', 'janus', 'status', ...where, 'fol'), { code: 0, out: /^folder\n:4\n/ });
 });
 
-t.test('the oldest Node that the package names runs it', inAllOnly, async (t) => {
+t.test('the oldest Node that the package names runs the program', inAllOnly, async (t) => {
   const node = await installOldestNode((line) => process.stderr.write(`${line}\n`));
   const { engines } = JSON.parse(readFileSync(join(cli.folder, 'package.json'), 'utf8'));
   t.match(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout, `v${engines.node.replace('>=', '')}.`);

@@ -109,7 +109,7 @@ async function during<Played>(words: readonly string[], engine: () => Promise<Pl
   return { ...ended, played };
 }
 
-t.test('a plan is asked for, shown, and is the only thing that is written', async (t) => {
+t.test('undo requests a plan, shows it, and writes nothing else', async (t) => {
   await committed('planned', ['a', 'b', 'c']);
   await stage.annotate('planned', { 'tx.janus.io/undo-keep': 'ConfigMap/old', 'tx.janus.io/undo-after': 'x' });
   const { code, out, played } = await during(['undo', 'planned', ...where, '--plan'], () => answers('planned', planUndo, good));
@@ -129,7 +129,7 @@ t.test('a plan is asked for, shown, and is the only thing that is written', asyn
   t.match(nothing, { code: 0, out: /3 nothing/ });
 });
 
-t.test('a plan as data', async (t) => {
+t.test('undo prints a plan as data', async (t) => {
   const words = ['undo', 'planned', ...where, '--plan', '-o', 'json', '--keep', 'ConfigMap/c'];
   const { code, out, played } = await during(words, () => answers('planned', planUndo, bad));
   t.equal(code, 2);
@@ -148,7 +148,7 @@ t.test('a plan as data', async (t) => {
   t.match(unknown, { code: 3, out: /"verdict": "unknown"/ });
 });
 
-t.test('an engine that does not answer', inAllOnly, async (t) => {
+t.test('undo reports an engine that does not answer', inAllOnly, async (t) => {
   const { code, err, out } = await cli.run(['undo', 'planned', ...where, '--plan', '--timeout', '1s']);
   t.match(
     { code, err, out },
@@ -156,7 +156,7 @@ t.test('an engine that does not answer', inAllOnly, async (t) => {
   );
 });
 
-t.test('bad options are refused here, and write nothing', async (t) => {
+t.test('the program refuses bad options and writes nothing', async (t) => {
   const before = textAt(await stage.read('planned'), 'metadata', 'resourceVersion');
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [['--keep', 'web'], /--keep takes KIND\[\.GROUP\]\/\[NAMESPACE\/\]NAME, .*found "web"\. Nothing was written\./],
@@ -180,7 +180,7 @@ t.test('bad options are refused here, and write nothing', async (t) => {
   t.equal(textAt(await stage.read('planned'), 'metadata', 'resourceVersion'), before);
 });
 
-t.test('a request carries what is given, and takes away what is not', async (t) => {
+t.test('a request contains the given options, and removes the others', async (t) => {
   await committed('asked', ['a', 'b', 'c']);
   await stage.annotate('asked', { 'tx.janus.io/undo-partial': 'true', 'tx.janus.io/undo-digest': digest });
   const words = [
@@ -219,7 +219,7 @@ t.test('a request carries what is given, and takes away what is not', async (t) 
   t.match(changed.played, { 'tx.janus.io/undo-partial': 'true', 'tx.janus.io/undo-digest': digest });
 });
 
-t.test('what is kept is shown, and the undo has ended as wanted', async (t) => {
+t.test('undo shows the kept objects, and ends with success', async (t) => {
   const items = ['Restored', 'Kept', 'Restored'].map((state) => ({
     state,
     ...(state === 'Kept' ? { kept: true } : { rolledBack: true }),
@@ -235,7 +235,7 @@ t.test('what is kept is shown, and the undo has ended as wanted', async (t) => {
   t.match((await cli.run(['history', 'configmap/b', ...where])).out, /asked .* Apply +Kept/);
 });
 
-t.test('what stands on top is named, in the order in which to undo it', async (t) => {
+t.test('the program names later Transactions in the order in which to undo them', async (t) => {
   await committed('low', ['base']);
   await committed('beside', ['other']);
   await committed('middle', ['base', 'upper'], {});
@@ -255,7 +255,7 @@ t.test('what stands on top is named, in the order in which to undo it', async (t
 
 const line = { fieldManager: 'line' };
 
-t.test('undo --to: planned as a chain, refused before anything begins', async (t) => {
+t.test('undo --to plans a chain, and refuses it before the first undo', async (t) => {
   for (const name of ['rel-1', 'rel-2', 'rel-3', 'rel-4']) await committed(name, ['app'], line);
   await committed('stranger', ['else'], { fieldManager: 'other' });
   const words = ['undo', '--to', 'rel-1', ...where];
@@ -286,7 +286,7 @@ t.test('undo --to: planned as a chain, refused before anything begins', async (t
 const rolledBack = { phase: 'RolledBack', conditions: finished('RolledBack') };
 const half = { phase: 'Failed', items: [{ state: 'NotRestored', left: true }], conditions: finished('Failed') };
 
-t.test('undo --to: each is waited for, and a chain that stops says what is there', inAllOnly, async (t) => {
+t.test('undo --to waits for each undo, and names the rest if the chain stops', inAllOnly, async (t) => {
   const words = ['undo', '--to', 'rel-1', ...where, '--yes'];
   const stopped = await during(words, async () => {
     for (const name of ['rel-4', 'rel-3', 'rel-2']) await answers(name, planUndo, good);
@@ -333,7 +333,7 @@ t.test('undo --to: each is waited for, and a chain that stops says what is there
   t.match(await cli.run(words), { code: 0, out: /No Transaction with the field manager of .*\/rel-1 is newer\./ });
 });
 
-t.test('undo --to: a Transaction that is no release of a line, or is not there', inAllOnly, async (t) => {
+t.test('undo --to refuses a Transaction that is no release of a line, or does not exist', inAllOnly, async (t) => {
   await stage.transaction('lonely', [change('Delete', 'x')]);
   const to = (name: string) => cli.run(['undo', '--to', name, ...where, '--yes']);
   t.match(await to('lonely'), { code: 1, err: /lonely has no spec\.fieldManager/ });
@@ -347,7 +347,7 @@ const hasScript = /util-linux/.test(
 );
 
 t.test(
-  'at a terminal the plan comes before the question, and its digest with the request',
+  'the program shows the plan before its question, and sends the digest with the request',
   hasScript ? {} : { skip: true },
   async (t) => {
     await committed('shown', ['a', 'b', 'c']);
@@ -375,7 +375,7 @@ t.test(
   },
 );
 
-t.test('by the engine itself', async (t) => {
+t.test('the engine itself undoes the chain', async (t) => {
   const live = await startStage(t);
   const place = ['-n', live.namespace];
   const [[label = '', value = '']] = Object.entries(live.label) as [[string, string]];
@@ -432,47 +432,43 @@ t.test('by the engine itself', async (t) => {
   t.same([await colorOf('one'), await colorOf('two'), await colorOf('three')], ['blue', 'red', 'gone']);
 });
 
-t.test(
-  'undo --to by the engine: each is what its plan said, also where an undo before it recreates the object',
-  inAllOnly,
-  async (t) => {
-    const live = await startStage(t);
-    const place = ['-n', live.namespace];
-    const config = (color: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { color } });
-    const service = (port: number) => ({
-      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
-      spec: { selector: { app: 'web' }, ports: [{ port }] },
-    });
-    const secret = (key: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { key } });
-    const apply = (...contents: readonly JsonObject[]) => contents.map((content) => ({ type: 'Apply', content }));
-    const commit = async (name: string, changes: readonly JsonObject[]) => {
-      await live.transaction(name, changes, { spec: { fieldManager: 'shop' } });
-      t.match(await live.finished(name), { phase: 'Committed' }, name);
-    };
-    const places = ['configmaps/config', 'services/web', 'secrets/key', 'configmaps/extra'].map(live.path);
-    const show = () => portraits(live.client, places, true);
-    await commit('rel-1', apply(config('blue'), service(80), secret('one')));
-    const first = await show();
-    await commit('rel-2', apply(config('red'), service(81), secret('two'), { ...config('red'), metadata: { name: 'extra' } }));
-    await commit('rel-3', [...apply(config('green'), secret('three')), change('Delete', 'web', undefined, { kind: 'Service' })]);
-    await commit('rel-4', apply(config('gold'), { ...config('gold'), metadata: { name: 'extra' } }));
-    const chain = await cli.run(['undo', '--to', 'rel-1', ...place, '--plan', '-o', 'json']);
-    t.ok(validate(JSON.parse(chain.out)), chain.out + chain.err);
-    t.match(JSON.parse(chain.out), {
-      plans: [
-        { name: 'rel-4', counts: { restore: 2 } },
-        { name: 'rel-3', counts: { restore: 2, recreate: 1 } },
-        { name: 'rel-2', counts: { restore: 3, delete: 1 } },
-      ],
-    });
-    for (const text of ['one', 'two', 'three']) t.notOk(chain.out.includes(Buffer.from(text).toString('base64')), 'sealed');
-    const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
-    t.equal(undone.code, 0, undone.out + undone.err);
-    t.same(await show(), first);
-  },
-);
+t.test('undo --to by the engine does what its plan said, even if an earlier undo recreates the object', inAllOnly, async (t) => {
+  const live = await startStage(t);
+  const place = ['-n', live.namespace];
+  const config = (color: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { color } });
+  const service = (port: number) => ({
+    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
+    spec: { selector: { app: 'web' }, ports: [{ port }] },
+  });
+  const secret = (key: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { key } });
+  const apply = (...contents: readonly JsonObject[]) => contents.map((content) => ({ type: 'Apply', content }));
+  const commit = async (name: string, changes: readonly JsonObject[]) => {
+    await live.transaction(name, changes, { spec: { fieldManager: 'shop' } });
+    t.match(await live.finished(name), { phase: 'Committed' }, name);
+  };
+  const places = ['configmaps/config', 'services/web', 'secrets/key', 'configmaps/extra'].map(live.path);
+  const show = () => portraits(live.client, places, true);
+  await commit('rel-1', apply(config('blue'), service(80), secret('one')));
+  const first = await show();
+  await commit('rel-2', apply(config('red'), service(81), secret('two'), { ...config('red'), metadata: { name: 'extra' } }));
+  await commit('rel-3', [...apply(config('green'), secret('three')), change('Delete', 'web', undefined, { kind: 'Service' })]);
+  await commit('rel-4', apply(config('gold'), { ...config('gold'), metadata: { name: 'extra' } }));
+  const chain = await cli.run(['undo', '--to', 'rel-1', ...place, '--plan', '-o', 'json']);
+  t.ok(validate(JSON.parse(chain.out)), chain.out + chain.err);
+  t.match(JSON.parse(chain.out), {
+    plans: [
+      { name: 'rel-4', counts: { restore: 2 } },
+      { name: 'rel-3', counts: { restore: 2, recreate: 1 } },
+      { name: 'rel-2', counts: { restore: 3, delete: 1 } },
+    ],
+  });
+  for (const text of ['one', 'two', 'three']) t.notOk(chain.out.includes(Buffer.from(text).toString('base64')), 'sealed');
+  const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
+  t.equal(undone.code, 0, undone.out + undone.err);
+  t.same(await show(), first);
+});
 
-t.test('undo --to of Deployments: what their controller writes meanwhile is no other plan', inAllOnly, async (t) => {
+t.test('undo --to of Deployments keeps its plan although their controller writes meanwhile', inAllOnly, async (t) => {
   const live = await startStage(t);
   const place = ['-n', live.namespace];
   const labels = { app: 'web' };

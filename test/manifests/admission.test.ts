@@ -22,7 +22,7 @@ async function createUser(client: Client, namespace: string, name: string, more:
   return client.asUser(`${name}@${namespace}`);
 }
 
-t.test('only who may impersonate a ServiceAccount lets a Transaction act as it', async (t) => {
+t.test('only a user who may impersonate a ServiceAccount can create a Transaction that uses it', async (t) => {
   const client = connectToCluster();
   t.teardown(() => client.close());
   await installManifests(client);
@@ -42,7 +42,7 @@ t.test('only who may impersonate a ServiceAccount lets a Transaction act as it',
     'the policy to take effect',
   );
 
-  await t.test('create', async (t) => {
+  await t.test('the policy judges a create', async (t) => {
     const denied = await writer.create(path, transaction('one'));
     t.equal(denied.code, 403);
     t.match(textAt(denied.body, 'message'), `may not impersonate ServiceAccount ${namespace}/deployer`);
@@ -50,7 +50,7 @@ t.test('only who may impersonate a ServiceAccount lets a Transaction act as it',
     t.equal((await deployer.create(path, transaction('one'))).code, 201);
   });
 
-  await t.test('annotations by which it acts again', async (t) => {
+  await t.test('the policy judges annotations that request an effect', async (t) => {
     t.ok(isDenied(await annotate(writer, { 'tx.janus.io/request-rollback': '1' })), 'set');
     t.equal((await annotate(deployer, { 'tx.janus.io/request-rollback': '1' })).code, 200);
     t.ok(isDenied(await annotate(writer, { 'tx.janus.io/request-rollback': '2' })), 'changed');
@@ -58,7 +58,7 @@ t.test('only who may impersonate a ServiceAccount lets a Transaction act as it',
     t.equal((await annotate(writer, { 'example.org/note': 'mine' })).code, 200, 'others are free');
   });
 
-  await t.test('writes that do not make it act', async (t) => {
+  await t.test('the policy admits writes without effect', async (t) => {
     const finalizers = { metadata: { finalizers: ['example.org/held'] } };
     t.equal((await writer.patch(`${path}/one`, finalizers)).code, 200, 'finalizers, as Metacontroller sets them');
     t.equal((await writer.delete(`${path}/one`)).code, 200, 'deletion');

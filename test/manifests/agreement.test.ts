@@ -143,7 +143,7 @@ const narrower = { lockTimeout: durations, lockWait: durations, timeout: duratio
 const isRefusedByCelAlone = (spec: unknown): boolean =>
   /"apiVersion":"(tx\.janus|metacontroller\.k8s)\.io\//.test(JSON.stringify(spec));
 
-t.test('valid specs are accepted by both', async (t) => {
+t.test('both validators accept valid specs', async (t) => {
   t.ok(acceptsSpec(fullSpec), ajv.errorsText(acceptsSpec.errors));
   t.equal(await refusalOfCreate(client, transactionWith(fullSpec)), undefined);
   const specs = valid(transactionSpec, narrower).filter((spec) => acceptsSpec(spec) && !isRefusedByCelAlone(spec));
@@ -154,7 +154,7 @@ t.test('valid specs are accepted by both', async (t) => {
   await t.resolves(fc.assert(agree, { numRuns: 200 }));
 });
 
-t.test('each broken spec is refused by both', async (t) => {
+t.test('both validators refuse each broken spec', async (t) => {
   const broken = violations(transactionSpec, fullSpec, 'spec');
   t.ok(broken.length > 60, `${broken.length} ways to break it`);
   for (const { what, value } of broken) {
@@ -163,18 +163,18 @@ t.test('each broken spec is refused by both', async (t) => {
   }
 });
 
-t.test('statuses', async (t) => {
+t.test('both validators judge statuses', async (t) => {
   const namespace = await freeNamespace(client, 'agreement', t);
   const created = must(await client.create(transactionsIn(namespace), transactionWith(sampleSpec)));
   const refusalOf = async (status: Json): Promise<string | undefined> =>
     refusalIn(await client.update(`${transactionsIn(namespace)}/sample/status`, { ...created, status }, { dryRun: 'All' }));
 
-  t.test('a full one is accepted by both', async (t) => {
+  t.test('both validators accept a full status', async (t) => {
     t.ok(acceptsStatus(fullStatus), ajv.errorsText(acceptsStatus.errors));
     t.equal(await refusalOf(fullStatus), undefined);
   });
 
-  t.test('each broken one is refused by both', async (t) => {
+  t.test('both validators refuse each broken status', async (t) => {
     const broken = violations(transactionStatus, fullStatus, 'status');
     t.ok(broken.length > 150, `${broken.length} ways to break it`);
     for (const { what, value } of broken) {

@@ -32,7 +32,7 @@ t.test('the CRD has no rules and no patterns for spec', async (t) => {
   t.equal(version.schema.openAPIV3Schema['x-kubernetes-validations']?.length, 2, 'whose version is guarded');
 });
 
-t.test('the API server accepts it and finds nothing to complain about', async (t) => {
+t.test('the API server accepts the CRD without a warning', async (t) => {
   const stored = must(await client.get(definitionPath));
   const conditions = at(stored, 'status', 'conditions');
   const states = Object.fromEntries(
@@ -118,13 +118,13 @@ t.test('kubectl get shows the columns', async (t) => {
   );
 });
 
-t.test('short names and category', async (t) => {
+t.test('kubectl accepts the short names and the category', async (t) => {
   const resources = at(must(await client.get('/apis/tx.janus.io/v1alpha1')), 'resources');
   const [found] = (isList(resources) ? resources : []).filter((one) => textAt(one, 'name') === 'transactions');
   t.match(found, { shortNames: ['tx', 'jtx'], categories: ['janus'], namespaced: true });
 });
 
-t.test('every field is described, for kubectl explain', async (t) => {
+t.test('every field has a description for kubectl explain', async (t) => {
   t.same(undescribed(transaction, 'transaction'), []);
 });
 

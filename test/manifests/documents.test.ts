@@ -1,4 +1,4 @@
-// Documents that list something agree with what is there.
+// Documents with lists agree with the code.
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';

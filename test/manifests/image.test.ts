@@ -31,7 +31,7 @@ const [program = '', ...flagsAndMain] = JSON.parse(command) as readonly string[]
 const [, compilation = ''] = /^RUN (flags=(?:.*\\\n)*.*)$/m.exec(hook) ?? [];
 const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
 
-t.test('its Node is the one that the suite runs on', async (t) => {
+t.test('the image has the Node that the suite runs on', async (t) => {
   const bases = [...dockerfile.matchAll(/^FROM node:(\S+?)-alpine/gm)].map(([, version]) => version);
   const [version] = bases;
   const follow = `npm install --save-dev --save-exact node@${version} && npm run generate`;
@@ -52,24 +52,24 @@ t.test('one update renews the base, and CONTRIBUTING.md says how the rest follow
   t.match(read('CONTRIBUTING.md'), /npm install --save-dev --save-exact node@X\.Y\.Z && npm run generate/);
 });
 
-t.test('it runs as a user without rights, from dependencies whose scripts were not run', async (t) => {
+t.test('the image runs as a user without rights, from dependencies whose scripts were not run', async (t) => {
   t.match(dockerfile, /^USER 1000:1000$/m);
   t.match(dockerfile, /npm ci --omit=dev --ignore-scripts/);
 });
 
-t.test('what is installed with Node and not needed to run is not in it', async (t) => {
+t.test('the image omits tools of Node that it does not need', async (t) => {
   t.match(hook, /^scratch\nCOPY --from=runtime \/ \/\n/);
   for (const path of ['lib/node_modules', 'bin/npm', 'bin/npx', 'bin/corepack', 'bin/yarn'])
     t.match(dockerfile, `/usr/local/${path}`);
 });
 
-t.test('nothing of the command line is in it', async (t) => {
+t.test('the image contains no file of the command line', async (t) => {
   t.match(dockerfile, /^COPY cli cli$/m, 'which another stage packs');
   const sources = [...hook.matchAll(/^COPY (?:--from=(\S+) )?(.+) \S+$/gm)].map(([, stage, paths]) => stage ?? paths);
   t.same(sources, ['runtime', 'dependencies', 'package.json LICENSE', 'schemas', 'hooks', 'server']);
 });
 
-t.test('its labels say what it is, and from which sources it was made', async (t) => {
+t.test('the labels of the image name its title and its sources', async (t) => {
   const labels = [...hook.matchAll(/org\.opencontainers\.image\.(\w+)="(.*?)"/g)].map(([, name, value]) => [name, value]);
   const page = 'https://github.com/janus-io/janus-on-metacontroller';
   t.match(Object.fromEntries(labels), {
@@ -86,7 +86,7 @@ t.test('its labels say what it is, and from which sources it was made', async (t
   t.match(hook, /^ARG VERSION=\d/m);
 });
 
-t.test('.dockerignore lets in what is copied, and nothing else', async (t) => {
+t.test('.dockerignore admits only the copied files', async (t) => {
   const admitted = read('.dockerignore')
     .split('\n')
     .filter((line) => line.startsWith('!'))
@@ -94,7 +94,7 @@ t.test('.dockerignore lets in what is copied, and nothing else', async (t) => {
   t.same(new Set(admitted), new Set(copied));
 });
 
-t.test('what is copied, with the dependencies, is a program', async (t) => {
+t.test('the copied files and the dependencies make a program', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'janus-image-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   for (const path of copied) cpSync(join(root, path), join(directory, path), { recursive: true });
@@ -111,8 +111,8 @@ t.test('what is copied, with the dependencies, is a program', async (t) => {
   }
 });
 
-// Node keeps what it compiled in a folder named by uid too: what root compiled, nobody else reads.
-t.test('what the user that runs compiled, a start of that user reads, though it may write nowhere', async (t) => {
+// Node keeps what it compiled in a folder named by uid too: no other user reads the files that root compiled.
+t.test('a start reads the compiled files of its user, although the user may write nowhere', async (t) => {
   const [before = '', after = ''] = hook.split(/^USER 1000:1000$/m);
   t.notMatch(before, /^RUN .*\bnode /m, 'root compiles nothing');
   t.ok(after.includes(compilation) && compilation !== '');
@@ -140,10 +140,10 @@ t.test('what the user that runs compiled, a start of that user reads, though it 
     ...options,
     env: { ...env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
   });
-  const told = stdout + stderr;
-  t.match(told, /retrieving transpile cache for StrippedTypeScript file:\S+server\/main\.ts\.\.\.success/);
-  t.match(told, /V8 code cache for ESM file:\S+server\/main\.ts was accepted/);
-  t.notMatch(told, /V8 code cache for .* was rejected/);
+  const output = stdout + stderr;
+  t.match(output, /retrieving transpile cache for StrippedTypeScript file:\S+server\/main\.ts\.\.\.success/);
+  t.match(output, /V8 code cache for ESM file:\S+server\/main\.ts was accepted/);
+  t.notMatch(output, /V8 code cache for .* was rejected/);
   // The figures of docs/performance.md, which says how to take more starts than one.
   const starts = Number(process.env.JANUS_STARTS ?? 1);
   const fastest = (variables: NodeJS.ProcessEnv): number => {
@@ -161,17 +161,17 @@ t.test('what the user that runs compiled, a start of that user reads, though it 
 });
 
 // The sizes of its heap are no part of the name that V8 makes of its flags; most others are.
-t.test('it is compiled with the flags that it is started with', async (t) => {
+t.test('the image is compiled with the flags of its start', async (t) => {
   const [, flags] = /^flags="(.*?)"/.exec(compilation) ?? [];
   t.equal(flags, flagsAndMain.slice(0, -1).join(' '));
   t.equal(compilation.match(/node (?!\$flags )/g), null, 'each of them');
 });
 
-t.test('it is started as by npm start', async (t) => {
+t.test('the image starts the hook as npm start does', async (t) => {
   t.equal([program, ...flagsAndMain].join(' '), manifest.scripts.start);
 });
 
-t.test('what it imports is among the dependencies that are installed', async (t) => {
+t.test('the image installs every dependency that it imports', async (t) => {
   const files = ['server', 'hooks', 'schemas'].flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }));
   const imports = files.flatMap((file) => [...read(file).matchAll(/^import (?!type).*? from '([^.'][^']*)'/gms)]);
   const packages = imports.map(([, name = '']) => name).filter((name) => !name.startsWith('node:'));

@@ -1,4 +1,4 @@
-// What a user applies: accepted by the API server as it stands, fit for Pod Security restricted, and wired together.
+// The manifests that a user applies: accepted by the API server unchanged, fit for Pod Security restricted, and wired together.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import t from 'tap';
@@ -36,14 +36,14 @@ t.test('the kustomization holds every manifest', async (t) => {
 });
 
 for (const path of resources)
-  t.test(`${path} is accepted as it stands`, async (t) => {
+  t.test(`the API server accepts ${path} unchanged`, async (t) => {
     for (const object of await readManifest(path)) {
       const answer = await applyObject(client, object, { dryRun: 'All', fieldValidation: 'Strict' });
       t.equal(answer.code < 300, true, `${textAt(object, 'kind')}: ${textAt(answer.body, 'message') ?? 'accepted'}`);
     }
   });
 
-t.test('the examples are accepted, one after the other', async (t) => {
+t.test('the API server accepts the examples, one after the other', async (t) => {
   const namespace = await freeNamespace(client, 'examples', t);
   const files = readdirSync(new URL('examples/', manifests)).sort();
   t.same(files, ['deploy-v2.yaml', 'release-7.yaml', 'shop.yaml']);
@@ -69,7 +69,7 @@ t.test('the ServiceAccount of the example may do what deploy-v2 does, and undo i
     const updated = await waitFor(async () => {
       const answer = await account.update(path, must(await account.get(path)), dryRun);
       return answer.code !== 409 && answer;
-    }, 'nobody to write in between');
+    }, 'no other client to write in between');
     t.equal(updated.code, 200);
   }
   const secret = `/api/v1/namespaces/${namespace}/secrets`;
@@ -79,7 +79,7 @@ t.test('the ServiceAccount of the example may do what deploy-v2 does, and undo i
   t.equal((await account.create('/api/v1/namespaces/default/secrets', { metadata: { name: 'a' } }, dryRun)).code, 403);
 });
 
-t.test('the Pods are admitted where Pod Security restricted is enforced', async (t) => {
+t.test('Pod Security restricted admits the Pods', async (t) => {
   const namespace = await freeNamespace(client, 'restricted', t);
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   must(await client.patch(`/api/v1/namespaces/${namespace}`, { metadata: { labels } }));
@@ -94,7 +94,7 @@ t.test('the Pods are admitted where Pod Security restricted is enforced', async 
   t.match(await only('namespace.yaml'), { metadata: { labels } }, 'the namespace of the engine enforces it');
 });
 
-t.test('the container can write nowhere and is given time to finish a step', async (t) => {
+t.test('the container can write nowhere and has time to finish a step', async (t) => {
   const spec = at(await only('deployment.yaml'), 'spec', 'template', 'spec');
   t.match(spec, { terminationGracePeriodSeconds: 45, containers: [{ securityContext: { readOnlyRootFilesystem: true } }] });
   for (const volume of at(spec, 'volumes') as readonly JsonObject[])

@@ -46,7 +46,7 @@ async function storeStatus(client: Client): Promise<readonly string[]> {
   return Object.keys((at(own, 'fieldsV1', 'f:status', 'f:conditions') ?? {}) as JsonObject);
 }
 
-t.test('conditions that had owners for each field are written on', async (t) => {
+t.test('the engine keeps writing conditions that had an owner for each field', async (t) => {
   const client = connectToCluster();
   t.teardown(async () => {
     await client.delete(`${definitions}/transactions.${group}`);

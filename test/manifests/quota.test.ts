@@ -30,7 +30,7 @@ async function putQuota(quotas: string, quota: JsonObject): Promise<void> {
   await waitFor(isCounted, 'the controller of quotas to know the kind', { timeoutMs: 120_000 });
 }
 
-t.test('a namespace has as many Transactions as its quota says, and not one more', async (t) => {
+t.test('the API server admits exactly as many Transactions as the quota of a namespace', async (t) => {
   const namespace = await freeNamespace(client, 'quota', t);
   await putQuota(`/api/v1/namespaces/${namespace}/resourcequotas`, withPath(example, ['metadata', 'namespace'], namespace));
   const most = Number(at(example, 'spec', 'hard', counted));

@@ -22,7 +22,7 @@ const inItsNamespace = [
   'secrets: create',
 ];
 
-t.test('the rules, in short', async (t) => {
+t.test('the roles contain exactly these rules', async (t) => {
   const roles = (await readManifest('rbac.yaml')).filter((object) => object.kind === 'ClusterRole' || object.kind === 'Role');
   t.same(
     roles.map((role) => [
@@ -118,7 +118,7 @@ for (const { reason, allowed, ...attributes } of rows)
     t.equal(at(answer, 'status', 'allowed'), allowed);
   });
 
-t.test('a ServiceAccount without rights may ask what it may do', async (t) => {
+t.test('a ServiceAccount without rights may review its own permissions', async (t) => {
   const namespace = await freeNamespace(client, 'rbac', t);
   const review = { spec: { resourceAttributes: { verb: 'get', resource: 'secrets', namespace } } };
   const account = client.asServiceAccount(namespace, 'nobody');

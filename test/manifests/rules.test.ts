@@ -180,7 +180,7 @@ function duration(key: string, accepted: readonly string[], outOfBounds: readonl
   };
 }
 
-t.test('the change that is meant is named, and what cannot be printed is not repeated', async (t) => {
+t.test('the message names the change, and does not repeat unprintable text', async (t) => {
   const at = (index: number, parts: JsonObject): JsonObject =>
     changes(...[0, 1, 2, 3].map((each) => ({ ...sampleChange, target: { ...sampleTarget, ...(each === index && parts) } })));
   const cases: readonly (readonly [JsonObject, string])[] = [

@@ -18,7 +18,7 @@ function longChange(_: unknown, index: number): JsonObject {
   return { target, type: 'Patch', content: { metadata: { annotations: { note: 'x'.repeat(1024) } } } };
 }
 
-t.test(`${mostChanges} changes are accepted, one more is refused`, async (t) => {
+t.test(`the API server accepts ${mostChanges} changes and refuses one more`, async (t) => {
   t.equal(await refusalOfCreate(client, large(mostChanges)), undefined);
   t.match(
     await refusalOfCreate(client, large(mostChanges + 1)),
@@ -55,7 +55,7 @@ function longest(count: number, last: JsonObject = {}): JsonObject {
   return transactionWith(spec, 't'.repeat(230));
 }
 
-t.test('the longest texts are judged too: no rule runs out of its cost limit', async (t) => {
+t.test('the API server judges the longest texts too: no rule exceeds its cost limit', async (t) => {
   t.equal(await refusalOfCreate(client, longest(mostChanges)), undefined);
   const wrong: readonly (readonly [JsonObject, string])[] = [
     [{ apiVersion: `${'g'.repeat(253)}/${'v'.repeat(62)}-` }, 'apiVersion: Invalid value: "…": write the version'],

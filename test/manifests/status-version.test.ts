@@ -109,9 +109,9 @@ const rows: readonly Row[] = [
   { reason: 'a version may follow a status without one', before: { observedGeneration: 1 }, after: stored },
   { reason: 'a first phase needs a version', after: { phase: 'Preparing' }, refused: apart },
   { reason: 'a first version needs a phase', after: { version: 1 }, refused: apart },
-  { reason: 'the same again is fine', before: stored, after: stored },
-  { reason: 'what is not guarded may change', before: stored, after: { ...stored, message: 'waiting', progress: '0/2' } },
-  { reason: 'what is not guarded may go', before: stored, after: without(stored, 'message', 'progress') },
+  { reason: 'an unchanged status is admitted', before: stored, after: stored },
+  { reason: 'an unguarded member may change', before: stored, after: { ...stored, message: 'waiting', progress: '0/2' } },
+  { reason: 'an unguarded member may be removed', before: stored, after: without(stored, 'message', 'progress') },
   { reason: 'observedGeneration may come', before: stored, after: { ...stored, observedGeneration: 1 } },
   { reason: 'a higher version may change all', before: stored, after: { ...others, version: 6 } },
   { reason: 'a higher version may leave fields out', before: stored, after: { phase: 'Committed', version: 7 } },
@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
   ]),
 ];
 
-t.test('each guarded member of an item has rows of its own', async (t) => {
+t.test('each guarded member of an item has its own rows', async (t) => {
   t.same(Object.keys(otherMembers).sort(), [...guardedInItems].sort());
 });
 

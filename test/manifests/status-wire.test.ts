@@ -1,5 +1,5 @@
 // What the engine reports is what the CRD stores: a field that the CRD does not name would be pruned, the next answer would
-// differ from what is stored, and every call would write.
+// differ from the stored status, and every call would write.
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { at } from '../../hooks/objects/json.ts';
@@ -88,7 +88,7 @@ t.test('the API server stores a full status unchanged', async (t) => {
   t.same(
     encodeStatus(truncated(decodeStatus(at(stored, 'status'), changes.length) ?? status)),
     reported,
-    'and it is read back as it was',
+    'the API server returns it unchanged',
   );
 });
 

@@ -35,7 +35,7 @@ import { connectToCluster, installManifests } from '../support/install.ts';
 import { change, start, statusOf, transactionOf } from '../support/transactions.ts';
 import { sampleSpec, transactionsIn, transactionWith } from './samples.ts';
 
-/** A connection of its own: generating takes long, and one that nobody uses meanwhile is closed by the API server. */
+/** A connection of its own: generating takes long, and the API server closes an idle connection. */
 async function connected(t: Test): Promise<Client> {
   const client = connectToCluster();
   t.teardown(() => client.close());
@@ -124,12 +124,12 @@ function texts(status: JsonObject): readonly string[] {
 /** What is wrong with one status of a story, in words. */
 function faultsOf({ transaction, statuses }: Story, index: number): readonly string[] {
   const [before, status] = [statuses[index - 1] ?? statuses[index], statuses[index]];
-  if (before === undefined || status === undefined) return ['there is none'];
+  if (before === undefined || status === undefined) return ['a status is missing'];
   const wire = encodeStatus(status);
   const read = decodeStatus(JSON.parse(JSON.stringify(wire)), status.items.length);
   const again = read === undefined ? {} : encodeStatus(completed(read, read, start, transaction));
-  const told = eventsOf(before, status, transaction).flatMap(({ reason, message }) => [reason, message]);
-  const unclean = [...texts(wire), ...told].filter((text) => clean(text) !== text || !text.isWellFormed());
+  const events = eventsOf(before, status, transaction).flatMap(({ reason, message }) => [reason, message]);
+  const unclean = [...texts(wire), ...events].filter((text) => clean(text) !== text || !text.isWellFormed());
   return [
     ...(conforms(wire) ? [] : [JSON.stringify(conforms.errors)]),
     ...unclean.map((text) => `not clean: ${JSON.stringify(text)}`),
@@ -137,15 +137,15 @@ function faultsOf({ transaction, statuses }: Story, index: number): readonly str
   ];
 }
 
-t.test('every status conforms, is clean, and is the same when it is made again', async () => {
-  const holds = fc.property(story, (told) => {
-    const faults = told.statuses.flatMap((_, index) => faultsOf(told, index));
+t.test('every status conforms, is clean, and is equal when the engine computes it again', async () => {
+  const holds = fc.property(story, (played) => {
+    const faults = played.statuses.flatMap((_, index) => faultsOf(played, index));
     if (faults.length > 0) throw new Error(faults[0]);
   });
   fc.assert(holds, { numRuns: 200 });
 });
 
-t.test('no refusal is taken for the work of somebody else, nor for a judgement of ours', async (t) => {
+t.test('the engine takes no refusal for the work of another writer, nor for its own judgement', async (t) => {
   const own = [
     'AlreadyExists',
     'NotFound',
@@ -162,7 +162,7 @@ t.test('no refusal is taken for the work of somebody else, nor for a judgement o
   });
   fc.assert(holds, { numRuns: 200 });
   const late = failureOfError(new DOMException('no answer in time', 'TimeoutError'));
-  t.equal(reasonOfFailure(late), 'ServerTimeout', 'nobody has refused what has no answer');
+  t.equal(reasonOfFailure(late), 'ServerTimeout', 'a request without an answer is not refused');
   for (const reason of apiReasons) {
     const refusal = { code: 403, headers: {}, body: { kind: 'Status', reason, message: 'no' } };
     t.equal(reasonOfFailure(failureOfAnswer(refusal)), 'Forbidden', `403 with ${reason}`);
@@ -205,11 +205,11 @@ for (const text of worst)
       t.ok(conforms(encodeStatus(status)), JSON.stringify(conforms.errors));
       t.ok(
         status.items.every((item) => (item.error?.message.length ?? 0) > 0),
-        'something is said of each',
+        'the status says something about each change',
       );
     });
 
-t.test('the API server stores them, rules and all', async (t) => {
+t.test('the API server stores these statuses under all rules', async (t) => {
   const samples = fc.sample(story, { numRuns: 12, seed: 11 });
   const client = await connected(t);
   const path = transactionsIn(await freeNamespace(client, 'storable', t));

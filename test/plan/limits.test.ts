@@ -69,7 +69,7 @@ async function untilAllowed(name: string, isAllowed: boolean, where: string): Pr
   await waitFor(answered, `the rights of ${name} to take effect`);
 }
 
-t.test('a quota that has room for each change, and not for all', async (t) => {
+t.test('a quota has room for each change, but not for all', async (t) => {
   must(await client.create(path('resourcequotas'), { metadata: { name: 'secrets' }, spec: { hard: { 'count/secrets': '1' } } }));
   await waitFor(
     async () => at(must(await client.get(path('resourcequotas/secrets'))), 'status', 'used', 'count/secrets') === '0',
@@ -80,14 +80,14 @@ t.test('a quota that has room for each change, and not for all', async (t) => {
   t.same(await portraits(client, ['secrets/one', 'secrets/two'].map(path)), [undefined, undefined]);
 });
 
-t.test('two changes take the same node port', async (t) => {
+t.test('two changes take one node port', async (t) => {
   const spec = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_417 }] };
   const services = ['one', 'two'].map((name) => change('Create', name, { spec }, { kind: 'Service' }));
   await rollsBack(t, 'ports', services);
   t.same(await portraits(client, ['services/one', 'services/two'].map(path)), [undefined, undefined]);
 });
 
-t.test('two changes take the same cluster IP', async (t) => {
+t.test('two changes take one cluster IP', async (t) => {
   const service = must(await client.get('/api/v1/namespaces/default/services/kubernetes'));
   // The API server gives low addresses to those alone that name them.
   const clusterIP = (textAt(service, 'spec', 'clusterIP') ?? '').replace(/\d+$/, '12');
@@ -149,7 +149,7 @@ t.test('a change sets a policy for a later one', async (t) => {
   t.same(await portraits(client, [...policies, path('configmaps/barred')]), [undefined, undefined, undefined]);
 });
 
-t.test('a write that is refused only when it is real', async (t) => {
+t.test('the API server refuses a write, but not its dry run', async (t) => {
   const name = `real-${namespace}`;
   const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['UPDATE'] };
   const spec = {
@@ -183,7 +183,7 @@ t.test('a write that is refused only when it is real', async (t) => {
   t.same(await portraits(client, paths), before);
 });
 
-t.test('others write', async (t) => {
+t.test('another client writes after the plan', async (t) => {
   await createConfigMaps(stage, ['calm', 'raced']);
   const changes = ['calm', 'raced'].map((name) => change('Patch', name, { data: { color: 'green' } }));
   const between = async () => void must(await client.patch(path('configmaps/raced'), { data: { color: 'red' } }));
@@ -192,7 +192,7 @@ t.test('others write', async (t) => {
   t.match((await client.get(path('configmaps/calm'))).body, { data: { color: 'blue' } });
 });
 
-t.test('others delete', async (t) => {
+t.test('another client deletes after the plan', async (t) => {
   await createConfigMaps(stage, ['left', 'gone']);
   const changes = ['left', 'gone'].map((name) => change('Patch', name, { data: { color: 'green' } }));
   await rollsBack(t, 'gone', changes, { between: async () => void must(await client.delete(path('configmaps/gone'))) });
@@ -202,7 +202,7 @@ t.test('others delete', async (t) => {
 const onMaps = { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch', 'update'] };
 const onSecrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'delete'] };
 
-t.test('others take rights away', async (t) => {
+t.test('an administrator removes rights after the plan', async (t) => {
   await createConfigMaps(stage, ['granted']);
   await narrowAccount('waning', [onMaps, onSecrets]);
   await untilAllowed('waning', true, 'secrets/denied');
@@ -215,7 +215,7 @@ t.test('others take rights away', async (t) => {
   t.match((await client.get(path('configmaps/granted'))).body, { data: { color: 'blue' } });
 });
 
-t.test('another Transaction takes a lock: this one waits, and applies nothing', async (t) => {
+t.test('a Transaction waits and applies nothing while another one holds a lock', async (t) => {
   await createConfigMaps(stage, ['locked']);
   const wanted = (color: string) => [change('Patch', 'locked', { data: { color } })];
   const spec = { serviceAccountName: account, changes: wanted('green'), lockWait: '0s' };
@@ -236,7 +236,7 @@ t.test('a gate does not pass', async (t) => {
   t.match((await client.get(path('configmaps/gated'))).body, { data: { color: 'blue' } });
 });
 
-t.test('a deferred change is refused in its turn', async (t) => {
+t.test('the API server refuses a deferred change in its turn', async (t) => {
   const place = `${namespace}-deferred`;
   t.teardown(() => client.delete(`/api/v1/namespaces/${place}`));
   await rollsBack(t, 'deferred', [

@@ -146,13 +146,13 @@ const release = transactionOf('release', [
   change('Patch', 'same', { data: { color: 'blue' } }),
 ]);
 
-t.test('where the engine is not installed, it is named, and the rest is shown', async (t) => {
+t.test('the plan says so if the engine is not installed, and shows the rest', async (t) => {
   t.match(before, { refusal: [], gaps: [], changes: [{ operation: 'create', fields: [{ path: 'data' }] }] });
   t.equal(before.unseen.length, 1);
   t.match(before.unseen[0], /it does not serve tx\.janus\.io, install the engine/);
 });
 
-t.test('a plan as data', async (t) => {
+t.test('the program prints a plan as data', async (t) => {
   const { code, plan } = await planOf(release);
   t.match(plan, { verdict: 'accepted', exact: true, refusal: [], also: [], gaps: [], unseen: [], locks: [] });
   t.equal(code, 1);
@@ -181,7 +181,7 @@ t.test('a plan as data', async (t) => {
   t.match(changes[6], { deferred: true, dependsOn: 5 });
 });
 
-t.test('a plan for people', async (t) => {
+t.test('the program prints a plan for people', async (t) => {
   const file = terminal.file('release.json', release);
   const { code, stdout, stderr } = await terminal.type(['plan', '-f', file], planner);
   t.equal(code, 1, stderr);
@@ -201,7 +201,7 @@ t.test('a plan for people', async (t) => {
   t.match(outside.stdout, /^> data\.color: "green"$/m);
 });
 
-t.test('exit codes', async (t) => {
+t.test('the exit code depends on the plan', async (t) => {
   const same = transactionOf('same', [change('Patch', 'same', { data: { color: 'blue' } })]);
   t.equal((await planOf(same)).code, 0, 'it changes nothing');
   t.equal((await planOf(release, planner, ['--strict'])).code, 2, 'somebody else will act against it');
@@ -222,13 +222,17 @@ t.test('exit codes', async (t) => {
   t.match(
     wrong.plan,
     { refusal: [{ reason: 'Invalid' }], also: [{ reason: 'Invalid' }] },
-    'the Transaction itself is refused, and more is found',
+    'the plan refuses the Transaction itself, and finds more faults',
   );
   t.equal((await terminal.type(['plan'], planner)).code, 64);
   const nowhere = readFileSync(planner, 'utf8').replace(/server: .*/, 'server: https://127.0.0.1:1');
   const words = ['plan', '-f', terminal.file('same.json', same), '-o', 'json'];
   const unanswered = await terminal.type(words, terminal.file('nowhere.kubeconfig', nowhere));
-  t.match(unanswered, { code: 3, stdout: '', stderr: /^janus: https:\/\/127\.0\.0\.1:1 gives no answer / }, 'it cannot be told');
+  t.match(
+    unanswered,
+    { code: 3, stdout: '', stderr: /^janus: https:\/\/127\.0\.0\.1:1 gives no answer / },
+    'the result is unknown',
+  );
 });
 
 t.test('refusals quote no value of a Secret', async (t) => {
@@ -240,7 +244,7 @@ t.test('refusals quote no value of a Secret', async (t) => {
   t.match(refused.plan, { verdict: 'refused', refusal: [{ reason: 'Invalid' }] });
 });
 
-t.test('permissions that are missing, for the change and for the undo', async (t) => {
+t.test('the plan names missing permissions, for the change and for the undo', async (t) => {
   const name = 'limited';
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create'] }];
@@ -263,7 +267,7 @@ t.test('permissions that are missing, for the change and for the undo', async (t
   const { stdout } = await terminal.type(words, planner);
   t.ok(stdout.includes(`\n  Forbidden  ${said}   (needed for the undo)\n`), stdout);
   const yaml = await terminal.type([...words, '-o', 'yaml'], planner);
-  t.same(parse(yaml.stdout), found.plan, 'the same as YAML');
+  t.same(parse(yaml.stdout), found.plan, 'the YAML is equal');
 
   const sourced = {
     ...{ type: 'Apply', target: { apiVersion: 'v1', kind: 'Secret', name: 'sourced' } },
@@ -271,9 +275,12 @@ t.test('permissions that are missing, for the change and for the undo', async (t
   };
   const more = await planOf(transactionOf('lacking-more', [fresh, sourced, change('Delete', 'same')], by));
   const gaps = at(more.plan, 'gaps') as readonly Json[];
-  const told = gaps.map((gap) => [at(gap, 'for'), ...['verb', 'resource', 'name'].map((key) => at(gap, 'question', key) ?? '')]);
+  const missing = gaps.map((gap) => [
+    at(gap, 'for'),
+    ...['verb', 'resource', 'name'].map((key) => at(gap, 'question', key) ?? ''),
+  ]);
   t.same(
-    told.map((one) => one.join(' ')).sort(),
+    missing.map((one) => one.join(' ')).sort(),
     [
       'change delete configmaps fresh',
       'change delete configmaps same',
@@ -282,11 +289,11 @@ t.test('permissions that are missing, for the change and for the undo', async (t
       'change patch secrets sourced',
       'undo update configmaps same',
     ],
-    'what a change needs is not called the need of the undo',
+    'the plan does not attribute a right that a change needs to the undo',
   );
 });
 
-t.test('the faults of later stages', async (t) => {
+t.test('the plan shows the faults of later stages', async (t) => {
   const { plan } = await planOf(
     transactionOf('both', [
       change('Patch', 'app-config', { data: { a: '1' } }, { kind: 'Unknown' }),
@@ -296,7 +303,7 @@ t.test('the faults of later stages', async (t) => {
   t.match(plan, { refusal: [{ index: 0, reason: 'UnknownKind' }], also: [{ index: 1, reason: 'NotFound' }] });
 });
 
-t.test('an object that others depend on', async (t) => {
+t.test('the plan names the dependents of an object', async (t) => {
   await createConfigMaps(stage, ['owning']);
   const uid = textAt(must(await client.get(path('configmaps/owning'))), 'metadata', 'uid') ?? '';
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owning', uid }];
@@ -305,7 +312,7 @@ t.test('an object that others depend on', async (t) => {
   t.match(plan, { verdict: 'refused', refusal: [{ index: 0, reason: 'Irreversible' }] });
 });
 
-t.test('a lock that another Transaction holds', async (t) => {
+t.test('the plan names a lock that another Transaction holds', async (t) => {
   await stage.transaction('holder', [change('Patch', 'same', { data: { color: 'red' } })]);
   await stepUntil(stage, 'holder', 'Prepared');
   const wanted = [change('Patch', 'same', { data: { color: 'green' } })];
@@ -315,7 +322,7 @@ t.test('a lock that another Transaction holds', async (t) => {
   t.match(refused.plan, { verdict: 'refused', refusal: [{ reason: 'LockHeld' }] });
 });
 
-t.test('each owner that will act against a change, and --strict', async (t) => {
+t.test('the plan names each controller that will revert a change, and --strict refuses it', async (t) => {
   const uid = textAt(must(await client.get(path('configmaps/same'))), 'metadata', 'uid') ?? '';
   const tracking = 'argocd.argoproj.io/tracking-id';
   const flux = 'toolkit.fluxcd.io/name';
@@ -361,7 +368,7 @@ t.test('each owner that will act against a change, and --strict', async (t) => {
   t.match(found, { verdict: 'accepted' });
 });
 
-t.test('users with fewer rights', inAllOnly, async (t) => {
+t.test('the plan works for users with fewer rights', inAllOnly, async (t) => {
   const reads = { apiGroups: ['*'], resources: ['configmaps'], verbs: ['get', 'list', 'patch', 'update'] };
   const creates = { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['create'] };
   const impersonates = { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] };
@@ -455,7 +462,7 @@ const pairs: Readonly<Record<keyof typeof deferredRows, () => Promise<Pair>>> = 
   }),
 };
 
-t.test('what an earlier change makes possible is deferred, and not refused', inAllOnly, async (t) => {
+t.test('the plan defers a change that needs an earlier change, and does not refuse it', inAllOnly, async (t) => {
   await waitFor(async () => (await client.get(path('serviceaccounts/default'))).code === 200, 'the usual ServiceAccount');
   t.same(Object.keys(pairs), Object.keys(deferredRows), 'each row of the table has a case');
   const parts = planParts(t, plane);
@@ -497,7 +504,7 @@ function audited(stage: Stage): readonly Json[] {
   return events.filter((event) => /:(planner|poor|medium)$/.test(textAt(event, 'user', 'username') ?? ''));
 }
 
-t.test('the audit log of all these plans', async (t) => {
+t.test('the audit log shows only reads, reviews and dry runs', async (t) => {
   await waitFor(() => audited(stage).length > 100, 'the audit log to be written');
   const kinds = new Set(audited(stage).map(kindOfRequest));
   t.same([...kinds].sort(), [
@@ -522,7 +529,7 @@ function kindOfRequest(event: Json): string {
   return isDry ? `${verb} dry run` : `${verb} ${uri}`;
 }
 
-t.test('no value of a Secret is printed', async (t) => {
+t.test('the plan prints no value of a Secret', async (t) => {
   t.ok(terminal.printed.join('').length > 1_000);
   t.same(findings(new Map([['printed', terminal.printed.join('\n')]]), Object.values(secrets), []), []);
 });

@@ -21,7 +21,7 @@ const inStage = ['-n', namespace];
 
 const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'none' }] };
 
-t.test('diff: before, as expected, and now', async (t) => {
+t.test('diff shows the former, the expected and the current state', async (t) => {
   const [before, after] = [canary(), canary()];
   await createConfigMaps(stage, ['one', 'two']);
   must(await client.create(path('secrets'), { metadata: { name: 'key' }, stringData: { key: before } }));
@@ -51,7 +51,7 @@ t.test('diff: before, as expected, and now', async (t) => {
   ]);
   await stepUntil(stage, 'sealed', 'Committed');
   const sealed = await terminal.type(['diff', 'sealed', ...inStage]);
-  t.equal(sealed.code, 3, 'it cannot be told');
+  t.equal(sealed.code, 3, 'the result is unknown');
   t.match(sealed.stdout, /^\? Secret key: hidden: sealed by the engine$/m);
   t.match(sealed.stdout, /one: as it was left/, 'the others are shown');
   await stage.annotate('sealed', { 'tx.janus.io/request-rollback': 'yes' });
@@ -81,7 +81,7 @@ Socket.prototype.connect = function (...to) {
 };`;
 const noteSockets = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noting)}` };
 
-t.test('lint: file, line and column, and no socket', async (t) => {
+t.test('lint names file, line and column, and opens no socket', async (t) => {
   const text = `# two documents
 ---
 apiVersion: tx.janus.io/v1alpha1
@@ -110,7 +110,7 @@ spec:
   t.equal((await terminal.type(['lint', '-f', terminal.file('other.yaml', 'a: 1')], nowhere)).code, 3);
 });
 
-t.test('rbac: what it prints is enough, and all of it is needed', async (t) => {
+t.test('rbac prints all rights that are needed, and no others', async (t) => {
   const made = `${namespace}-made`;
   await createConfigMaps(stage, ['kept', 'gone']);
   must(await client.create(path('serviceaccounts'), { metadata: { name: 'narrow' } }));
@@ -155,7 +155,7 @@ t.test('rbac: what it prints is enough, and all of it is needed', async (t) => {
   await step(stage, 'by-narrow');
 });
 
-t.test('rbac of what a dry run refuses: what is known of it is printed, and the rest is said', async (t) => {
+t.test('rbac prints the known rights of a refused change, and names the rest', async (t) => {
   await createConfigMaps(stage, ['labelled']);
   must(await client.create(path('serviceaccounts'), { metadata: { name: 'tried' } }));
   const labels = { metadata: { labels: { a: 'b!' } } };
