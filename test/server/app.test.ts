@@ -15,7 +15,7 @@ function post(app: TestApp, path: string, payload: string | object) {
   return app.server.inject({ method: 'POST', url: path, headers: json, payload });
 }
 
-t.test('recorded calls of Metacontroller are understood', async (t) => {
+t.test('the hook understands recorded calls of Metacontroller', async (t) => {
   const directory = new URL('../fixtures/metacontroller/', import.meta.url);
   const files = readdirSync(directory).filter((name) => name.endsWith('.json'));
   t.ok(files.length >= 14);
@@ -30,7 +30,7 @@ t.test('recorded calls of Metacontroller are understood', async (t) => {
   }
 });
 
-t.test('of the body only the identity, the status and the observed children are taken', async (t) => {
+t.test('the hook reads only the identity, the status and the observed children of a body', async (t) => {
   const app = testApp();
   const configMap = { kind: 'ConfigMap', metadata: { name: 'a' } };
   const children = { 'ConfigMap.v1': { 'shop/a': configMap, 'shop/b': configMap }, 'Secret.v1': {} };
@@ -46,7 +46,7 @@ t.test('of the body only the identity, the status and the observed children are 
   ]);
 });
 
-t.test('the answer has the fields that Metacontroller knows, and no other', async (t) => {
+t.test('the answer has only fields that Metacontroller knows', async (t) => {
   const reply = { ...rest, resyncAfterSeconds: 1.5, children: [{ kind: 'ConfigMap' }] };
   const app = testApp({ hook: async () => reply });
   const sync = (await post(app, '/sync', request)).json();
@@ -56,7 +56,7 @@ t.test('the answer has the fields that Metacontroller knows, and no other', asyn
   t.ok(conformsToResponse(sync) && conformsToResponse(finalize));
 });
 
-t.test('large integers and odd keys come through', async (t) => {
+t.test('the hook keeps large integers and odd keys', async (t) => {
   const status = '{"version":9007199254740993,"__proto__":{"a":1},"constructor":1}';
   const app = testApp({ hook: async (call) => ({ ...rest, status: call.status }) });
   const body = JSON.stringify(request).replace('{"phase":"Prepared"}', status);
@@ -67,7 +67,7 @@ t.test('large integers and odd keys come through', async (t) => {
   t.notOk('a' in {});
 });
 
-t.test('a request to come again is a 429 with whole seconds, which Go can read', async (t) => {
+t.test('the hook refers callers to later by a 429 with whole seconds, which Go can read', async (t) => {
   for (const [wish, header] of [
     [5, '5'],
     [0.2, '1'],
@@ -162,7 +162,7 @@ const huge: readonly (readonly [because: string, body: string, code: number])[] 
   ['brackets in text', JSON.stringify({ ...request, more: '[{,:"'.repeat(150_000) }), 200],
 ];
 
-t.test('a body nested without end is refused, and the next call is served', async (t) => {
+t.test('the hook refuses a body nested without end, and serves the next call', async (t) => {
   const app = testApp();
   for (const [because, body, code] of huge) {
     t.equal((await post(app, '/sync', body)).statusCode, code, because);
@@ -170,7 +170,7 @@ t.test('a body nested without end is refused, and the next call is served', asyn
   }
 });
 
-t.test('a body is refused for what it holds before that takes memory', async (t) => {
+t.test('the hook refuses a body before its contents take memory', async (t) => {
   const inBounds = (text: string): boolean => isWithinBounds(Buffer.from(text));
   const keys = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()}}`;
   t.ok(inBounds(keys(500_000)));
@@ -180,7 +180,7 @@ t.test('a body is refused for what it holds before that takes memory', async (t)
   t.ok(inBounds('"not closed \\'), 'text that does not end is for the parser to refuse');
 });
 
-t.test('a bug is a 500 that says nothing, and a log line that quotes nothing', async (t) => {
+t.test('a bug causes a 500 without details, and a log line without quotes', async (t) => {
   const app = testApp({ hook: () => Promise.reject(new TypeError('cannot read hunter2')) });
   const answer = await post(app, '/sync', request);
   t.equal(answer.statusCode, 500);
@@ -191,7 +191,7 @@ t.test('a bug is a 500 that says nothing, and a log line that quotes nothing', a
   t.ok(Array.isArray(frames) && frames.length > 0, 'but says where');
 });
 
-t.test('unknown paths and methods', async (t) => {
+t.test('the hook refuses unknown paths and methods', async (t) => {
   const app = testApp();
   const get = await app.server.inject('/sync?x=1');
   t.equal(get.statusCode, 405);
@@ -210,7 +210,7 @@ t.test('unknown paths and methods', async (t) => {
   t.equal((await app.server.inject('/constructor')).statusCode, 404);
 });
 
-t.test('alive is not ready', async (t) => {
+t.test('the hook can be alive but not ready', async (t) => {
   const app = testApp({ readiness: () => 'the sealing key is not available yet' });
   t.equal((await app.server.inject('/healthz')).statusCode, 200);
   const ready = await app.server.inject('/readyz');
@@ -219,7 +219,7 @@ t.test('alive is not ready', async (t) => {
   t.equal((await testApp().server.inject('/readyz')).statusCode, 200);
 });
 
-t.test('connections are kept longer than Go keeps them', async (t) => {
+t.test('the hook keeps connections longer than Go does', async (t) => {
   t.ok(testApp().server.server.keepAliveTimeout >= 95_000);
 });
 
@@ -228,7 +228,7 @@ t.test('a request has ten seconds to arrive, its headers no more', async (t) => 
   t.same([headersTimeout, requestTimeout], [10_000, 10_000]);
 });
 
-t.test('shutting down: the step in hand is finished, further calls are asked to come again', async (t) => {
+t.test('the hook finishes its current step during shutdown, and refers further calls to later', async (t) => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
   const hook = () => {
@@ -251,7 +251,7 @@ t.test('shutting down: the step in hand is finished, further calls are asked to 
   await drained;
 });
 
-t.test('a step that fails by a bug does not hold up the shutdown', async (t) => {
+t.test('a step that fails by a bug does not delay the shutdown', async (t) => {
   const app = testApp({ hook: () => Promise.reject(new Error('x')) });
   await post(app, '/sync', request);
   await app.drain();

@@ -1,11 +1,11 @@
-// The environment as a table: what is taken, what is refused and in which words.
+// The environment as a table: accepted values, refused values, and the messages.
 import t from 'tap';
 import { apiServerOf, type Environment, readConfig } from '../../server/config.ts';
 
 const enough: Environment = { KUBECONFIG: '/etc/kubeconfig', JANUS_TOKEN_DIRECTORY: '/etc/token' };
 const mebibyte = 1024 * 1024;
 
-t.test('what is not said has a default', async (t) => {
+t.test('a missing variable has a default', async (t) => {
   t.same(readConfig(enough), {
     kind: 'ok',
     config: {
@@ -22,7 +22,7 @@ t.test('what is not said has a default', async (t) => {
   });
 });
 
-t.test('what is said is taken', async (t) => {
+t.test('the config contains the given values', async (t) => {
   const environment = {
     KUBECONFIG: 'a:b',
     PORT: '9000',
@@ -54,7 +54,7 @@ t.test('what is said is taken', async (t) => {
   });
 });
 
-t.test('the API server is that of a kubeconfig, or inside a Pod its own', async (t) => {
+t.test('the hook uses the API server of a kubeconfig, or of its Pod', async (t) => {
   const pod = { ...enough, KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '10.0.0.1' };
   t.equal(readConfig(pod).kind, 'ok');
   const directory = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -65,14 +65,14 @@ t.test('the API server is that of a kubeconfig, or inside a Pod its own', async 
   t.equal(apiServerOf({}), undefined);
 });
 
-t.test('no token only when that is said', async (t) => {
+t.test('the hook runs without a token only if a flag says so', async (t) => {
   const { JANUS_TOKEN_DIRECTORY: _, ...withoutToken } = enough;
-  const told = {
+  const insecure = {
     kind: 'faults',
     faults: [/^JANUS_TOKEN_DIRECTORY: is required: directory with the bearer token .*--insecure/],
   };
-  t.match(readConfig(withoutToken), told);
-  t.match(readConfig({ ...withoutToken, JANUS_TOKEN_DIRECTORY: '' }), told);
+  t.match(readConfig(withoutToken), insecure);
+  t.match(readConfig({ ...withoutToken, JANUS_TOKEN_DIRECTORY: '' }), insecure);
   const open = readConfig(withoutToken, ['--insecure']);
   t.ok(open.kind === 'ok' && open.config.tokenDirectory === undefined);
 });
@@ -99,7 +99,7 @@ const refused: readonly (readonly [reason: string, environment: Environment, fau
   ['a port has 16 bits', { PORT: '65536' }, 'PORT: expected an integer from 0 to 65535, found "65536"'],
   ['a port is not negative', { PORT: '-1' }, 'PORT: expected an integer from 0 to 65535, found "-1"'],
   ['a call ends before Metacontroller gives up', { JANUS_CALL_BUDGET: '11s' }, 'JANUS_CALL_BUDGET: expected a duration'],
-  ['a look grows old', { JANUS_LOOK_AGE: '6s' }, 'JANUS_LOOK_AGE: expected a duration'],
+  ['a reading of the Transaction grows old', { JANUS_LOOK_AGE: '6s' }, 'JANUS_LOOK_AGE: expected a duration'],
   ['a port is whole', { PORT: '80.5' }, 'PORT: expected an integer from 0 to 65535, found "80.5"'],
   ['a host has no spaces', { HOST: 'a b' }, 'HOST: expected an address or a host name, found "a b"'],
   [
@@ -134,7 +134,7 @@ for (const [reason, environment, fault] of refused)
     t.match(result.faults[0], fault);
   });
 
-t.test('all faults are told at once', async (t) => {
+t.test('the config reports all faults at once', async (t) => {
   const result = readConfig({
     PORT: 'x',
     HOST: ' ',

@@ -82,12 +82,12 @@ type Frame = (bytes: Buffer) => readonly (Buffer | string)[];
 const chunk: Frame = (bytes) => [`${bytes.length.toString(16)}\r\n`, bytes, '\r\n'];
 const { authorization: _, ...withoutToken } = callHeaders;
 
-t.test('100 MB', async (t) => {
+t.test('the hook survives requests of 100 MB', async (t) => {
   const length = { 'content-length': String(100 * mebibyte) };
   const chunked = { 'transfer-encoding': 'chunked' };
   for (const [reason, headers, frame, code] of [
-    ['from nobody', { ...withoutToken, ...length }, (bytes: Buffer) => [bytes], 401],
-    ['from nobody, of a length unsaid', { ...withoutToken, ...chunked }, chunk, 401],
+    ['without a token', { ...withoutToken, ...length }, (bytes: Buffer) => [bytes], 401],
+    ['without a token, of unknown length', { ...withoutToken, ...chunked }, chunk, 401],
     ['from a caller', { ...callHeaders, ...length }, (bytes: Buffer) => [bytes], 413],
     ['from a caller, of a length unsaid', { ...callHeaders, ...chunked }, chunk, 413],
   ] as const) {
@@ -103,7 +103,7 @@ t.test('100 MB', async (t) => {
   await isUnharmed(t);
 });
 
-t.test('bodies that are small on the wire and large in memory, three at once', async (t) => {
+t.test('the hook survives three bodies at once that are small on the wire and large in memory', async (t) => {
   const keys = Array.from({ length: 1_000_000 }, (_, index) => `"${index.toString(36)}":1`).join();
   for (const [reason, body, code] of [
     ['a million levels', '['.repeat(1_000_000), 413],
@@ -127,7 +127,7 @@ t.test('bodies that are small on the wire and large in memory, three at once', a
   await isUnharmed(t);
 });
 
-t.test('bytes that trickle in: the connection is closed within seconds, whoever it is', async (t) => {
+t.test('the hook closes a connection within seconds if its bytes trickle in, for any caller', async (t) => {
   const length = { 'content-length': '1000000' };
   const slow = Array.from({ length: 50 }, open);
   for (const [index, { socket }] of slow.entries())
@@ -145,12 +145,12 @@ t.test('bytes that trickle in: the connection is closed within seconds, whoever 
   t.ok(answered > 0, `${answered} calls were answered in the ${Math.round((performance.now() - begin) / 1000)} s that it took`);
   t.ok(
     slow.every(({ heard }) => heard().startsWith('HTTP/1.1 408 ')),
-    'each of them is told why',
+    'each caller gets the reason',
   );
   await isUnharmed(t);
 });
 
-t.test('three thousand connections that say nothing keep neither callers nor probes out', async (t) => {
+t.test('three thousand silent connections block neither callers nor probes', async (t) => {
   const known = new Agent({ connections: 1 });
   t.teardown(() => known.close());
   const callAgain = async (): Promise<number> => {

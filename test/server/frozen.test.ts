@@ -1,5 +1,5 @@
 // The API server freezes for 20 s, connections and all. The hook stays ready and answers with 429, so the Service keeps its Pods, and
-// work goes on at once when the API server does. On a control plane of its own, since everybody on it stands still.
+// work goes on at once when the API server does. On a control plane of its own, because it stops for all its clients.
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { startControlPlane } from '../controlplane/start.ts';
@@ -45,7 +45,7 @@ function committed(name: string) {
   return waitFor(isCommitted, `${name} to be Committed`, { timeoutMs: 300_000 });
 }
 
-t.test('it stays ready while the API server stands still, and goes on with it', async (t) => {
+t.test('the hook stays ready while the API server is frozen, and goes on afterwards', async (t) => {
   await create('before');
   await committed('before');
   const parent = await create('during');

@@ -21,7 +21,7 @@ const namespace = await freeNamespace(client, 'main', t);
 const settings = (kubeconfig: string) => hookEnvironment(t, kubeconfig, namespace);
 const start = (environment: Environment, command?: readonly string[]) => startHookProcess(t, environment, command);
 
-t.test('npm start with a bad environment tells every fault and exits with 1', async (t) => {
+t.test('npm start with a bad environment prints every fault and exits with 1', async (t) => {
   const hook = start({ PORT: 'http', LOG_LEVEL: 'loud', JANUS_NAMESPACE: 'Janus', KUBECONFIG: join(directory, 'none') }, [
     'npm',
     'start',
@@ -39,7 +39,7 @@ t.test('npm start with a bad environment tells every fault and exits with 1', as
   ]);
 });
 
-t.test('a port that is taken', async (t) => {
+t.test('the hook exits if its port is taken', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
@@ -49,7 +49,7 @@ t.test('a port that is taken', async (t) => {
   t.match(hook.errors(), `- PORT and HOST: cannot listen on port ${port} of 127.0.0.1 (EADDRINUSE)`);
 });
 
-t.test('it makes its key, is ready, serves, and ends on SIGTERM once what it has begun is answered', async (t) => {
+t.test('the hook creates its key, serves, and ends on SIGTERM after it has answered all calls', async (t) => {
   const hook = start(settings(kubeconfigOfSuite()));
   const address = await hook.address();
   await ready(address);
@@ -82,7 +82,7 @@ t.test('it makes its key, is ready, serves, and ends on SIGTERM once what it has
   for (const line of hook.output().trim().split('\n')) t.ok(isObject(parseJson(line)), 'every line of the log is JSON');
 });
 
-t.test('while the API server is away it is alive but not ready, asks callers to come again, and recovers', async (t) => {
+t.test('the hook is alive but not ready without the API server, refers callers to later, and recovers', async (t) => {
   const { server: way } = wayToApiServer();
   way.listen(0, '127.0.0.1');
   await once(way, 'listening');
@@ -97,7 +97,7 @@ t.test('while the API server is away it is alive but not ready, asks callers to 
   t.equal(answer.statusCode, 429);
   t.equal(answer.headers['retry-after'], '5');
   await answer.body.dump();
-  await waitFor(() => hook.output().includes('the sealing key cannot be read'), 'the hook to tell its trouble');
+  await waitFor(() => hook.output().includes('the sealing key cannot be read'), 'the hook to report its trouble');
 
   way.listen(away, '127.0.0.1');
   t.teardown(() => way.close());
@@ -129,7 +129,7 @@ function wayToApiServer() {
   return { server, hold: () => turn(true), release: () => turn(false) };
 }
 
-t.test('a step in hand is finished before the hook ends', async (t) => {
+t.test('the hook finishes its current step before it ends', async (t) => {
   await installManifests(client);
   const way = wayToApiServer();
   way.server.listen(0, '127.0.0.1');
@@ -167,7 +167,7 @@ function kubeconfigVia(port: number): string {
   return path;
 }
 
-t.test('expired locks of Transactions that are no more are deleted at the start, others are not', async (t) => {
+t.test('the hook deletes expired locks of missing Transactions at its start, and no others', async (t) => {
   await installManifests(client);
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
   const lease = (name: string, renewTime: string) => ({
@@ -187,7 +187,7 @@ t.test('expired locks of Transactions that are no more are deleted at the start,
   t.equal(await hook.ended, 0);
 });
 
-t.test('two at once make one key', async (t) => {
+t.test('two hooks that start at once create one key', async (t) => {
   const own = await freeNamespace(client, 'main', t);
   const hooks = [1, 2].map(() => start({ ...settings(kubeconfigOfSuite()), JANUS_NAMESPACE: own }));
   await Promise.all(hooks.map(async (hook) => ready(await hook.address())));

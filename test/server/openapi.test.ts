@@ -74,7 +74,7 @@ const openApi = {
   },
 };
 
-t.test('it is OpenAPI, and its references lead somewhere', async (t) => {
+t.test('the document is OpenAPI, and its references resolve', async (t) => {
   t.equal(served.statusCode, 200);
   const check = new Ajv2020({ strict: false }).compile(openApi);
   t.ok(check(document), JSON.stringify(check.errors));
@@ -84,7 +84,7 @@ t.test('it is OpenAPI, and its references lead somewhere', async (t) => {
   t.equal(new Set(ids).size, ids.length, 'no operation has the name of another');
 });
 
-t.test('it names every route, and no other', async (t) => {
+t.test('the document names every route, and no other', async (t) => {
   const serving = { hook: async () => ({ status: {}, resyncAfterSeconds: 0, finalized: false }), namespace: 'packages' };
   const { server } = testApp({ packages: () => serving });
   await server.inject('/healthz');
@@ -103,7 +103,7 @@ t.test('it names every route, and no other', async (t) => {
   t.same(off, ['/packages/sync', '/packages/finalize', '/packages/customize'], 'off by default');
 });
 
-t.test('its requests are validated by the schema that it shows', async (t) => {
+t.test('the hook validates requests by the schema in the document', async (t) => {
   t.same(at(document, 'components', 'schemas', 'SyncRequest'), JSON.parse(JSON.stringify(syncRequest)));
   t.ok(validatorOf('paths', '/sync', 'post', 'requestBody')(request));
 });
@@ -114,7 +114,7 @@ const statuses: readonly (readonly [string, Json])[] = [
 ];
 
 for (const [which, status] of statuses)
-  t.test(`answers conform to it, with the status ${which}`, async (t) => {
+  t.test(`answers conform to the document, with the status ${which}`, async (t) => {
     const app = testApp({ hook: async () => ({ ...rest, status: status as JsonObject }) });
     for (const path of ['/sync', '/finalize']) {
       const answer = await app.server.inject({ method: 'POST', url: path, payload: request });
@@ -123,7 +123,7 @@ for (const [which, status] of statuses)
     }
   });
 
-t.test('refusals and probes conform to it', async (t) => {
+t.test('refusals and probes conform to the document', async (t) => {
   const late = testApp({
     hook: async () => ({ kind: 'retry', retryAfterSeconds: 5, because: 'a test' }),
     readiness: () => 'the API server does not answer',

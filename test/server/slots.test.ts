@@ -2,7 +2,7 @@
 import t from 'tap';
 import { createSlots } from '../../server/slots.ts';
 
-t.test('who leaves takes no turn', async (t) => {
+t.test('a waiter that leaves takes no turn', async (t) => {
   const slots = createSlots(1);
   const giveBack = await slots.take();
   const over = new AbortController();
@@ -17,7 +17,7 @@ t.test('who leaves takes no turn', async (t) => {
   (await slots.take())();
 });
 
-t.test('a signal that is aborted after the turn came is no matter', async (t) => {
+t.test('a signal that is aborted after the turn has no effect', async (t) => {
   const slots = createSlots(1);
   const over = new AbortController();
   const giveBack = await slots.take();

@@ -13,7 +13,7 @@ const stage = await startStage(t, { withoutLoop: true });
 const { client } = stage;
 const start = () => startHookProcess(t, hookEnvironment(t, stage.engineKubeconfig, engineNamespace));
 
-t.test('the change in hand is made and answered, others are asked to come again at once, another replica goes on', async (t) => {
+t.test('the hook finishes its current change and refers other calls to another replica, which goes on', async (t) => {
   const admission = await startSlowAdmission(stage, t);
   await createConfigMaps(stage, ['a', 'b']);
   await stage.transaction(
@@ -41,7 +41,11 @@ t.test('the change in hand is made and answered, others are asked to come again 
   const late = await post(`${left}/sync`, await bodyOf());
   t.match(late, { statusCode: 429, headers: { 'retry-after': '1', connection: 'close' } });
   await late.body.dump();
-  t.equal((await post(`${left}/sync`, '{}', { 'content-type': 'application/json' })).statusCode, 401, 'to nobody else even that');
+  t.equal(
+    (await post(`${left}/sync`, '{}', { 'content-type': 'application/json' })).statusCode,
+    401,
+    'callers without a token get no such answer',
+  );
   t.equal(leaving.process.exitCode, null, 'it waits for the write');
 
   held.release();
@@ -62,7 +66,7 @@ t.test('the change in hand is made and answered, others are asked to come again 
   t.equal(await staying.ended, 0);
 });
 
-t.test('the Deployment gives it the time that it may take, and the Service the time to forget it', async (t) => {
+t.test('the Deployment leaves the hook time to stop, and the Service time to remove it', async (t) => {
   const [deployment] = await readManifest('deployment.yaml');
   const [budget] = await readManifest('pod-disruption-budget.yaml');
   const { spec } = deployment as never as { spec: { replicas: number; template: { spec: PodSpec; metadata: object } } };

@@ -18,7 +18,7 @@ const directory = freeFolder(t);
 const settings = (kubeconfig: string) => hookEnvironment(t, kubeconfig, namespace);
 const start = (environment: Environment, command?: readonly string[]) => startHookProcess(t, environment, command);
 
-t.test('without a token it serves anybody only when told so, and says it', async (t) => {
+t.test('the hook serves callers without a token only if a flag says so, and logs it', async (t) => {
   const { JANUS_TOKEN_DIRECTORY: _, ...withoutToken } = settings(kubeconfigOfSuite());
   const hook = start(withoutToken, [process.execPath, 'server/main.ts', '--insecure']);
   const address = await hook.address();
@@ -30,7 +30,7 @@ t.test('without a token it serves anybody only when told so, and says it', async
   t.match(hook.output(), 'authentication disabled (--insecure): anyone who can reach this port may call the hook');
 });
 
-t.test('a token and a certificate that are replaced while it runs are taken up', async (t) => {
+t.test('the running hook loads a replaced token and certificate', async (t) => {
   const [before, after] = [makeCertificate(), makeCertificate()];
   const write = (name: string, text: string): string => {
     const path = join(directory, name);

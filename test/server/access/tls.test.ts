@@ -66,7 +66,7 @@ async function serve(t: Test, server: Certificate, authority?: Certificate): Pro
 
 const [one, other, client, stranger] = [makeCertificate(), makeCertificate(), makeCertificate(), makeCertificate()];
 
-t.test('with a certificate the hook speaks TLS, and nothing else', async (t) => {
+t.test('the hook with a certificate speaks only TLS', async (t) => {
   const served = await serve(t, one);
   t.equal((await served.call('/sync', { trusted: one })).code, 200);
   t.equal((await served.call('/sync', { trusted: one, headers: { 'content-type': 'application/json' } })).code, 401);
@@ -94,7 +94,7 @@ t.test('with an authority callers must show a certificate as well as the token, 
   t.equal(served.app.calls.length, 1);
 });
 
-t.test('certificate, key and authority are replaced without a restart', async (t) => {
+t.test('an administrator replaces certificate, key and authority without a restart', async (t) => {
   const served = await serve(t, one, client);
   const readAgain = () => served.opened.readAgain(served.app.server.log, served.app.renewTls);
   t.equal((await served.call('/sync', { trusted: one, shown: client })).code, 200);

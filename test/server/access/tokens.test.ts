@@ -1,4 +1,4 @@
-// Tokens of callers without a socket: what is taken for one, who is let in, what a refusal says, and how tokens are replaced.
+// Tokens of callers without a socket: which text is a token, who is admitted, what a refusal says, and how tokens are replaced.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -65,7 +65,7 @@ const refused: readonly (readonly [reason: string, authorization: string | undef
   ['odd keys', 'Bearer __proto__'],
 ];
 
-t.test('who has no token is refused in constant words, before the body is looked at', async (t) => {
+t.test('the hook refuses a caller without a token in constant words, before it reads the body', async (t) => {
   const opened = open(t, { current: `${first}\n` });
   for (const path of ['/sync', '/finalize', '/packages/sync', '/packages/finalize', '/packages/customize'])
     for (const [reason, authorization] of refused) {
@@ -75,11 +75,11 @@ t.test('who has no token is refused in constant words, before the body is looked
       t.equal(answer.headers['www-authenticate'], 'Bearer', reason);
     }
   const broken = { method: 'POST', url: '/sync', headers: json, payload: '{' } as const;
-  t.equal((await opened.app.server.inject(broken)).statusCode, 401, 'also where the body is none');
+  t.equal((await opened.app.server.inject(broken)).statusCode, 401, 'also if the body is invalid');
   t.same(opened.app.calls, []);
 });
 
-t.test('refusals are told, but not each of them, and never what was sent', async (t) => {
+t.test('the log reports refusals, but not each one, and never the sent text', async (t) => {
   const opened = open(t, { current: first });
   for (const [, authorization] of refused) await call(opened, authorization);
   t.match(opened.app.lines, [{ level: 40, refused: 1, msg: 'rejected calls without a valid token or certificate' }]);
@@ -87,7 +87,7 @@ t.test('refusals are told, but not each of them, and never what was sent', async
   t.notMatch(JSON.stringify(opened.app.lines), /1111/);
 });
 
-t.test('who has it is served', async (t) => {
+t.test('the hook serves a caller with the token', async (t) => {
   const opened = open(t, { current: `\n  ${first}\n` });
   for (const authorization of [`Bearer ${first}`, `bearer ${first}`, `BEARER  ${first} `]) {
     t.equal((await call(opened, authorization)).statusCode, 200);
@@ -95,7 +95,7 @@ t.test('who has it is served', async (t) => {
   }
 });
 
-t.test('probes, metrics and unknown paths ask for none', async (t) => {
+t.test('probes, metrics and unknown paths need no token', async (t) => {
   const { app } = open(t, { current: first });
   for (const [path, code] of [
     ['/healthz', 200],
@@ -107,7 +107,7 @@ t.test('probes, metrics and unknown paths ask for none', async (t) => {
     t.equal((await app.server.inject(path)).statusCode, code, path);
 });
 
-t.test('a token is replaced without a restart', async (t) => {
+t.test('an administrator replaces a token without a restart', async (t) => {
   const opened = open(t, { current: first });
   t.equal(await codeFor(opened, second), 401);
   opened.put('previous', first);
@@ -117,14 +117,14 @@ t.test('a token is replaced without a restart', async (t) => {
   opened.put('previous', undefined);
   t.equal(await codeFor(opened, first), 401, 'rotated out');
   t.equal(await codeFor(opened, second), 200);
-  const told = opened.app.lines.filter(({ msg }) => msg === 'reloaded caller tokens');
+  const reloads = opened.app.lines.filter(({ msg }) => msg === 'reloaded caller tokens');
   t.same(
-    told.map(({ accepted }) => accepted),
+    reloads.map(({ accepted }) => accepted),
     [2, 2, 1],
   );
 });
 
-t.test('what is no token any more changes nothing, and is told once', async (t) => {
+t.test('an invalid token file changes nothing, and the log reports it once', async (t) => {
   const opened = open(t, { current: first, previous: second });
   for (const text of ['', undefined] as const) {
     opened.put('current', text);
@@ -146,7 +146,7 @@ t.test('what is no token any more changes nothing, and is told once', async (t) 
 });
 
 const shapes: readonly (readonly [reason: string, files: Readonly<Record<string, string>>, fault: RegExp])[] = [
-  ['there is none', {}, /current: expected a file with a token, found none that can be read$/],
+  ['it is missing', {}, /current: expected a file with a token, found none that can be read$/],
   ['it is empty', { current: '\n' }, /current: expected a token of 32 to 1024 characters, found 0$/],
   ['it is short', { current: 'hunter2' }, /current: expected a token of 32 to 1024 characters, found 7$/],
   ['it is long', { current: 'a'.repeat(1025) }, /current: expected a token of 32 to 1024 characters, found 1025$/],
@@ -158,7 +158,7 @@ const shapes: readonly (readonly [reason: string, files: Readonly<Record<string,
   ['it has letters beyond ASCII', { current: 'ä'.repeat(40) }, /found other characters$/],
   ['it has = within', { current: `=${first}` }, /found other characters$/],
   [
-    'the previous one is none',
+    'the previous one is invalid',
     { current: first, previous: 'hunter2' },
     /previous: expected a token of 32 to 1024 characters, found 7$/,
   ],

@@ -21,7 +21,7 @@ const rows: readonly (readonly [text: string, message: string | RegExp])[] = [
   ['google.protobuf.Any{}', /no type google.protobuf.Any/],
 ];
 
-t.test('what is no expression is refused, with the place and what is there', async (t) => {
+t.test('the compiler refuses invalid text, with its place', async (t) => {
   const { expressions } = open(t, patient);
   for (const [text, message] of rows) {
     const refused = await expressions.compile(text);
@@ -29,7 +29,7 @@ t.test('what is no expression is refused, with the place and what is there', asy
     t.same(
       await expressions.evaluate(text, {}),
       { kind: 'broken', message: refused },
-      `${text}: when it is evaluated all the same`,
+      `${text}: if it is evaluated nevertheless`,
     );
   }
 });
@@ -44,7 +44,7 @@ t.test('an expression may have 1024 characters', async (t) => {
   t.same(await expressions.evaluate(longest, { replicas: 2 }), { kind: 'value', value: false });
 });
 
-t.test('what nests as deep as 1024 characters let it does no harm', async (t) => {
+t.test('an expression that nests as deep as 1024 characters allow does no harm', async (t) => {
   const { expressions } = open(t, { limit: 2_000, idle: 60_000 });
   for (const [text, nests] of [
     ['(', 'parentheses'],

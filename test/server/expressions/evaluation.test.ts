@@ -1,4 +1,4 @@
-// What expressions over an object come to.
+// The results of expressions over an object.
 import t from 'tap';
 import type { ExpressionResult } from '../../../hooks/objects/cluster.ts';
 import { type JsonObject, parseJson } from '../../../hooks/objects/json.ts';
@@ -65,7 +65,7 @@ const rows: readonly (readonly [expression: string, comesTo: ExpressionResult])[
   ['has(object.other.ready)', unset],
 ];
 
-t.test('an expression comes to a bool, or to unset', async (t) => {
+t.test('an expression gives a bool, or unset', async (t) => {
   const { expressions } = open(t, patient);
   for (const [expression, comesTo] of rows) {
     t.equal(await expressions.compile(expression), undefined, `${expression} is one`);
@@ -84,7 +84,7 @@ const noBools: readonly (readonly [expression: string, message: string])[] = [
   ['object', 'the expression gives a map, not a bool'],
 ];
 
-t.test('what gives no bool is broken, and says what it gives', async (t) => {
+t.test('an expression without a bool is broken, and the message names its type', async (t) => {
   const { expressions } = open(t, patient);
   for (const [expression, message] of noBools)
     t.same(await expressions.evaluate(expression, object), { kind: 'broken', message }, expression);
@@ -100,7 +100,7 @@ const misfits: readonly (readonly [expression: string, place: string])[] = [
   ['bool(object.metadata.secret)', 'character 1, from "bool('],
 ];
 
-t.test('what fails says where, and repeats no value of the object', async (t) => {
+t.test('the message of a failed expression gives the place, and repeats no value of the object', async (t) => {
   const { expressions } = open(t, patient);
   for (const [expression, place] of misfits) {
     const evaluated = await expressions.evaluate(expression, { metadata: { secret: 'canary-(7' } });

@@ -7,7 +7,7 @@ import { loops, megabyte, open, patient, yes } from './opened.ts';
 /** Longer than that of the server: the small expressions beside have it too, on a machine that does much else. */
 const limit = 2_000;
 
-t.test('what takes too long is ended, and what was asked at the same time is answered', async (t) => {
+t.test('the thread ends a slow expression, and answers the other calls', async (t) => {
   const { expressions, threads } = open(t, { limit, idle: 60_000, wait: 60_000 });
   const [hostile, beside, after] = await Promise.all([
     expressions.evaluate(loops, megabyte),
@@ -26,7 +26,7 @@ t.test('the server ends it after 250 ms', async (t) => {
   t.same(await expressions.evaluate(loops, megabyte), { kind: 'broken', message: 'the expression takes longer than 250 ms' });
 });
 
-t.test('where this process was late, the answer counts that has come meanwhile', async (t) => {
+t.test('an answer that arrived counts although this process was late', async (t) => {
   const { expressions, threads } = open(t, { limit: 1_000, idle: 60_000, wait: 60_000 });
   await expressions.evaluate('true', {});
   const [thread] = threads;
@@ -41,7 +41,7 @@ t.test('where this process was late, the answer counts that has come meanwhile',
   t.equal(threads.length, 1);
 });
 
-t.test('what counts is the time of the processor, with an end of its own', async (t) => {
+t.test('the limit counts processor time, with a separate limit of elapsed time', async (t) => {
   const worker = (used: readonly number[]) => {
     const left = [...used];
     return { cpuUsage: async () => ({ user: (left.shift() ?? 0) * 1_000, system: 0 }) } as unknown as Worker;

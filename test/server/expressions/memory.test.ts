@@ -5,7 +5,7 @@ import { open, patient, yes } from './opened.ts';
 
 const object: JsonObject = { items: Array.from({ length: 1000 }, (_, index) => index), megabyte: 'a'.repeat(1_000_000) };
 
-t.test('text that doubles is bounded', async (t) => {
+t.test('the thread bounds text that doubles', async (t) => {
   const { expressions, threads } = open(t, patient);
   const message = 'the expression makes more than 4194304 characters of text';
   for (const expression of [
@@ -20,7 +20,7 @@ t.test('text that doubles is bounded', async (t) => {
   t.equal(threads.length, 1, 'no limit of the thread was reached');
 });
 
-t.test('so is memory', async (t) => {
+t.test('the thread bounds its memory', async (t) => {
   const { expressions } = open(t, patient);
   const wide = `object.items.map(x, object.items.map(y, [${'y,'.repeat(400)}1])).exists(x, size(x) == 0)`;
   const message = 'the expression takes too much memory';

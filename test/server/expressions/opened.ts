@@ -40,7 +40,7 @@ export function open(t: Test, limits?: Limits): Opened {
   return { expressions, threads };
 }
 
-/** Long enough for any machine: for tests of what an expression comes to, not of how long it takes. */
+/** Long enough for any machine: for tests of the result of an expression, not of its duration. */
 export const patient: Limits = { limit: 60_000, idle: 60_000, wait: 60_000 };
 
 export const yes: ExpressionResult = { kind: 'value', value: true };

@@ -3,7 +3,7 @@ import t from 'tap';
 import { keepPrograms } from '../../../server/expressions/programs.ts';
 import { open, patient, yes } from './opened.ts';
 
-t.test('a text is compiled once while it is kept, and the oldest goes first', async (t) => {
+t.test('the cache compiles a text once, and drops the oldest first', async (t) => {
   const compiled: string[] = [];
   const programOf = keepPrograms((text) => {
     compiled.push(text);
@@ -16,7 +16,7 @@ t.test('a text is compiled once while it is kept, and the oldest goes first', as
   t.equal(programOf('longer'), 'LONGER', 'more than there is room for');
 });
 
-t.test('a program that is kept says of each object what is so', async (t) => {
+t.test('a cached program evaluates each object correctly', async (t) => {
   const { expressions } = open(t, patient);
   const text = 'object.a == 1';
   t.same(await expressions.evaluate(text, { a: 1 }), yes);

@@ -8,7 +8,7 @@ import { loops, megabyte, open, patient, yes } from './opened.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-t.test('there is no thread before the first expression, nor when there has been none for a while', async (t) => {
+t.test('no thread exists before the first expression, nor after a while without one', async (t) => {
   const { expressions, threads } = open(t, { limit: 60_000, idle: 1, wait: 60_000 });
   t.equal(threads.length, 0);
   for (const started of [1, 2]) {
@@ -33,7 +33,7 @@ t.test('the thread keeps no process from ending once it has answered', async (t)
   t.same(JSON.parse(run.stdout), yes);
 });
 
-t.test('close ends the thread, and what waits for it', async (t) => {
+t.test('close ends the thread and its waiting calls', async (t) => {
   const { expressions, threads } = open(t, patient);
   const running = expressions.evaluate(loops, megabyte);
   const waiting = expressions.compile('true');

@@ -25,7 +25,7 @@ t.test('namespaces have turns one after the other, and so have the Transactions 
   t.same(order, ['many/a', 'few/a', 'many/b', 'many/a', 'many/b', 'many/a', 'many/b']);
 });
 
-t.test('several turns at a time', async (t) => {
+t.test('the queue gives several turns at once', async (t) => {
   const turns = createTurns(2);
   const [first] = await Promise.all([turns.take(requester('many')), turns.take(requester('many'))]);
   const order: string[] = [];
@@ -40,7 +40,7 @@ t.test('several turns at a time', async (t) => {
   t.same(order, ['few']);
 });
 
-t.test('who gave up waiting comes first the next time', async (t) => {
+t.test('a caller that gave up waiting is first the next time', async (t) => {
   let now = 0;
   const turns = createTurns(1, () => now++);
   const first = await turns.take(requester('many'));
@@ -73,7 +73,7 @@ t.test('no call waits for a long expression of another namespace', async (t) => 
   await long;
 });
 
-t.test('the same expression over the same object is not evaluated again; what took long, less often', (t) => {
+t.test('the cache does not evaluate an unchanged expression and object again; slow ones rest longer', (t) => {
   let now = 0;
   const answers = rememberAnswers(2, () => now);
   const object = (uid: string, resourceVersion: string) => ({ apiVersion: 'v1', metadata: { uid, resourceVersion } });

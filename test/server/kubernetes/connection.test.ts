@@ -19,7 +19,7 @@ t.teardown(() => client.close());
 const directory = freeDirectory(t);
 const location = await locationOf(cluster, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
 
-t.test('a token that is replaced in the kubeconfig is taken up after a 401', async (t) => {
+t.test('the port loads a replaced token of the kubeconfig after a 401', async (t) => {
   const path = kubeconfigWith(t, {}, { token: 'wrong' });
   const opened = createCluster(kubeconfigConnection(path), { writeTimeout: 10_000 });
   t.match(failureOf(await opened.get(location, engine)), {
@@ -33,7 +33,7 @@ t.test('a token that is replaced in the kubeconfig is taken up after a 401', asy
   await opened.close();
 });
 
-t.test('a token file and an exec plugin are used; when they fail nothing is sent', async (t) => {
+t.test('the port uses a token file and an exec plugin, and sends nothing if they fail', async (t) => {
   const token = tokenOfSuite();
   if (token === undefined) {
     t.pass('the suite runs with a client certificate');
@@ -89,7 +89,7 @@ function podFiles(token: string): string {
   return files;
 }
 
-t.test('the files of a Pod are read as client-node reads them', async (t) => {
+t.test('the port reads the files of a Pod as client-node does', async (t) => {
   for (const [host, port] of [
     ['10.0.0.1', '443'],
     ['fd00::1', '6443'],
@@ -127,11 +127,11 @@ t.test('with the files of a Pod the API server answers, also once its token was 
   connection.refused();
   t.match(failureOf(await opened.get(location, engine)), unavailable);
   podFiles(token);
-  t.equal((await opened.get(location, engine)).kind, 'ok', 'read again, though nobody was refused');
+  t.equal((await opened.get(location, engine)).kind, 'ok', 'read again, although no request was refused');
   await opened.close();
 });
 
-t.test('the credentials of another API server, which the kubeconfig names by now, are not sent', async (t) => {
+t.test('the port does not send credentials of another API server that the kubeconfig names by now', async (t) => {
   let server = new URL('https://one.example.org');
   const read = async () => ({ headers: { authorization: 'Bearer one' }, tls: {} });
   const connection = createConnection(() => ({ server, read }));

@@ -37,7 +37,7 @@ const codes = [
 ] as const;
 
 const refusals: readonly Row[] = codes.map(([code, reason]) => ({
-  because: `${code} will be answered again; a reason that is none of the API server's becomes that of the code`,
+  because: `${code} will be answered again; an unknown reason becomes that of the code`,
   answer: answer(code, status('no image from elsewhere, please', { message: 'denied' })),
   failure: { kind: 'refused', code, reason, message: 'denied (no image from elsewhere, please)', definitive: true },
 }));
@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
     failure: { reason: 'Expired', message: 'words for people' },
   },
   {
-    because: 'the words of a reason that the message has already are not told twice',
+    because: 'the message does not repeat the words of a reason',
     answer: answer(400, status('no, no', { message: 'the webhook denied: no, no' })),
     failure: { reason: 'BadRequest', message: 'the webhook denied: no, no' },
   },
@@ -171,7 +171,7 @@ t.test('an object that a policy denies is not named as what the answer is about'
   t.equal(failureOfAnswer(answer(403, status('Forbidden', { details }))).subject, undefined);
 });
 
-t.test('nothing of an answer is longer than it is good for', async (t) => {
+t.test('every text of an answer is bounded', async (t) => {
   const long = '\u{1f600}'.repeat(100_000);
   const causes = Array.from({ length: 10_000 }, (_, index) => ({ field: `${index}${long}` }));
   const { message, fields, retryAfterSeconds } = failureOfAnswer(
@@ -183,7 +183,7 @@ t.test('nothing of an answer is longer than it is good for', async (t) => {
   t.ok([message, ...fields].every((text) => text.isWellFormed()));
 });
 
-t.test('no wish, no field', async (t) => {
+t.test('a request without options has no field', async (t) => {
   t.notOk('retryAfterSeconds' in failureOfAnswer(answer(503, status('x'))));
   const dated = { date: 'Thu, 01 Jan 2026 00:00:00 GMT', 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' };
   t.equal(failureOfAnswer(answer(503, status('x'), dated)).retryAfterSeconds, 30, 'a date, as proxies write it');
@@ -208,13 +208,13 @@ for (const [code, reason] of errors)
     t.notMatch(failure.message, /secret/);
   });
 
-t.test('time over, told by a signal', async (t) => {
+t.test('a signal ends a request after its time', async (t) => {
   t.match(failureOfError(AbortSignal.abort(new DOMException('x', 'TimeoutError')).reason), {
     reason: 'Timeout',
     definitive: false,
   });
 });
 
-t.test('something thrown that is no error', async (t) => {
+t.test('the port handles a thrown value that is no error', async (t) => {
   t.match(failureOfError('x'), { kind: 'transient', reason: 'ConnectionFailed', definitive: false });
 });

@@ -1,4 +1,4 @@
-// Kubeconfigs made from that of the suite, for tests that go to the same API server another way or as somebody else.
+// Kubeconfigs made from that of the suite, for tests that reach this API server another way or as another user.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

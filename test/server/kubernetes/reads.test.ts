@@ -14,7 +14,7 @@ const namespace = await freeNamespace(client, 'port', t);
 const deployer: Identity = { kind: 'serviceAccount', namespace, name: 'deployer' };
 await createRole();
 
-t.test('metadata only', async (t) => {
+t.test('the port reads only metadata', async (t) => {
   const stored = await create(cluster, configMap('read'), namespace);
   const location = await locationOf(cluster, stored, namespace);
   const metadata = objectOf(await cluster.getMetadata(location, engine));
@@ -24,7 +24,7 @@ t.test('metadata only', async (t) => {
   t.match(failureOf(await cluster.getMetadata({ ...location, name: 'none' }, engine)), { kind: 'absent' });
 });
 
-t.test('lists say whether they are complete', async (t) => {
+t.test('a list says whether it is complete', async (t) => {
   for (const name of ['one', 'two', 'three']) {
     const object: JsonObject = { ...configMap(name), metadata: { name, labels: { listed: 'yes' } } };
     await create(cluster, object, namespace);
@@ -48,7 +48,7 @@ t.test('lists say whether they are complete', async (t) => {
   t.ok(everywhere.kind === 'ok' && everywhere.items.length >= 3);
 });
 
-t.test('kinds', async (t) => {
+t.test('the port resolves kinds', async (t) => {
   t.match(await cluster.resource('apps/v1', 'Deployment'), {
     resource: { group: 'apps', version: 'v1', plural: 'deployments', namespaced: true, statusSubresource: true },
   });
@@ -64,7 +64,7 @@ t.test('kinds', async (t) => {
   t.match(failureOf(await cluster.resource('../v1', 'Secret')), { kind: 'refused', reason: 'InvalidName' });
 });
 
-t.test('every resource, once, at its preferred version', async (t) => {
+t.test('the port lists every resource once, at its preferred version', async (t) => {
   const answer = await cluster.resources();
   const resources: readonly Resource[] = answer.kind === 'ok' ? answer.resources : [];
   const found = (plural: string, group: string) => resources.filter((one) => one.plural === plural && one.group === group);
@@ -76,7 +76,7 @@ t.test('every resource, once, at its preferred version', async (t) => {
   t.equal(new Set(keys).size, keys.length);
 });
 
-t.test('a kind defined a moment ago is found at once, also in a group that was asked for before', async (t) => {
+t.test('the port finds a new kind at once, also in a group that it has read before', async (t) => {
   const discovered = openCluster();
   t.teardown(() => discovered.close());
   t.match(failureOf(await discovered.resource('fresh.janus.io/v1', 'Early')), { kind: 'absent' });
@@ -118,7 +118,7 @@ async function define(kind: string): Promise<string> {
   return `${definitions}/${plural}.fresh.janus.io`;
 }
 
-t.test('many lookups are one request, and unknown kinds are no storm', async (t) => {
+t.test('many lookups make one request, and unknown kinds make few', async (t) => {
   let asked = 0;
   let now = 0;
   const discovery = createDiscovery(
@@ -141,7 +141,7 @@ t.test('many lookups are one request, and unknown kinds are no storm', async (t)
   t.equal(asked, 3, 'an old list is read again');
 });
 
-t.test('targets are read as the ServiceAccount', async (t) => {
+t.test('the port reads targets as the ServiceAccount', async (t) => {
   const stored = await create(cluster, configMap('mine'), namespace);
   const location = await locationOf(cluster, stored, namespace);
   t.equal((await cluster.get(location, deployer)).kind, 'ok');
@@ -151,7 +151,7 @@ t.test('targets are read as the ServiceAccount', async (t) => {
   t.match(failureOf(await cluster.get(location, nobody)), { kind: 'refused', reason: 'InvalidIdentity' });
 });
 
-t.test('permissions', async (t) => {
+t.test('the port reviews permissions', async (t) => {
   const question = { verb: 'get', group: '', resource: 'configmaps', namespace };
   t.same(await cluster.allowed(question, deployer), { kind: 'ok', allowed: true });
   t.same(await cluster.allowed({ ...question, verb: 'delete' }, deployer), { kind: 'ok', allowed: false });

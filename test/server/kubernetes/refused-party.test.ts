@@ -30,14 +30,14 @@ function refusing(mayImpersonate: boolean) {
   return { rights, toEngine, reviews: () => reviews };
 }
 
-t.test('the ServiceAccount, if the engine may impersonate it: many refusals cost one look', async (t) => {
+t.test('the ServiceAccount is refused if the engine may impersonate it: many refusals cost one review', async (t) => {
   const { toEngine, reviews } = refusing(true);
   t.same(await Promise.all([1, 2, 3].map(() => toEngine(read, account))), [undefined, undefined, undefined]);
   t.equal(await toEngine(read, account), undefined);
   t.equal(reviews(), 2, 'one for each right that allows it');
 });
 
-t.test('the engine, if it may not, until it may again', async (t) => {
+t.test('the engine is refused if it may not impersonate, until it may again', async (t) => {
   const { rights, toEngine } = refusing(false);
   t.equal(await toEngine(read, account), 'impersonation');
   t.equal(await toEngine(accessReview({}), account), 'impersonation');
@@ -45,7 +45,7 @@ t.test('the engine, if it may not, until it may again', async (t) => {
   t.equal(await toEngine(read, account), undefined);
 });
 
-t.test('the engine, in its own requests; nobody is looked for after a write', async (t) => {
+t.test('the engine is refused in its own requests; it makes no review after a write', async (t) => {
   const { toEngine, reviews } = refusing(false);
   t.equal(await toEngine(read, engine), 'request');
   t.equal(await toEngine({ method: 'PATCH', path: '/api/v1/pods' }, account), undefined);

@@ -1,4 +1,4 @@
-// From writes to requests, without a cluster: what stands in path, query and body, and which names are never sent.
+// From writes to requests, without a cluster: the path, query and body, and the names that are never sent.
 import t from 'tap';
 import type { Location, Resource, Write } from '../../../hooks/objects/cluster.ts';
 import { impersonationHeaders } from '../../../server/kubernetes/impersonation.ts';
@@ -26,7 +26,7 @@ const identity = { kind: 'engine' } as const;
 const precondition = { uid: 'u-1', resourceVersion: '7' };
 const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', labels: { a: 'b' } } };
 
-t.test('paths', async (t) => {
+t.test('a write has the path of its object', async (t) => {
   t.equal(objectPath(web), '/apis/apps/v1/namespaces/shop/deployments/web');
   t.equal(objectPath(web, 'status'), '/apis/apps/v1/namespaces/shop/deployments/web/status');
   t.equal(objectPath({ resource: configMaps, namespace: 'shop', name: 'a.b' }), '/api/v1/namespaces/shop/configmaps/a.b');
@@ -42,7 +42,7 @@ t.test('paths', async (t) => {
 const impossible = ['', '.', '..', 'a/b', 'web/status', '../secrets/x', 'a%2Fb', '%', 'a\ud800'];
 
 for (const name of impossible)
-  t.test(`the name ${JSON.stringify(name)} is put into no path`, async (t) => {
+  t.test(`the port puts the name ${JSON.stringify(name)} into no path`, async (t) => {
     t.equal(objectPath({ ...web, name }), undefined);
     t.equal(objectPath({ ...web, namespace: name }), undefined);
     t.equal(groupVersionPath(`${name}/v1`), undefined);
@@ -56,7 +56,7 @@ t.test('odd names stay inside their segment', async (t) => {
   t.equal(groupVersionPath('a/b/c'), undefined);
 });
 
-t.test('every write says when it is over, and preconditions stand where the API server looks for them', async (t) => {
+t.test('every write has a timeout, and preconditions in the place that the API server reads', async (t) => {
   const options = { timeout: 10_000, dryRun: false };
   t.same(requestOfWrite({ verb: 'create', identity, location: web, object, fieldManager: 'm' }, options), {
     method: 'POST',
@@ -104,7 +104,7 @@ t.test('a write of the status goes to the subresource', async (t) => {
   t.match(requestOfWrite(write, { timeout: 10_000, dryRun: false }).path, /\/web\/status$/);
 });
 
-t.test('a dry run says so where it is heard: in the body of a delete, in the query of the others', async (t) => {
+t.test('a dry run is requested in the body of a delete, and in the query of other verbs', async (t) => {
   const options = { timeout: 1000, dryRun: true };
   const create = requestOfWrite({ verb: 'create', identity, location: web, object, fieldManager: 'm' }, options);
   t.match(create.query, { dryRun: 'All' });
@@ -118,7 +118,7 @@ t.test('the location names the object, whatever the content says', async (t) => 
   t.match(requestOfWrite(write, { timeout: 1000, dryRun: false }).body, { metadata: { name: 'web' } });
 });
 
-t.test('identities', async (t) => {
+t.test('a request impersonates its identity', async (t) => {
   t.same(impersonationHeaders({ kind: 'engine' }), {});
   t.same(impersonationHeaders({ kind: 'serviceAccount', namespace: 'shop', name: 'de.ployer' }), {
     'impersonate-user': 'system:serviceaccount:shop:de.ployer',
@@ -126,7 +126,7 @@ t.test('identities', async (t) => {
 });
 
 for (const odd of ['', 'a:b', 'a\r\nImpersonate-Group: system:masters', 'ä', 'A', 'a b', '-a', 'a'.repeat(254)])
-  t.test(`nobody is impersonated as ${JSON.stringify(odd.slice(0, 20))}`, async (t) => {
+  t.test(`the port impersonates no user named ${JSON.stringify(odd.slice(0, 20))}`, async (t) => {
     t.equal(impersonationHeaders({ kind: 'serviceAccount', namespace: 'shop', name: odd }), undefined);
     t.equal(impersonationHeaders({ kind: 'serviceAccount', namespace: odd, name: 'a' }), undefined);
   });

@@ -15,7 +15,7 @@ const most = 64 * 1024 * 1024;
 const keys = ring('k1', 'k1');
 const sealer = createSealer(() => keys);
 
-t.test('any text comes back, in its context', async (t) => {
+t.test('the sealer opens any text in its context', async (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
       t.equal(sealer.open(sealer.seal(text, context), context, most), text);
@@ -24,18 +24,18 @@ t.test('any text comes back, in its context', async (t) => {
   );
 });
 
-t.test('sealed text shows nothing of what it holds, and no two are alike', async (t) => {
+t.test('sealed text shows nothing of its contents, and no two are alike', async (t) => {
   const sealed = sealer.seal('hunter2', 'c');
   t.match(sealed, /^1\.k1\.[\w-]+$/);
   t.notMatch(Buffer.from(sealed.split('.')[2] ?? '', 'base64url').toString('latin1'), 'hunter2');
   t.not(sealer.seal('hunter2', 'c'), sealed);
 });
 
-t.test('another context does not open it', async (t) => {
+t.test('the sealer does not open a text in another context', async (t) => {
   t.equal(sealer.open(sealer.seal('text', 'uid/0/Secret shop/a'), 'uid/1/Secret shop/a', most), undefined);
 });
 
-t.test('no character can be changed, added or dropped', async (t) => {
+t.test('the sealer detects a changed, added or missing character', async (t) => {
   const sealed = sealer.seal('text', 'c');
   for (let index = 0; index < sealed.length; index += 1) {
     const other = sealed[index] === 'A' ? 'B' : 'A';
@@ -60,12 +60,12 @@ t.test('rotation: every key of the ring opens, the current one seals', async (t)
   t.equal(rotated.open(after.replace('.new.', '.old.'), 'c', most), undefined);
 });
 
-t.test('another ring does not open it, even under the same id', async (t) => {
+t.test('another ring does not open it, even with an equal id', async (t) => {
   const stranger = createSealer(() => ring('k1', 'k1'));
   t.equal(stranger.open(sealer.seal('text', 'c'), 'c', most), undefined);
 });
 
-t.test('compression', async (t) => {
+t.test('the sealer compresses texts', async (t) => {
   const text = JSON.stringify(Array.from({ length: 1000 }, (_, index) => ({ name: `item-${index}`, value: 'ä'.repeat(20) })));
   const compressed = sealer.compress(text);
   t.ok(compressed.length < text.length / 5);
@@ -75,11 +75,11 @@ t.test('compression', async (t) => {
     t.equal(sealer.expand(broken, most), undefined);
 });
 
-t.test('a text that would fill the memory is not expanded', async (t) => {
+t.test('the sealer does not expand a text that would fill the memory', async (t) => {
   t.equal(sealer.expand(sealer.compress('\0'.repeat(65 * 1024 * 1024)), most), undefined);
 });
 
-t.test('nothing is expanded beyond what is asked for, sealed or not', async (t) => {
+t.test('the sealer expands no text beyond the requested size, sealed or not', async (t) => {
   const text = 'x'.repeat(1_000);
   for (const [size, expected] of [
     [1_000, text],
@@ -92,14 +92,14 @@ t.test('nothing is expanded beyond what is asked for, sealed or not', async (t) 
   }
 });
 
-t.test('a tag is that of one text in one context, by a key of the ring', async (t) => {
+t.test('a tag is valid for one text in one context, by a key of the ring', async (t) => {
   const tag = sealer.tag('text', 'c');
   t.match(tag, /^1\.k1\.[\w-]{43}$/);
   t.ok(sealer.isTagged('text', tag, 'c'));
   t.notOk(sealer.isTagged('text', tag, 'd'), 'another context');
   t.notOk(sealer.isTagged('text ', tag, 'c'), 'another text');
   t.notOk(sealer.isTagged('', tag, 'c\ntext'), 'where the text begins cannot be moved');
-  t.notOk(createSealer(() => ring('k1', 'k1')).isTagged('text', tag, 'c'), 'another key of the same id');
+  t.notOk(createSealer(() => ring('k1', 'k1')).isTagged('text', tag, 'c'), 'another key with this id');
   t.notOk(sealer.isTagged('text', sealer.seal('text', 'c'), 'c'), 'sealed text is no tag');
   for (let index = 0; index < tag.length; index += 1) {
     const other = tag[index] === 'A' ? 'B' : 'A';
@@ -110,7 +110,7 @@ t.test('a tag is that of one text in one context, by a key of the ring', async (
     t.notOk(sealer.isTagged('text', tampered, 'c'), tampered);
 });
 
-t.test('rotation: tags of every key of the ring count, names of all are told, that of the current one first', async (t) => {
+t.test('rotation: tags of every key are valid, and the ring lists all names, the current one first', async (t) => {
   let current = ring('old', 'old');
   const rotated = createSealer(() => current);
   const [tag, [name]] = [rotated.tag('text', 'c'), rotated.derive('owner')];

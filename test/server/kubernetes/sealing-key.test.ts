@@ -17,7 +17,7 @@ async function keyRingIn(namespace: string) {
   return answer.keyRing;
 }
 
-t.test('made once, however many start at once', async (t) => {
+t.test('processes that start at once create one key', async (t) => {
   const namespace = await freeNamespace(client, 'keys', t);
   const rings = await Promise.all(Array.from({ length: 8 }, () => keyRingIn(namespace)));
   const [first] = rings;
@@ -29,7 +29,7 @@ t.test('made once, however many start at once', async (t) => {
   t.match(await readSealingKeys(cluster, namespace), { kind: 'ok', keyRing: { current: first.current } });
 });
 
-t.test('a key that is added opens at once and seals once it is the current one', async (t) => {
+t.test('an added key opens at once, and seals after it becomes the current one', async (t) => {
   const namespace = await freeNamespace(client, 'keys', t);
   const before = await keyRingIn(namespace);
   const path = `/api/v1/namespaces/${namespace}/secrets/${sealingKeyName}`;
@@ -41,13 +41,13 @@ t.test('a key that is added opens at once and seals once it is the current one',
   t.same([changed.current, changed.keys.size], ['added', 2]);
 });
 
-t.test('reading makes none', async (t) => {
+t.test('reading creates no key', async (t) => {
   const namespace = await freeNamespace(client, 'keys', t);
   t.match(failureOf(await readSealingKeys(cluster, namespace)), { kind: 'absent' });
   t.match((await client.get(`/api/v1/namespaces/${namespace}/secrets/${sealingKeyName}`)).code, 404);
 });
 
-t.test('without the namespace there is no key', async (t) => {
+t.test('the hook has no key without its namespace', async (t) => {
   t.match(failureOf(await ensureSealingKeys(cluster, 'there-is-no-such-namespace')), { kind: 'absent' });
 });
 
@@ -61,7 +61,7 @@ const tampered: readonly (readonly [because: string, data: Readonly<Record<strin
 ];
 
 for (const [because, data] of tampered)
-  t.test(`refused and left alone: ${because}`, async (t) => {
+  t.test(`the hook refuses the key and leaves it: ${because}`, async (t) => {
     const namespace = await freeNamespace(client, 'keys', t);
     await keyRingIn(namespace);
     const path = `/api/v1/namespaces/${namespace}/secrets/${sealingKeyName}`;

@@ -72,7 +72,7 @@ t.test('while it is not ready, a refusal is transient, and proves that nothing w
   t.equal((await plain.get(write.location, engine)).kind, 'failed');
 });
 
-t.test('one that became ready meanwhile gets the same request once more, with what is left of its lifetime', async (t) => {
+t.test('an API server that became ready gets the request again, with its remaining lifetime', async (t) => {
   const moment: Moment = { refusals: 1, isStarting: false, sent: [] };
   t.equal((await opened(moment).send(write)).kind, 'ok');
   const [first, ready, again] = moment.sent.filter(({ path }) => path === '/readyz' || path?.includes('configmaps'));
@@ -80,7 +80,7 @@ t.test('one that became ready meanwhile gets the same request once more, with wh
   t.ok((again?.lifetime ?? 0) < (first?.lifetime ?? 0), `${again?.lifetime} ms of ${first?.lifetime} ms`);
 });
 
-t.test('a review that denies is put again too', async (t) => {
+t.test('the port repeats a review that denies too', async (t) => {
   const question = { verb: 'get', group: '', resource: 'configmaps', namespace };
   const cluster = opened({ refusals: 1, isStarting: false, sent: [] });
   t.same(await cluster.allowed(question, engine), { kind: 'ok', allowed: true });
@@ -88,7 +88,7 @@ t.test('a review that denies is put again too', async (t) => {
 
 const refused = { kind: 'refused', code: 403, reason: 'Forbidden', definitive: true } as const;
 
-t.test('what a ready API server refuses is refused; for a while each refusal is one request', async (t) => {
+t.test('a refusal of a ready API server counts; for a while each refusal costs one request', async (t) => {
   const moment: Moment = { refusals: 100, isStarting: false, sent: [] };
   const cluster = opened(moment);
   const get = async () => failureOf(await cluster.get(location, engine));
@@ -115,7 +115,7 @@ function behind(readiness: Failed, meddle: () => Promise<unknown> = async () => 
   return cluster;
 }
 
-t.test('where nothing is known of its readiness, a refusal counts', async (t) => {
+t.test('a refusal counts if the readiness is unknown', async (t) => {
   const headers = { 'content-type': 'text/html' };
   for (const code of [200, 302, 401, 404]) {
     const page = failed(failureOfAnswer({ code, headers, body: undefined }));
@@ -123,7 +123,7 @@ t.test('where nothing is known of its readiness, a refusal counts', async (t) =>
   }
 });
 
-t.test('what takes more than half of its lifetime to be refused is not cut off by a second try', async (t) => {
+t.test('the port does not retry a refusal that took more than half of the lifetime', async (t) => {
   const ready = failed(failureOfAnswer({ code: 200, headers: {}, body: undefined }));
   let tries = 0;
   const cluster = behind(ready, async () => {

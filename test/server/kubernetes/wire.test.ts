@@ -1,4 +1,4 @@
-// Trouble on the way to the real API server: nobody there, answers cut, pages of proxies, no turn.
+// Network trouble before the real API server: no listener, cut answers, pages of proxies, no turn.
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import t from 'tap';
@@ -31,7 +31,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A way to the API server that does to the connection what it is told. */
+/** A proxy to the API server that disturbs the connection as the test says. */
 function detour(meddle: (inbound: Socket, outbound: Socket) => void): Promise<number> {
   const { hostname, port } = new URL(client.url);
   return listening(
@@ -46,7 +46,7 @@ function detour(meddle: (inbound: Socket, outbound: Socket) => void): Promise<nu
   );
 }
 
-t.test('one request after the other takes the same connection, whatever it is', async (t) => {
+t.test('requests in sequence share one connection, whatever they are', async (t) => {
   let connections = 0;
   const port = await detour((inbound, outbound) => {
     connections += 1;
@@ -65,7 +65,7 @@ t.test('one request after the other takes the same connection, whatever it is', 
   t.equal(connections, before, 'no new connection');
 });
 
-t.test('nobody there', async (t) => {
+t.test('the port reports an address without a listener', async (t) => {
   const closed = clusterVia(await freePort());
   t.match(failureOf(await closed.get(location, engine)), { ...unproven, code: 0, reason: 'ConnectionFailed' });
 });
@@ -101,7 +101,7 @@ t.test('an answer cut short proves nothing, though the write was done', async (t
   t.equal((await cluster.get({ ...location, name: 'cut' }, engine)).kind, 'ok');
 });
 
-t.test('an answer that does not come is given up', async (t) => {
+t.test('the port gives up waiting for a missing answer', async (t) => {
   const port = await detour((inbound, outbound) => {
     inbound.pipe(outbound);
     let quiet = false;
@@ -115,7 +115,7 @@ t.test('an answer that does not come is given up', async (t) => {
   t.match(failureOf(await clusterVia(port, { requestTimeout: 2_000 }).send(write)), { ...unproven, code: 0, reason: 'Timeout' });
 });
 
-t.test('what waited too long for its turn is not sent, and that is certain', async (t) => {
+t.test('the port never sends a request that waited too long for its turn', async (t) => {
   let connections = 0;
   const port = await detour(() => {
     connections += 1;
@@ -127,7 +127,7 @@ t.test('what waited too long for its turn is not sent, and that is certain', asy
   t.equal(connections, 1);
 });
 
-t.test('turns are given in order, and a turn that is over is given on', async (t) => {
+t.test('the port gives turns in order, and passes an expired turn on', async (t) => {
   const slots = createSlots(2);
   const order: number[] = [];
   const releases = await Promise.all([slots.take(), slots.take()]);
@@ -143,7 +143,7 @@ t.test('turns are given in order, and a turn that is over is given on', async (t
   await Promise.all([slots.take(), slots.take()]);
 });
 
-t.test('an answer that is too large is not taken in', async (t) => {
+t.test('the port does not read an answer that is too large', async (t) => {
   const { port } = new URL(client.url);
   const answer = await clusterVia(Number(port), { longestAnswer: 100 }).get(location, engine);
   t.match(failureOf(answer), { ...unproven, reason: 'AnswerTooLarge' });
@@ -182,7 +182,7 @@ for (const [because, listener, expected] of pages)
     await behind.close();
   });
 
-t.test('an object that is larger than any that etcd stores is named so', async (t) => {
+t.test('the message names an object that is larger than etcd can store', async (t) => {
   const server = createHttpServer((_, res) => res.end(`{"data":"${'x'.repeat(17 * 1024 * 1024)}"}`));
   const kubeconfig = kubeconfigWith(t, {
     server: `http://127.0.0.1:${await listening(server)}`,
@@ -193,7 +193,7 @@ t.test('an object that is larger than any that etcd stores is named so', async (
   await behind.close();
 });
 
-t.test('an address with a path, as gateways have it', async (t) => {
+t.test('the port accepts an address with a path, as gateways have it', async (t) => {
   const seen: string[] = [];
   const server = createHttpServer((request, res) => {
     seen.push(request.url ?? '');

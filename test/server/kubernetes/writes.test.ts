@@ -53,7 +53,7 @@ t.test('update: a vanished object is not created again', async (t) => {
   t.equal((await cluster.get(location, engine)).kind, 'failed');
 });
 
-t.test('a write that is late when its head is sent is not completed, and has no effect', async (t) => {
+t.test('the port does not complete a write that is late when its head is sent', async (t) => {
   const stored = await create(cluster, configMap('late'), namespace);
   const fresh = configMap('too-late');
   const location = await locationOf(cluster, stored, namespace);
@@ -118,7 +118,7 @@ t.test('delete: the precondition is heard, and a dry run of it too', async (t) =
   t.match(failureOf(await cluster.send(deletion())), { kind: 'absent', code: 404, reason: 'NotFound', definitive: true });
 });
 
-t.test('a dry run answers what would be, and nothing is', async (t) => {
+t.test('a dry run returns the result without a write', async (t) => {
   const object = configMap('tried');
   const location = await locationOf(cluster, object, namespace);
   const tried = objectOf(await cluster.dryRun({ verb: 'create', identity: engine, location, object, fieldManager }));
@@ -194,7 +194,7 @@ async function definitionOf(plural: string): Promise<string> {
   return textAt(definition, 'metadata', 'name') ?? '';
 }
 
-t.test('content that does not fit its kind is refused for good, whichever way it is sent', async (t) => {
+t.test('the API server finally refuses content that does not fit its kind, for each verb', async (t) => {
   const service = (spec: JsonObject): JsonObject => ({
     apiVersion: 'v1',
     kind: 'Service',
@@ -221,7 +221,7 @@ t.test('content that does not fit its kind is refused for good, whichever way it
   t.same(objectOf(await cluster.get(location, engine)), stored);
 });
 
-t.test('a write that no object can receive is not sent', async (t) => {
+t.test('the port does not send a write to an impossible name', async (t) => {
   const stored = await create(cluster, configMap('kept'), namespace);
   const location = { ...(await locationOf(cluster, stored, namespace)), name: '../configmaps/kept' };
   const answer = await cluster.send({ verb: 'delete', identity: engine, location, precondition: versionOf(stored) });

@@ -26,7 +26,7 @@ async function parsed(manifests: OpenManifests, text: string): Promise<string> {
   return read.kind === 'object' ? JSON.stringify(read.object) : read.why;
 }
 
-t.test('JSON and YAML become the same object', async (t) => {
+t.test('JSON and YAML become equal objects', async (t) => {
   const manifests = open(t);
   const cases: readonly (readonly [string, string])[] = [
     ['{"a":9007199254740993,"b":[1.5,null,true]}', '{"a":9007199254740993,"b":[1.5,null,true]}'],
@@ -54,7 +54,7 @@ t.test('JSON and YAML become the same object', async (t) => {
   t.equal(({} as Record<string, unknown>).x, undefined);
 });
 
-t.test('what is refused, without repeating any of it', async (t) => {
+t.test('the parser refuses invalid text without repeating it', async (t) => {
   const manifests = open(t);
   const cases: readonly (readonly [string, RegExp])[] = [
     ['', /^holds no object$/],
@@ -80,7 +80,7 @@ t.test('what is refused, without repeating any of it', async (t) => {
   t.same(await manifests.parse(Buffer.from([0x61, 0xff]), requester, patience), { kind: 'unreadable', why: 'is not UTF-8' });
 });
 
-t.test('gzip is unpacked, within bounds', async (t) => {
+t.test('the parser unpacks gzip within bounds', async (t) => {
   const { unpack } = open(t);
   const bytes = Buffer.from('a: 1');
   const broken = { kind: 'unreadable', why: 'is not gzip, or is cut' };
@@ -114,7 +114,7 @@ t.test('bombs take bounded memory, and a thread of their own', async (t) => {
   t.equal(await parsed(manifests, 'a: 1'), '{"a":1}', 'the next one is read');
 });
 
-t.test('what takes too long is ended, and the next one is read', async (t) => {
+t.test('the parser ends a slow text, and reads the next one', async (t) => {
   const manifests = open(t, { limit: 100, idle: 60_000 });
   await parsed(manifests, 'a: 1');
   const [slow, next] = await Promise.all([parsed(manifests, `a: |\n${filled(' \r')}`), parsed(manifests, 'a: 2')]);

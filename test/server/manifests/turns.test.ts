@@ -18,7 +18,7 @@ t.test('no call waits for a long YAML of another namespace; JSON waits for none'
   await long;
 });
 
-t.test('texts that were read are known to their Transaction, and give way when nobody has used them lately', (t) => {
+t.test('the cache knows parsed texts of a Transaction, and drops those that were not used lately', (t) => {
   let now = 0;
   const texts = rememberTexts(10, () => now);
   texts.keep(requester('shop'), 'a', read('123456'));

@@ -29,7 +29,7 @@ function callsBy(hook: Hook): (namespace: string) => Promise<number> {
   };
 }
 
-t.test('bytes are those that the API server answered in the calls of a namespace', async (t) => {
+t.test('the hook counts the bytes that the API server answered in the calls of a namespace', async (t) => {
   const namespace = await freeNamespace(client, 'costs', t);
   await create(cluster, configMap('large', { text: 'ü'.repeat(50_000) }), namespace);
   const path = `/api/v1/namespaces/${namespace}/configmaps/large`;
@@ -50,7 +50,7 @@ t.test('bytes are those that the API server answered in the calls of a namespace
   t.same(await figures('janus_namespace_read_bytes_total'), { Other: 0, shop: 2 * size, 'team-a': size });
 });
 
-t.test('a call that fails counts, too; after 20 namespaces all others are one', async (t) => {
+t.test('a failed call counts too; after 20 namespaces all others share one label', async (t) => {
   const call = callsBy(async ({ namespace }) => {
     if (namespace === 'broken') throw new Error('a fault');
     return rest;

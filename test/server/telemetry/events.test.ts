@@ -57,7 +57,7 @@ t.test('an Event exists once, however often and by however many replicas it is r
   t.equal((await eventsAbout('again')).length, 2);
 });
 
-t.test('within a second the Events are listed in the order in which things happened', async (t) => {
+t.test('Events within one second are listed in the order in which they happened', async (t) => {
   const recorder = createEventRecorder(cluster.transport);
   const positions = [
     [100, 0],

@@ -43,7 +43,7 @@ const since = (milliseconds: number): JsonObject => ({
 /** As if that were the list of Transactions. */
 const waitingAre = (...uids: string[]) => Promise.resolve({ waiting: new Set(uids) });
 
-t.test('Transactions of the served namespaces, by phase; one that nobody has looked at is Pending', async (t) => {
+t.test('the inventory counts Transactions of the served namespaces by phase; one without a status is Pending', async (t) => {
   await transaction(namespace, 'new');
   await transaction(namespace, 'old', { phase: 'Committing', conditions: [since(600_000)] });
   await transaction(elsewhere, 'young', { phase: 'Committing', conditions: [since(60_000)] });
@@ -62,7 +62,7 @@ t.test('Transactions of the served namespaces, by phase; one that nobody has loo
   t.same(Object.fromEntries(found?.unrestored ?? []), { RollbackConflict: 1, Other: 1 });
 });
 
-t.test('one that waits for a gate within its timeout is active, and not old', async (t) => {
+t.test('a Transaction that waits for a gate within its timeout is active, and not old', async (t) => {
   const hours = 3_600_000;
   const waits = async (name: string, left: number): Promise<string> =>
     transaction(namespace, name, { phase: 'Committing', conditions: [since(5 * hours)], waitingUntil: timeIn(left) });
@@ -77,7 +77,7 @@ t.test('one that waits for a gate within its timeout is active, and not old', as
   t.same([...(later?.waiting ?? [])], [uid], 'once its time is over it counts');
 });
 
-t.test("locks, page by page, and nobody else's Leases", async (t) => {
+t.test('the inventory counts locks page by page, and ignores other Leases', async (t) => {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
   const labels = { 'tx.janus.io/transaction-uid': 'one' };
   const suffix = (): string => randomBytes(6).toString('hex');
@@ -94,11 +94,11 @@ t.test("locks, page by page, and nobody else's Leases", async (t) => {
   t.equal((await inventory.locks(waitingAre()))?.count, 4);
   const holders = waitingAre('its-uid', '');
   t.same(await inventory.locks(holders), { count: 4, oldest: 0 }, 'locks of those that wait for a gate are held, and not old');
-  t.ok(((await inventory.locks(waitingAre('its-uid')))?.oldest ?? 0) >= 1, 'those of others are');
+  t.ok(((await inventory.locks(waitingAre('its-uid')))?.oldest ?? 0) >= 1, 'the locks of other Transactions count');
   t.equal(await inventory.locks(Promise.resolve(undefined)), undefined, 'whose they are must be known');
 });
 
-t.test('the version of a Transaction, as long as it is that one', async (t) => {
+t.test('the inventory returns the version of a Transaction while its uid matches', async (t) => {
   const { items } = await client.list(`/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions`);
   const uidOf = (name: string): string => {
     const found = items.map(({ metadata }) => metadata as { readonly name: string; readonly uid: string });
@@ -110,7 +110,7 @@ t.test('the version of a Transaction, as long as it is that one', async (t) => {
   t.equal(await inventory.version({ namespace, name: 'none', uid: 'none' }), 'gone');
 });
 
-t.test('where the API server refuses nothing is found, not zero', async (t) => {
+t.test('the inventory reports no value, not zero, if the API server refuses', async (t) => {
   const refused = createInventory(
     {
       ...cluster.transport,
@@ -123,7 +123,7 @@ t.test('where the API server refuses nothing is found, not zero', async (t) => {
   t.equal(await refused.version({ namespace, name: 'old', uid: '' }), undefined);
 });
 
-t.test('a page has a continuation where there is more', async (t) => {
+t.test('a page has a continuation if more pages exist', async (t) => {
   const resource = {
     group: '',
     version: 'v1',
@@ -145,7 +145,7 @@ t.test('a page has a continuation where there is more', async (t) => {
   t.not(first.kind === 'ok' && first.rows[0]?.cell('Name'), second.kind === 'ok' && second.rows[0]?.cell('Name'));
 });
 
-t.test('ages as they are printed', async (t) => {
+t.test('the inventory formats ages', async (t) => {
   for (const [text, seconds] of [
     ['45s', 45],
     ['5m10s', 310],

@@ -56,14 +56,14 @@ t.test('a status counts when the next call finds it stored', async (t) => {
     t.ok(lines.includes(line), line);
 });
 
-t.test('a call that comes again, and an answer that was not stored, count once', async (t) => {
+t.test('a repeated call and an answer that was not stored count once', async (t) => {
   const metrics = createMetrics();
   for (let time = 0; time < 3; time += 1) metrics.record(report);
   metrics.record(next);
   t.equal(await figureOf(metrics, transition), '1');
 });
 
-t.test('an answer that another took the place of does not count', async (t) => {
+t.test('an answer that another answer replaced does not count', async (t) => {
   const metrics = createMetrics();
   metrics.record(report);
   metrics.record({ ...report, stored: { ...report.stored, fromPhase: 'Prepared', toPhase: 'RollingBack' } });
@@ -71,7 +71,7 @@ t.test('an answer that another took the place of does not count', async (t) => {
   t.equal(await figureOf(metrics, transition), '0');
 });
 
-t.test('a reply whose caller had gone does not count, whatever another replica replied then', async (t) => {
+t.test('a reply whose caller had disconnected does not count, whatever another replica replied', async (t) => {
   const metrics = createMetrics();
   metrics.record(report);
   metrics.replyLost(report.uid);
@@ -79,7 +79,7 @@ t.test('a reply whose caller had gone does not count, whatever another replica r
   t.equal(await figureOf(metrics, transition), '0');
 });
 
-t.test('what was done to locks counts at once', async (t) => {
+t.test('operations on locks count at once', async (t) => {
   const metrics = createMetrics();
   const results = ['success', 'conflict', 'error'] as const;
   metrics.record({ ...report, locks: results.map((result) => ({ operation: 'acquire' as const, result })) });
@@ -137,7 +137,7 @@ const gauges = [
   'janus_lock_oldest_seconds 31',
 ];
 
-t.test('what there is comes from the API server, asked once for scrapes that are close together', async (t) => {
+t.test('gauges come from the API server, with one request for scrapes that are close together', async (t) => {
   const { world, metrics } = scraped();
   const [lines = []] = await Promise.all([linesOf(metrics), linesOf(metrics)]);
   for (const line of gauges) t.ok(lines.includes(line), line);
@@ -159,7 +159,7 @@ t.test('gauges are absent while the API server does not answer, and errors are c
   for (const line of gauges) t.ok(again.includes(line), line);
 });
 
-t.test('what stays open, since another replica is called now, is looked up', async (t) => {
+t.test('the hook looks up Transactions that another replica has taken over', async (t) => {
   for (const [version, counted] of [
     [4, '1'],
     ['gone', '1'],

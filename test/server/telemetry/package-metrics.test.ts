@@ -17,11 +17,11 @@ const report: PackageReport = {
   writes: 0,
 };
 
-t.test('off: no series', async (t) => {
+t.test('off: the hook exports no series', async (t) => {
   t.same(seriesIn(await createMetrics().text()), []);
 });
 
-t.test('on: everything begins at 0, and calls are counted', async (t) => {
+t.test('on: every series begins at 0, and the hook counts calls', async (t) => {
   const metrics = createMetrics();
   const reply = { status: {}, resyncAfterSeconds: 0, finalized: false };
   const { server, lines } = testApp({
@@ -47,7 +47,7 @@ t.test('on: everything begins at 0, and calls are counted', async (t) => {
   t.ok(lines.some(({ msg, trouble }) => msg === 'package transaction' && trouble === 'no answer'));
 });
 
-t.test('labels come from closed lists, whatever a status says', async (t) => {
+t.test('labels have values from closed lists, for any status', async (t) => {
   const metrics = createMetrics();
   metrics.recordPackages({ ...report, ended: { kind: 'Failed', reason: 'VersionConflict' } });
   metrics.recordPackages({ ...report, ended: { kind: 'Failed', reason: 'made-up-by-somebody' } });
@@ -64,7 +64,7 @@ t.test('labels come from closed lists, whatever a status says', async (t) => {
   t.notOk(found.some((line) => line.includes('made-up')));
 });
 
-t.test('a try ends once, an install once', async (t) => {
+t.test('the metrics count each try once, and each install once', async (t) => {
   const status = (more: Partial<Status>): Status => ({
     phase: 'Waiting',
     version: 1,

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { report, request, testApp } from '../parts.ts';
 
-t.test('one line a step, one line a target write, constant messages', async (t) => {
+t.test('the log has one line for each step and each target write, with constant messages', async (t) => {
   const app = testApp({ report });
   await app.server.inject({ method: 'POST', url: '/sync', payload: request });
   t.equal(app.lines.length, 2);
