@@ -1,4 +1,4 @@
-// Who may import whom, what is pure, and what a file may be named and measure: by reading the sources. Each rule is tried on a
+// Who may import whom, which folders are pure, and the names and sizes of files: the test reads the sources. Each rule is tried on a
 // made-up source that it must refuse and on one that it must accept, so that it is known to be able to fail.
 import { readFileSync } from 'node:fs';
 import t from 'tap';

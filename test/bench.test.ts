@@ -27,7 +27,7 @@ t.test('npm run bench prints the figures of a row', async (t) => {
   t.match(rest.join('\n'), /^Through (the real Metacontroller|a double of Metacontroller).*\n\n +row +hook +items/m);
 });
 
-t.test('the hook that the engine is compared with makes the same requests', async (t) => {
+t.test('the reference hook and the engine make equal requests', async (t) => {
   const { stdout } = await run('--rows', 'tiny,requests-tiny');
   const [engine, compared] = stdout
     .split('\n')
@@ -43,11 +43,11 @@ t.test('the hook that the engine is compared with makes the same requests', asyn
   const reads = (line: typeof engine): number => line.readsPerItem * line.items;
   const ofCalls = 4 * Math.abs(engine.hookCalls - compared.hookCalls);
   const extra = reads(engine) - reads(compared);
-  const told = `reads: ${reads(engine)} in ${engine.hookCalls} calls, ${reads(compared)} in ${compared.hookCalls}`;
-  t.ok(extra >= -2 - ofCalls && extra <= 6 + ofCalls, told);
+  const compare = `reads: ${reads(engine)} in ${engine.hookCalls} calls, ${reads(compared)} in ${compared.hookCalls}`;
+  t.ok(extra >= -2 - ofCalls && extra <= 6 + ofCalls, compare);
 });
 
-t.test('rows in turns: each under its own name, and ratios of medians', async (t) => {
+t.test('the bench prints rows in turns under their own names, and ratios of medians', async (t) => {
   const rows = against(chosenRows(['warm-up', '3'])).filter(({ hook }) => hook !== 'bare' && hook !== 'requests');
   const names = inTurns(rows, 2).map(({ name }) => name);
   const [there, back] = [
@@ -72,11 +72,11 @@ t.test('rows in turns: each under its own name, and ratios of medians', async (t
   ]);
 });
 
-t.test('a row that is none is refused', async (t) => {
+t.test('the bench refuses an unknown row', async (t) => {
   await t.rejects(run('--rows', 'nine'), { code: 1, stderr: /expected rows out of tiny, .*; found nine/ });
 });
 
-t.test('a number of turns that is none is refused', async (t) => {
+t.test('the bench refuses an invalid number of turns', async (t) => {
   await t.rejects(run('--rows', '3', '--against', '.', '--turns', 'few'), {
     code: 1,
     stderr: /--turns: expected a number from 1 to 99, found few/,

@@ -171,13 +171,13 @@ t.test('it shows a Transaction that commits, one that is rolled back; with --kee
   tellsTheStory(t, running.output());
   t.ok(existsSync(kubeconfig));
   t.equal((await fetch(`${hookUrl}/readyz`)).status, 200);
-  await t.test('what the README says to type works there', (t) => typeTheReadme(t, kubeconfig));
+  await t.test('the commands of the README work in the demo', (t) => typeTheReadme(t, kubeconfig));
   running.process.kill('SIGINT');
   t.equal(await running.ended, 0, running.output());
   await nothingIsLeft(t, kubeconfig, hookUrl);
 });
 
-t.test('packages: installed, updated, stopped half way by a policy, and refused before a write', async (t) => {
+t.test('the demo installs and updates packages, and shows a rollback and a refusal', async (t) => {
   const running = start(t, [...demo, 'packages']);
   t.equal(await running.ended, 0, running.output());
   const claims = ['the provider and its family are installed, and the Lock holds their digests', 'the Bucket is the same object'];
@@ -187,7 +187,7 @@ t.test('packages: installed, updated, stopped half way by a policy, and refused 
   t.notMatch(running.output(), 'FAILED');
 });
 
-t.test('Ctrl-C in the middle leaves nothing', async (t) => {
+t.test('the demo leaves nothing after Ctrl-C in the middle', async (t) => {
   const running = start(t, demo);
   const interrupt = (): void => void running.process.kill('SIGINT');
   const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine, interrupt)]);
@@ -196,7 +196,7 @@ t.test('Ctrl-C in the middle leaves nothing', async (t) => {
   await nothingIsLeft(t, kubeconfig, hookUrl);
 });
 
-t.test('what it does not know it refuses', async (t) => {
+t.test('the demo refuses unknown options', async (t) => {
   const running = start(t, ['npm', 'run', '--silent', 'demo', '--', '--kep']);
   t.equal(await running.ended, 2);
   t.match(running.output(), 'expected --keep, --kubeconfig FILE and --yes, or packages alone, or nothing, found --kep');

@@ -1,4 +1,4 @@
-// What is exported is needed by another file: an export is a promise, and what nobody uses is promised to nobody.
+// Another file needs each export: an export is a promise, and an unused export promises nothing.
 import t from 'tap';
 import { unusedExports } from './support/exports.ts';
 import { readSources, type Source } from './support/sources.ts';
@@ -7,7 +7,7 @@ const exporting = (text: string): Source => ({ path: 'server/a.ts', text });
 const importing = (text: string): Source => ({ path: 'server/kubernetes/b.ts', text });
 
 for (const [reason, a, b, unused] of [
-  ['nobody imports it', 'export function used() {}', 'const used = 1;', ['used']],
+  ['no file imports it', 'export function used() {}', 'const used = 1;', ['used']],
   ['it is imported', 'export function used() {}', "import { used } from '../a.ts';", []],
   ['as a type', 'export interface Used {}', "import { type Used } from '../a.ts';", []],
   ['among types', 'export type Used = 1;', "import type { One, Used } from '../a.ts';", []],

@@ -1,6 +1,6 @@
 // docs/reasons.md names every reason that the code can give, and none that it cannot.
 //
-// A reason is a CamelCase text in the sources. Those that are none (kinds of objects, types of changes, values of the API) are
+// A reason is a CamelCase text in the sources. Other such texts (kinds of objects, types of changes, values of the API) are
 // listed here; so no new one comes in without a decision.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
@@ -22,7 +22,7 @@ const foreign = 'TimeoutError FieldManagerConflict HorizontalPodAutoscaler Flux 
 const noReasons = new Set([kinds, values, states, verdicts, places, foreign].flatMap((words) => words.split(' ')));
 
 /**
- * Where failures get their names: the engine (packages have theirs in docs/packages.md; rules of gates repeat those of conditions), and what it is told about the API server.
+ * Where failures get their names: the engine (packages have theirs in docs/packages.md; rules of gates repeat those of conditions), and what the API server reports.
  */
 const sources = [
   ...readSources('hooks').filter(({ path }) => !/^hooks\/(packages|transactions\/gates)\//.test(path)),
@@ -53,7 +53,7 @@ t.test('docs/reasons.md', async (t) => {
 
   await t.test('has every reason of the code', async (t) => {
     const missing = [...words].filter(([word]) => !noReasons.has(word) && !documented.includes(word));
-    t.same(missing, [], 'a new reason is to be told, a word that is none to be listed in this test');
+    t.same(missing, [], 'a new reason needs a document entry, and a word that is no reason needs an entry in this test');
   });
 
   await t.test('has no reason that the code does not give', async (t) => {

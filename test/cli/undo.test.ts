@@ -346,34 +346,30 @@ const hasScript = /util-linux/.test(
   spawnSync('script', ['--version'], { encoding: 'utf8', env: { PATH: shellPath } }).stdout ?? '',
 );
 
-t.test(
-  'the program shows the plan before its question, and sends the digest with the request',
-  hasScript ? {} : { skip: true },
-  async (t) => {
-    await committed('shown', ['a', 'b', 'c']);
-    const typed = async (answer: JsonObject, reply?: string) => {
-      const line = ['janus', 'undo', 'shown', ...where].map((word) => `'${word}'`).join(' ');
-      const use = { node: 'script', bare: true, typing: true, env: { PATH: shellPath, TERM: 'xterm' } } as const;
-      const running = cli.start(['-qec', line, '/dev/null'], use);
-      await answers('shown', planUndo, answer);
-      if (reply !== undefined) {
-        await waitFor(() => running.out().includes('[y/N]'), 'the question');
-        running.process.stdin?.write(`${reply}\r`);
-      }
-      return running.finished;
-    };
-    const refused = await typed(bad);
-    t.match(refused, { code: 3, out: /! ConfigMap b/ });
-    t.notMatch(refused.out, /\[y\/N\]/);
-    t.match(await typed(good, 'n'), {
-      code: 1,
-      out: /Plan of the undo of [\s\S]*Undo shown: deletes 1 object, changes 1 back, recreates 1\. Continue\? \[y\/N\][\s\S]*Nothing was changed\./,
-    });
-    t.equal((await annotationsOf('shown'))[request], undefined);
-    t.match(await typed(good, 'y'), { code: 0, out: /shown undo requested/ });
-    t.match(await annotationsOf('shown'), { [request]: /./, 'tx.janus.io/undo-digest': digest });
-  },
-);
+t.test('the program shows the plan before its question, and sends its digest', hasScript ? {} : { skip: true }, async (t) => {
+  await committed('shown', ['a', 'b', 'c']);
+  const typed = async (answer: JsonObject, reply?: string) => {
+    const line = ['janus', 'undo', 'shown', ...where].map((word) => `'${word}'`).join(' ');
+    const use = { node: 'script', bare: true, typing: true, env: { PATH: shellPath, TERM: 'xterm' } } as const;
+    const running = cli.start(['-qec', line, '/dev/null'], use);
+    await answers('shown', planUndo, answer);
+    if (reply !== undefined) {
+      await waitFor(() => running.out().includes('[y/N]'), 'the question');
+      running.process.stdin?.write(`${reply}\r`);
+    }
+    return running.finished;
+  };
+  const refused = await typed(bad);
+  t.match(refused, { code: 3, out: /! ConfigMap b/ });
+  t.notMatch(refused.out, /\[y\/N\]/);
+  t.match(await typed(good, 'n'), {
+    code: 1,
+    out: /Plan of the undo of [\s\S]*Undo shown: deletes 1 object, changes 1 back, recreates 1\. Continue\? \[y\/N\][\s\S]*Nothing was changed\./,
+  });
+  t.equal((await annotationsOf('shown'))[request], undefined);
+  t.match(await typed(good, 'y'), { code: 0, out: /shown undo requested/ });
+  t.match(await annotationsOf('shown'), { [request]: /./, 'tx.janus.io/undo-digest': digest });
+});
 
 t.test('the engine itself undoes the chain', async (t) => {
   const live = await startStage(t);

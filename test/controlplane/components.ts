@@ -1,5 +1,5 @@
 // The three components and their flags. Relative paths are within the control plane's directory, their working directory;
-// each names that directory once in full, so that a list of processes tells whose they are.
+// each names that directory once in full, so that a list of processes shows whose they are.
 
 export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
 export type Component = (typeof components)[number];
@@ -7,7 +7,7 @@ export type Component = (typeof components)[number];
 /** The path of each program. */
 export type Binaries = Readonly<Record<Component, string>>;
 
-/** Sockets in the private directory in place of ports: nothing to collide with, and nobody else can read etcd. */
+/** Sockets in the private directory in place of ports: no port can collide, and no other user can read etcd. */
 const etcdSocket = 'unix://etcd.sock:0';
 const peerSocket = 'unix://etcd-peer.sock:0';
 

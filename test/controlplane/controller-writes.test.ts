@@ -24,7 +24,7 @@ const notShown: Readonly<Record<string, string>> = {
   'kube-scheduler': 'there is no scheduler, as there are no nodes that run Pods',
   'cloud-controller-manager': 'there is no cloud',
   'kube-controller-manager /Secret metadata.labels.kubernetes.io/legacy-token-invalid-since':
-    'the token of a ServiceAccount that nobody used for a year',
+    'the token of a ServiceAccount that was unused for a year',
   'kube-controller-manager apps/ReplicaSet metadata.annotations.deployment.kubernetes.io/revision-history':
     'a Deployment that goes back to an earlier revision',
   'kube-controller-manager /Endpoints metadata.annotations.endpoints.kubernetes.io/over-capacity': 'more than 1000 addresses',
@@ -156,7 +156,7 @@ for (const row of controllerWrites)
       t.match(row.source, /^https:\/\/github\.com\/kubernetes\/kubernetes\/blob\/v[\d.]+\/.*\.go#L\d+$/);
     });
 
-t.test('they write nothing else that counts', async (t) => {
+t.test('the controllers write no other relevant field', async (t) => {
   const uncounted = [['status'], ['metadata', 'finalizers'], ['metadata', 'ownerReferences']].map((names) => names.map(field));
   const names = new Set(controllerWrites.map(({ manager }) => manager));
   for (const object of await read())
@@ -168,7 +168,7 @@ t.test('they write nothing else that counts', async (t) => {
     }
 });
 
-t.test('the binding of a Pod makes nobody own its node', async (t) => {
+t.test('the binding of a Pod records no owner of its node', async (t) => {
   const found = must(await client.get(path('pods/alone')));
   t.equal(at(found, 'spec', 'nodeName'), namespace);
   t.notMatch(JSON.stringify(at(found, 'metadata', 'managedFields')), /nodeName/);

@@ -1,4 +1,4 @@
-// Keys, tokens and kubeconfigs of one control plane: made anew for each, readable by this user only, gone with its directory.
+// Keys, tokens and kubeconfigs of one control plane: new for each, readable by this user only, gone with its directory.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export function writeCredentials(directory: string): Tokens {
   const tokens = { admin: randomBytes(24).toString('base64url'), controllerManager: randomBytes(24).toString('base64url') };
   const lines = [
     `${tokens.admin},admin,admin,"system:masters"`,
-    // A user of its own, so that audit and field managers tell the controllers from the tests.
+    // A user of its own, so that audit and field managers distinguish the controllers from the tests.
     `${tokens.controllerManager},system:kube-controller-manager,system:kube-controller-manager,"system:masters"`,
   ];
   writePrivate(join(directory, 'tokens.csv'), `${lines.join('\n')}\n`);

@@ -1,5 +1,5 @@
 // Tests write where they are pointed at. So KUBECONFIG alone never points them anywhere, and whoever asks for an existing
-// cluster is told which one it is.
+// cluster sees which one it is.
 import t from 'tap';
 import { testKubeconfig } from '../support/client.ts';
 import { asksForExistingCluster, openCluster } from './existing.ts';
@@ -23,10 +23,10 @@ for (const KUBECONFIG of [undefined, '', '/nonexistent', '/one:/two']) {
 }
 
 t.test('an existing cluster is named, and never stopped', async (t) => {
-  const told: string[] = [];
-  const options = { report: (line: string) => void told.push(line) };
+  const reported: string[] = [];
+  const options = { report: (line: string) => void reported.push(line) };
   const cluster = await openCluster(['--use-existing-cluster'], options, { KUBECONFIG: testKubeconfig() });
-  t.match(told, [/USING THE EXISTING CLUSTER https:\S+ \(context "\S+" of \/.*\), as asked for/]);
+  t.match(reported, [/USING THE EXISTING CLUSTER https:\S+ \(context "\S+" of \/.*\), as asked for/]);
   await cluster.stop();
   await t.rejects(cluster.restart('kube-apiserver'), /not ours/);
 });

@@ -1,6 +1,6 @@
 // A process of its own that owns a control plane: its directory and its components, which are children of this process.
 // It ends, taking all of them along, when the channel to its parent closes: that happens however the parent ends, also by
-// SIGKILL. It stands in a process group of its own, so a Ctrl-C in the terminal does not reach the components first.
+// SIGKILL. It is in a process group of its own, so a Ctrl-C in the terminal does not reach the components first.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const directory = mkdtempSync(join(tmpdir(), 'janus-controlplane-'));
 const children = new Map<string, ChildProcess>();
 let ending = false;
 
-function tell(message: FromKeeper): void {
+function notify(message: FromKeeper): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
 
@@ -31,7 +31,7 @@ function start(component: string, command: string, args: readonly string[]): voi
 
 function ended(component: string, how: string): void {
   children.delete(component);
-  tell({ kind: 'ended', component, how });
+  notify({ kind: 'ended', component, how });
   if (ending) endWhenAlone();
 }
 
@@ -56,4 +56,4 @@ process.on('message', (message: ToKeeper) => {
 process.on('disconnect', end);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end);
 process.title = `keeper of ${directory}`;
-tell({ kind: 'opened', directory });
+notify({ kind: 'opened', directory });

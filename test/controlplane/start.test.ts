@@ -1,5 +1,5 @@
 // A control plane of our own: it answers, its controllers work, it audits, its components restart with their data, and it
-// leaves nothing behind: not after stop, not when its parent is told to end, not when its parent is killed.
+// leaves nothing behind: not after stop, not when its parent is stopped, not when its parent is killed.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
@@ -21,7 +21,7 @@ t.test('it answers with the version that is pinned, over a certificate that the 
   t.match(kubeconfig, /certificate-authority-data/);
 });
 
-t.test('nobody else on the machine can read its secrets', async (t) => {
+t.test('no other user of the machine can read its secrets', async (t) => {
   t.equal(statSync(controlPlane.kubeconfig).mode & 0o777, 0o600);
   t.equal(statSync(dirname(controlPlane.kubeconfig)).mode & 0o777, 0o700);
 });

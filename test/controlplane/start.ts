@@ -33,7 +33,7 @@ export interface ControlPlane {
   stop(): Promise<void>;
   /** Ends one component and starts it again, with its data; resolves when it works again. */
   restart(component: Component, signal?: NodeJS.Signals): Promise<void>;
-  /** Ends one component, by SIGKILL unless told otherwise, until `restart`. */
+  /** Ends one component, by SIGKILL by default, until `restart`. */
   halt(component: Component, signal?: NodeJS.Signals): Promise<void>;
   /** Stops one component in the middle of whatever it does, or lets it go on. */
   freeze(component: Component, isFrozen: boolean): void;

@@ -37,7 +37,7 @@ for (const [script, ...args] of [
     t.notOk(existsSync(join(home, '.cache')));
   });
 
-t.test('a version of an object of JavaScript is none', async (t) => {
+t.test('a member name of JavaScript objects is no version', async (t) => {
   for (const version of ['constructor', '', '1.3', '1.36.3']) t.throws(() => patchOf(version), /expected one of/);
 });
 
@@ -120,8 +120,8 @@ t.test('ready programs of a folder that is named, without Go; a folder that lack
   });
   for (const name of ['etcd', 'kube-apiserver', 'kube-controller-manager', 'part/etcd', 'part/kube-apiserver'])
     chmodSync(join(folder, name), 0o755);
-  const told = (line: string) => t.fail(line);
-  const found = await buildBinaries(told, { PATH: '', HOME: '', JANUS_CONTROL_PLANE: folder });
+  const report = (line: string) => t.fail(line);
+  const found = await buildBinaries(report, { PATH: '', HOME: '', JANUS_CONTROL_PLANE: folder });
   t.equal(found['kube-controller-manager'], join(folder, 'kube-controller-manager'));
   t.throws(
     () => prebuiltBinaries({ JANUS_CONTROL_PLANE: join(folder, 'part') }),

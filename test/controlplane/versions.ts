@@ -1,6 +1,6 @@
 // Which Kubernetes the control plane is: the one that go.mod pins, or another minor version (`--kubernetes 1.34`), built from the
 // modules of its last patch release. Its go.mod is made here, as that of k8s.io/kubernetes names its own parts by folders of its
-// repository, which nobody else has.
+// repository, which no other user has.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';

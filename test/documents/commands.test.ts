@@ -1,4 +1,4 @@
-// The commands in the documents: each is typed by a test, or stands in docs/commands.md with the reason why none does.
+// The commands in the documents: a test types each one, or docs/commands.md gives the reason why no test does.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -58,7 +58,7 @@ t.test('each script that a document names anywhere is in docs/commands.md', asyn
   );
 });
 
-t.test('each row is of a command that is there, and names what is there', async (t) => {
+t.test('each row has an existing command, and names existing files', async (t) => {
   for (const { document, beginning, reason } of rows) {
     t.ok(
       commandsOf(document).some((command) => command.startsWith(beginning)),

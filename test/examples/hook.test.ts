@@ -1,5 +1,5 @@
-// Each example of examples/hook as it stands there: its objects, its way to the phase, its request by its own curl, its answer.
-// After a deliberate change of answers JANUS_WRITE_EXAMPLES=1 writes them anew; format them then.
+// Each example of examples/hook unchanged: its objects, its way to the phase, its request by its own curl, its answer.
+// After a deliberate change of answers JANUS_WRITE_EXAMPLES=1 writes them again; format them then.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Objects that later changes of the same Transaction need, with Kubernetes' own controllers running: a Namespace and its contents,
-// a CustomResourceDefinition and an instance. And the same object twice, which is refused.
+// Objects that later changes of their Transaction need, with Kubernetes' own controllers running: a Namespace and its contents,
+// a CustomResourceDefinition and an instance. And a repeated object, which is refused.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { change } from '../support/targets.ts';
 import type { Calm, Case } from './case.ts';

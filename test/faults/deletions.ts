@@ -123,7 +123,7 @@ export const deletionCases: readonly Case[] = Object.keys(ways).flatMap((phase) 
   ),
 );
 
-// A deleted namespace takes its objects with it. Without the ServiceAccount, or without a finalizer, nobody undoes the applied
+// A deleted namespace takes its objects with it. Without the ServiceAccount, or without a finalizer, no call undoes the applied
 // changes.
 function evaluate(evidence: Evidence, phase: string, kind: string): readonly string[] {
   const isUndone = !['namespace', 'account-gone', 'forced-off'].includes(kind);

@@ -6,7 +6,7 @@ import { failureOfAnswer, failureOfError } from '../../server/kubernetes/failure
 export interface WrongAnswer {
   readonly id: string;
   readonly failure: Failure;
-  /** Whether a retry is the only correct reaction: the end is the same as without the answer. */
+  /** Whether a retry is the only correct reaction: the end equals that without the answer. */
   readonly isTransient: boolean;
 }
 

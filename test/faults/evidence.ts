@@ -44,9 +44,9 @@ export interface Evidence {
   readonly ends: ReadonlyMap<string, JsonObject | undefined>;
   /** Port calls other than reads, made by a last call of the hook once everything was over. */
   readonly writesAtRest: readonly string[];
-  /** Leases, snapshots and finalizers of ours that remain after the Transactions are deleted. */
+  /** Leases, snapshots and finalizers of the engine that remain after the Transactions are deleted. */
   readonly leftovers: readonly string[];
-  /** Objects of others that are not as the others left them. */
+  /** Objects of other writers that differ from what these wrote last. */
   readonly bystanders: readonly string[];
 }
 

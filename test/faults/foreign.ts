@@ -106,7 +106,7 @@ export function foreignCases(story: Story, { calls }: Calm): readonly Case[] {
 
 /**
  * A write to an object can change places with a request that neither reads nor writes it, and nothing differs. So somebody writes
- * before each request that concerns the object, and before the first of each call of the hook: that stands for all other moments.
+ * before each request that concerns the object, and before the first of each call of the hook: that covers all other moments.
  */
 function concerning(letter: Letter): (call: PortCall, index: number, all: readonly PortCall[]) => boolean {
   return ({ method, name, hookCall }, index, all) =>
@@ -138,7 +138,7 @@ interface Made {
 }
 
 function foreignCase(story: Story, made: Made): Case {
-  // An object that does not exist cannot be written, nor can what is immutable, nor a version that was replaced meanwhile.
+  // A client cannot write a missing object, an immutable one, or a version that was replaced meanwhile.
   let wasWritten = false;
   const act = async (run: Run): Promise<void> => {
     const answer = await made.write.act(run, targetOf(run, made.letter));

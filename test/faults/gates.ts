@@ -1,5 +1,5 @@
 // Stories with gates: of a change before the next one, and at the end. A stand-in for the controller of the objects writes their status,
-// once the stored status says that a look has found them not ready.
+// after the stored status says that the engine found them not ready.
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must } from '../support/client.ts';
 import { change } from '../support/targets.ts';
@@ -11,7 +11,7 @@ import { widgets } from './widgets.ts';
 
 const isReady = { condition: { type: 'Ready' } };
 const isBroken = { condition: { type: 'Ready', status: 'False' } };
-/** Longer than any fault: no process stands still for so long. */
+/** Longer than any fault: no process is frozen for so long. */
 const patient = { ready: isReady, timeout: '2h' };
 
 type Which = 'a' | 'c';
@@ -62,7 +62,7 @@ const comesUp: readonly StoryEvent[] = [
   says('a', 'True', (status) => found(status, 0).includes('is False')),
 ];
 
-/** The gates of the end are open, and a look has been taken. */
+/** The gates of the end are open, and the engine has read their objects. */
 const atEnd = (status: JsonObject): boolean => found(status, 2) !== '';
 
 const gated = { given, transactions: single((names) => changes(names, patient, patient)), spec: { timeout: '2h' } };

@@ -13,7 +13,7 @@ export function upTo(most: number): readonly number[] {
   return Array.from({ length: most }, (_, index) => index + 1);
 }
 
-/** Calls with each older state before each call, before one of them, and the same call twice in parallel. */
+/** Calls with each older state before each call, before one of them, and one call twice in parallel. */
 export function staleCalls(story: Story, { hookCalls }: Calm): readonly Case[] {
   const doubled = { kind: 'doubled' } as const;
   return [

@@ -77,7 +77,7 @@ function unfoundedIn(events: readonly AuditEvent[], given: Set<string>): readonl
   return events.flatMap((event) => {
     const strange = strangeIn(event);
     learn(event);
-    return strange.map((leaf) => `${event.verb} of ${event.key} writes ${leaf}: nobody put it there`);
+    return strange.map((leaf) => `${event.verb} of ${event.key} writes ${leaf}: no writer put it there`);
   });
 }
 

@@ -55,7 +55,7 @@ export function preconditions(evidence: Evidence): readonly string[] {
     .map(({ verb, key }) => `${verb} of ${key} without uid and resourceVersion`);
 }
 
-// With the version of no object it creates or fails: whether the object was there when the engine read it nobody knows here.
+// With the version of no object it creates or fails: the audit log does not show whether the object existed when the engine read it.
 function isCreatingApply(evidence: Evidence, { verb, key, request, code }: AuditEvent): boolean {
   const isApply = verb === 'patch' && allTargets(evidence).some((one) => one.key === key && one.type === 'Apply');
   return isApply && code !== 200 && textAt(request, 'metadata', 'resourceVersion') === '1';

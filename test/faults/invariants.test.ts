@@ -313,8 +313,12 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
   ['I16 conditions', 'finished with locks', { ...calm, events: [statusEvent(locked)] }],
   ['I16 conditions', 'success in Failed', { ...calm, events: [statusEvent({ ...committed, phase: 'Failed' })] }],
   ['I17 authority', 'another object, refused', { ...calm, events: [event({ name: 'run1-other', code: 403 })] }],
-  ['I17 authority', 'a ConfigMap of others', { ...calm, events: [snapshot, letGoOf('run1-rollback-beside')] }],
-  ['I17 authority', 'a value of nobody', { ...calm, events: [{ ...update, request: { ...versioned, data: { color: 'red' } } }] }],
+  ['I17 authority', 'a ConfigMap of another writer', { ...calm, events: [snapshot, letGoOf('run1-rollback-beside')] }],
+  [
+    'I17 authority',
+    'a value without a writer',
+    { ...calm, events: [{ ...update, request: { ...versioned, data: { color: 'red' } } }] },
+  ],
   [
     'I17 authority',
     'a value of the adversary',
@@ -373,5 +377,5 @@ t.test('the audit log is read for what counts', async (t) => {
   t.equal(eventOf({ ...line, requestURI: `${line.requestURI}&dryRun=All` }), undefined, 'a dry run is no effect');
   t.equal(eventOf({ ...line, requestObject: { dryRun: ['All'] } }), undefined, 'a DELETE says so in its body');
   t.equal(eventOf({ ...line, user: { username: 'system:apiserver' } }), undefined, 'others are of no interest');
-  t.ok(commit4.content?.(names).has(names.d), 'what is deleted is expected to be gone');
+  t.ok(commit4.content?.(names).has(names.d), 'the deleted object is expected to be gone');
 });

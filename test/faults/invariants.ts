@@ -91,7 +91,7 @@ export function patchesAreTrue(evidence: Evidence): readonly string[] {
   );
 }
 
-/** By another Transaction that sets the same fields to other values, and has not taken that back. */
+/** By another Transaction that sets these fields to other values, and has not taken that back. */
 function isOverwritten(evidence: Evidence, transaction: string, { key, content }: Patched): boolean {
   return [...evidence.ends].some(([other, status]) => {
     const stays = (index: number): boolean => textAt(status, 'phase') === 'Committed' || itemsOf(status)[index]?.left === true;
@@ -133,7 +133,7 @@ function contains(object: JsonObject, content: JsonObject): boolean {
   });
 }
 
-// Two Transactions set the same field of the same two objects: one of them must have written both last.
+// Two Transactions set one field of the same two objects: one of them must have written both last.
 function oneOrder({ after, names }: Evidence): readonly string[] {
   const [first, second] = [names.b, names.c].map((name) => textAt(after.get(configMapKey(names, name)), 'data', 'last'));
   return first !== undefined && first === second ? [] : [`${names.b} was written last by ${first}, ${names.c} by ${second}`];
@@ -148,10 +148,10 @@ const comesToRest: Invariant = ({ story, names, struckAt, hookCalls, writesAtRes
   return [...many, ...writesAtRest.map((what) => `at rest: ${what}`)];
 };
 
-/** Once the Transaction is deleted, nothing of ours is left. */
+/** After the Transaction is deleted, no trace of the engine is left. */
 export const nothingLeft: Invariant = ({ leftovers }) => leftovers;
 
-/** After a rollback no field manager of ours is left. */
+/** After a rollback no field manager of the engine is left. */
 const noTrace: Invariant = (evidence) =>
   evidence.story.end === 'Committed'
     ? []
@@ -174,7 +174,7 @@ function leftIn(evidence: Evidence): ReadonlySet<string> {
   );
 }
 
-/** Each item tells the truth about its change. */
+/** Each item is true about its change. */
 const itemsAreTrue: Invariant = (evidence) =>
   [...evidence.ends].flatMap(([transaction, status]) =>
     itemsOf(status).flatMap((item, index) => {

@@ -1,4 +1,4 @@
-// Stories of plain manifests: an Apply creates one object and patches two, one of which another release of the same field manager
+// Stories of plain manifests: an Apply creates one object and patches two, one of which another release of this field manager
 // has written before.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
@@ -44,7 +44,7 @@ export const appliedAndUndone: Story = {
 /** Under the manager of the Transaction itself. */
 const appliedAlone: Story = { id: 'applied-alone', transactions: single(release), events: [askedBack], end: 'RolledBack' };
 
-/** Somebody creates the object just before the creating Apply, under the same manager. */
+/** Another client creates the object just before the creating Apply, under this manager. */
 const createdBefore: Story = {
   id: 'created-before',
   transactions: single(release),

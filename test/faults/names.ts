@@ -28,5 +28,5 @@ export function namesOf(number: number, { namespace, elsewhere }: Homes): Names 
 
 /** A value that only readers of a Secret may see; the Secret holds it in base64. */
 export function canaryOf({ run }: Pick<Names, 'run'>): string {
-  return `canary of ${run}, to be seen by nobody`;
+  return `canary of ${run}, to be shown nowhere`;
 }

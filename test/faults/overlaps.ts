@@ -1,4 +1,4 @@
-// Transactions over the same objects: parallel, duplicate, stale and nested calls for them. All of them commit, one after the
+// Transactions over common objects: parallel, duplicate, stale and nested calls for them. All of them commit, one after the
 // other; none waits for ever.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { change, type TargetParts } from '../support/targets.ts';

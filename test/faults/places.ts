@@ -1,4 +1,4 @@
-// The keys of objects: the same in stories, among the objects that are read, and in the audit log.
+// The keys of objects: equal in stories, among the objects that are read, and in the audit log.
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { groupOf, type Reference } from '../../hooks/objects/reference.ts';
 

@@ -118,7 +118,7 @@ export function faultyCluster(wire: Wire): Cluster {
   };
 }
 
-// A look around a deleted object is a list for each kind, all in parallel and all alike: that of ConfigMaps stands for all.
+// A search for dependents is a list for each kind, all in parallel and all alike: the list of ConfigMaps represents all.
 function isOneOfMany([resource, , identity]: Parameters<Cluster['listMetadata']>): boolean {
   return identity.kind === 'serviceAccount' && resource.plural !== 'configmaps';
 }

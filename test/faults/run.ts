@@ -43,7 +43,7 @@ export interface RunOptions {
   readonly whileDeleted?: (number: number) => Fault | undefined;
   /** Longer deadlines, for runs in which somebody acts between the requests: that takes the engine's time. */
   readonly timing?: Partial<Timing>;
-  /** Objects of others that are not as they were left, once all is over, in words. */
+  /** Objects of other writers that differ from their last state, after the end, in words. */
   readonly bystanders?: () => Promise<readonly string[]>;
 }
 
@@ -83,7 +83,7 @@ export interface Run {
   engine: Hook;
 }
 
-/** ms for which a look counts. */
+/** ms for which a reading of the Transaction counts. */
 const lookAge = 1_000;
 
 /** Each call handles one target. */

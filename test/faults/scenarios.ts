@@ -79,10 +79,10 @@ const counted: readonly CountedScenario[] = [
     stories: [...two, commitWidgets, rollbackWidgets, applied, appliedAndUndone, recreateCommit, recreateRollback],
     casesOf: foreignCases,
   },
-  { id: 'S11', what: 'Transactions over the same objects', stories: overlaps, casesOf: overlapCases },
+  { id: 'S11', what: 'Transactions over common objects', stories: overlaps, casesOf: overlapCases },
   {
     id: 'S12',
-    what: 'locks that expire, vanish, are taken over; a process that stands still',
+    what: 'locks that expire, vanish, are taken over; a frozen process',
     stories: [...two, gatedCommit, ...takenOver],
     casesOf: (story, calm) => (takenOver.includes(story) ? takeoverCases(story, calm) : lockCases(story, calm)),
   },
@@ -97,7 +97,7 @@ const windowsOfHundred: CountedScenario = {
 
 const containersWithFaults: CountedScenario = {
   id: 'S15',
-  what: 'a Namespace and its contents, a definition and its instances, the same object twice',
+  what: 'a Namespace and its contents, a definition and its instances, a repeated object',
   stories: containers,
   casesOf: containerCases,
 };

@@ -71,7 +71,7 @@ async function removeSources({ stranger }: World, names: Names): Promise<void> {
 
 const { content: _committed, ...uncommitted } = fromSources;
 
-/** Undone when nobody knows any more what the sources held. */
+/** Undone after the contents of the sources are lost. */
 const undoneWithoutSources: Story = {
   ...uncommitted,
   id: 'undone-without-sources',

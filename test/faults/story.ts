@@ -1,4 +1,4 @@
-// A story: the objects that exist, what is changed, what else happens, and how it must end.
+// A story: the objects that exist, the changes, the other events, and the required end.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import type { Client } from '../support/client.ts';
 import { canaryOf, type Names } from './names.ts';
@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 export interface StoryEvent {
   /** The event happens when a status is first stored for which this is true. */
   readonly when?: ((status: JsonObject) => boolean) | undefined;
-  /** The event happens before the first such request of the engine; then as much time passes as a look counts. */
+  /** The event happens before the first such request of the engine; then as much time passes as a reading counts. */
   readonly before?: (call: PortCall, names: Names) => boolean;
   readonly act: (world: World, names: Names) => Promise<unknown>;
 }

@@ -1,4 +1,4 @@
-// Kinds of our own: one with a status subresource, one without, and one of the same name in another group.
+// Kinds of the tests: one with a status subresource, one without, and one with an equal name in another group.
 import { type Client, must, waitFor } from '../support/client.ts';
 
 export const widgets = {

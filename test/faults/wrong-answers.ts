@@ -29,7 +29,7 @@ function onceAt(number: number, wrong: WrongAnswer): (call: PortCall) => Fault |
   return (call) => (call.number === number && isPossible(call, wrong) ? { kind: 'fails', failure } : undefined);
 }
 
-// A 404 is either true, or a lie that nobody can detect; and a read has no conflicts.
+// A 404 is either true, or a lie that no client can detect; and a read has no conflicts.
 function isPossible({ method }: PortCall, { failure }: WrongAnswer): boolean {
   const isWrite = method === 'send' || method === 'dryRun';
   return isWrite || !(failure.code === 409 || (failure.code === 404 && method.startsWith('get')));
@@ -60,7 +60,7 @@ export function everWrong(story: Story, { calls }: Calm): readonly Case[] {
   );
 }
 
-/** From that call on, all calls for the same object. */
+/** From that call on, all calls for its object. */
 function forEver(number: number, { failure }: WrongAnswer, run: () => Run): (call: PortCall) => Fault | undefined {
   let broken: string | undefined;
   return (call) => {

@@ -1,5 +1,5 @@
-// What an Apply has to make of an object: what `kubectl apply --server-side` with the same content, under the same manager, makes of an
-// object with the same past. Where that is refused, since a field may not change, the object is deleted and applied again.
+// What an Apply has to make of an object: what `kubectl apply --server-side` with this content, under this manager, makes of an
+// object with this past. If that is refused because a field may not change, the object is deleted and applied again.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';

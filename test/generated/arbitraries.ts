@@ -20,7 +20,7 @@ export interface Write {
 export interface Target {
   readonly kind: Kind;
   readonly type: ChangeType;
-  /** An Apply creates what is not there; other changes need their objects, a Create none. */
+  /** An Apply creates a missing object; other changes need their objects, a Create needs none. */
   readonly isThere: boolean;
   /** It may delete its object and create it again: `whenImmutable: Recreate`. */
   readonly recreates: boolean;
@@ -49,7 +49,7 @@ export interface Plan {
   /** `spec.fieldManager`; empty: each Apply writes under the Transaction's own. */
   readonly fieldManager: string;
   readonly targets: readonly Target[];
-  /** A Namespace that the same Transaction creates holds all its objects: no dry run of them is possible. */
+  /** A Namespace that the Transaction itself creates holds all its objects: no dry run of them is possible. */
   readonly isInstall?: true;
   readonly ending: Ending;
   readonly foreign: readonly Foreign[];
@@ -124,7 +124,7 @@ function bodiesWith(metadata: fc.Arbitrary<JsonObject>): ByKind {
   };
 }
 
-/** What a merge patch writes: maps, since it would replace lists whole; finalizers and owners of others are replaced so. */
+/** What a merge patch writes: maps, since it would replace lists whole; it also replaces finalizers and owners of other writers. */
 function mapsWith(metadata: fc.Arbitrary<JsonObject>): ByKind {
   return {
     ...bodiesWith(metadata),
@@ -184,7 +184,7 @@ export function writeTo(changed: Changed | undefined, kind: Kind): fc.Arbitrary<
   );
 }
 
-/** What came before, earlier releases of the same manifests among it. */
+/** What came before, earlier releases of these manifests among it. */
 function pastOf(changed: Changed, kind: Kind): fc.Arbitrary<Write> {
   const release = contentsOf(changed).bodies[kind].map((content): Write => ({ how: 'apply', content, isRelease: true }));
   return changed.type === 'Apply' ? fc.oneof(writeTo(changed, kind), release) : writeTo(changed, kind);

@@ -2,7 +2,7 @@
 // break, stay down, or break once their gate has passed. Committed only if all were ready, else all is undone exactly; and nothing is
 // changed behind a gate that has not passed.
 //
-// JANUS_TEST_SEED=<seed of the run> makes the same again, and looks for the smallest case that fails.
+// JANUS_TEST_SEED=<seed of the run> repeats the run, and searches for the smallest case that fails.
 import fc from 'fast-check';
 import t from 'tap';
 import { at, equalJson, type JsonObject, textAt } from '../../hooks/objects/json.ts';

@@ -2,7 +2,7 @@
 // and overwrite. The oracle knows three states of each object: before its release, as released, and at the undo. Each undo changes
 // nothing, or exactly what its plan said and the oracle allows; none ends half way.
 //
-// `JANUS_HISTORIES=1000 npm test -- test/generated/histories.test.ts` tries a thousand. JANUS_TEST_SEED=<seed> makes the same again.
+// `JANUS_HISTORIES=1000 npm test -- test/generated/histories.test.ts` tries a thousand. JANUS_TEST_SEED=<seed> repeats them.
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -165,7 +165,10 @@ async function undoes(run: Running, undo: Undo): Promise<void> {
   if (Number(at(plan, 'counts', 'blocked') ?? 0) > 0) {
     t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused' } }, 'a blocked undo is refused');
     t.same(await portraitsOf(run), portraits, 'a refused undo writes nothing');
-    t.ok(run.others || isLaterThere(run, undo.release), 'an undo is refused only because of others, or of a later release');
+    t.ok(
+      run.others || isLaterThere(run, undo.release),
+      'the engine refuses an undo only because of other writers, or of a later release',
+    );
     return;
   }
   t.equal(textAt(status, 'phase'), 'RolledBack', `${textAt(status, 'message')} ${JSON.stringify(plan)}`);

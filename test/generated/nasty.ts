@@ -1,4 +1,4 @@
-// Words of others at their worst: whatever a webhook, a person or a tool may write into a reason, a message, a name.
+// Foreign words at their worst: whatever a webhook, a person or a tool may write into a reason, a message, a name.
 import fc from 'fast-check';
 import type { Json } from '../../hooks/objects/json.ts';
 import type { HttpAnswer } from '../../server/kubernetes/failures.ts';

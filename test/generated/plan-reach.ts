@@ -34,7 +34,7 @@ export function metByCommit({ prepared, transaction }: Survey): readonly string[
   return met.map((one) => `committed: ${one}`);
 }
 
-// Without the right to read a source, that source is what is reported.
+// Without the right to read a source, the plan reports only that source.
 const ofRights = ['Forbidden', 'ContentUnavailable'];
 
 export function metByRefusal(refusal: readonly Fault[], account: string): readonly string[] {

@@ -1,4 +1,4 @@
-// One generated plan: the plan is made, then the engine runs with nobody between, and both must have said the same.
+// One generated plan: the plan is made, then the engine runs with no other writer between, and both must agree.
 
 import { contentOf } from '../../hooks/objects/content/content.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';

@@ -1,5 +1,5 @@
-// Generated plans on the real API server: each is made, then the engine commits with nobody between. Both must come to the same verdict,
-// with the same reason and message, and to the same states before and after; test/generated/plan-likeness.ts lists what they may differ
+// Generated plans on the real API server: each is made, then the engine commits with no other writer between. Both must reach one verdict,
+// with equal reasons and messages, and equal states before and after; test/generated/plan-likeness.ts lists what they may differ
 // in.
 //
 // `JANUS_PLANS=1000 npm test -- test/generated/plans.test.ts` makes a thousand. A failure prints its seed; with JANUS_TEST_SEED the same
@@ -23,7 +23,7 @@ import { installWidgets } from './world.ts';
 const inTheSuite = 70;
 const plans = Number(process.env.JANUS_PLANS ?? inTheSuite);
 const replayed = process.env.JANUS_TEST_SEED;
-// The suite makes the same plans each time; more of them are made anew each time.
+// The suite makes equal plans each time; a larger run makes new ones each time.
 const seed = Number(replayed ?? (plans > inTheSuite ? Math.trunc(Math.random() * 2 ** 31) : 20_261_138));
 const lanes = 4;
 

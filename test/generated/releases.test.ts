@@ -1,7 +1,7 @@
 // Generated releases by who may not grant rights: Roles and their bindings, CRDs and their instances, a swap under a full quota, and other
 // changes between, in any order that can be applied; each kind of pair once alone. Each is Committed, and its undo leaves all as before.
 //
-// JANUS_TEST_SEED=<seed of the run> makes the same again.
+// JANUS_TEST_SEED=<seed of the run> repeats the run.
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { at } from '../../hooks/objects/json.ts';

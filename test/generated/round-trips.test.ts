@@ -1,8 +1,8 @@
-// Generated round trips on the real API server: random objects and changes, an end at a random place, with random writes of others
-// in between. Then the invariants must hold: RolledBack means as before, nobody else's work is lost, nothing of ours is left.
+// Generated round trips on the real API server: random objects and changes, an end at a random place, with random writes of other clients
+// in between. Then the invariants must hold: RolledBack means as before, no other work is lost, no trace of the engine is left.
 //
 // `JANUS_ROUND_TRIPS=1000 npm test -- test/generated` makes a thousand. A failure prints its seed; JANUS_TEST_SEED=<seed of the
-// run> makes the same again, and looks for the smallest case that fails.
+// run> repeats the run, and searches for the smallest case that fails.
 import fc from 'fast-check';
 import t from 'tap';
 import { openEngines } from '../support/engine.ts';
@@ -15,7 +15,7 @@ import { installWidgets } from './world.ts';
 const inTheSuite = share(20, 40);
 const roundTrips = Number(process.env.JANUS_ROUND_TRIPS ?? inTheSuite);
 const replayed = process.env.JANUS_TEST_SEED;
-// The suite makes the same round trips each time; more of them are made anew each time.
+// The suite makes equal round trips each time; a larger run makes new ones each time.
 const seed = Number(replayed ?? (roundTrips > inTheSuite ? Math.trunc(Math.random() * 2 ** 31) : 20_261_121));
 const lanes = 4;
 

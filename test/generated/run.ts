@@ -208,7 +208,7 @@ async function interfere({ stage, named, foreign }: Running, write: Foreign, num
   if (one === undefined || before?.code !== 200) return;
   const answer = await writeAs(stage.client, one, write, `foreign-${number}`);
   if (answer.code !== 200) return;
-  // An update that sets what is there already leaves no trace; an apply makes a co-owner.
+  // An update that sets existing values leaves no trace; an apply makes a co-owner.
   const claimed = write.how === 'apply' ? write.content : {};
   const written = leavesOf({ ...claimed, metadata: (claimed.metadata ?? {}) as JsonObject });
   const [earlier, now] = [leavesOf(before.body), leavesOf(answer.body)];
@@ -267,7 +267,7 @@ function judgeEnd(status: JsonObject, isShared: boolean): readonly string[] {
   return isRight ? [] : [`it ended as ${phase}: ${textAt(status, 'message')}`];
 }
 
-/** I10: once it is deleted nothing of ours is left: no Lease, no snapshot, no finalizer. */
+/** I10: after its deletion no trace of the engine is left: no Lease, no snapshot, no finalizer. */
 async function leftovers(running: Running): Promise<readonly string[]> {
   const { stage, name } = running;
   const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/${name}`;

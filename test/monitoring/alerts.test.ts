@@ -35,7 +35,7 @@ const scrapeErrors = 'janus_scrape_errors_total{source="transactions",instance="
 const cases: readonly Case[] = [
   {
     alert: 'JanusTransactionStuck',
-    reason: 'one is older than all timeouts, told once for two replicas',
+    reason: 'one is older than all timeouts, reported once for two replicas',
     series: { [oldest('a')]: '3000+60x40', [oldest('b')]: '3000+60x40' },
     at: '25m',
     fires: { phase: 'Committing' },
@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
     at: '15m',
     fires: {},
   },
-  { alert: 'JanusHookDown', reason: 'there is none', series: { 'up{job="other"}': '1x20' }, at: '15m', fires: {} },
+  { alert: 'JanusHookDown', reason: 'no hook exists', series: { 'up{job="other"}': '1x20' }, at: '15m', fires: {} },
   {
     alert: 'JanusHookDown',
     reason: 'one of two is down',
@@ -114,7 +114,7 @@ const cases: readonly Case[] = [
   },
   {
     alert: 'JanusNotCalled',
-    reason: 'nobody calls',
+    reason: 'no call arrives',
     series: { [active('a')]: '2x40', [active('b')]: '2x40', [requests('200')]: '0x40' },
     at: '30m',
     fires: {},
@@ -170,7 +170,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-t.test('the rules are well made', async (t) => {
+t.test('promtool accepts the rules', async (t) => {
   const { code, output } = await promtool(['check', 'rules', '--lint=all', '--lint-fatal', rules]);
   t.equal(code, 0, output);
   t.match(output, `${alerts.length} rules found`);
@@ -233,7 +233,7 @@ t.test('each alert says what is wrong, how bad it is, and where to read on', asy
   }
 });
 
-t.test('alerts and dashboard ask only for what the hook has', async (t) => {
+t.test('alerts and dashboard query only series that the hook has', async (t) => {
   const text = await createMetrics().text();
   const named = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
     type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],

@@ -1,5 +1,5 @@
 // Two replicas of the hook, real Transactions, a real Prometheus: what it answers is what has happened, also once a replica was
-// restarted. On a control plane of its own, since gauges tell of the whole cluster.
+// restarted. On a control plane of its own, because gauges count the whole cluster.
 import t from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { lockName } from '../../hooks/objects/reference.ts';
@@ -90,7 +90,7 @@ async function answers(query: string, expected: number): Promise<void> {
   );
 }
 
-t.test('what was committed counts once, whichever replica was called', async (t) => {
+t.test('a commit counts once, whichever replica was called', async (t) => {
   await commitAll(['one', 'two', 'three', 'four']);
   await create('wrong', [change('Delete', 'there-is-none')]);
   t.equal(await finished('wrong'), 'Failed');
@@ -105,7 +105,7 @@ t.test('what was committed counts once, whichever replica was called', async (t)
   t.ok((calls['replica-0'] ?? 0) > 5 && (calls['replica-1'] ?? 0) > 5, 'both replicas were called');
 });
 
-t.test('what is under way is told by both replicas, and not doubled', async () => {
+t.test('both replicas report running Transactions, and the query does not double them', async () => {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'one-a' };
   const now = new Date().toISOString().replace('Z', '000Z');
   const spec = { holderIdentity: `${namespace}/somebody/else`, leaseDurationSeconds: 3_600, renewTime: now, acquireTime: now };
@@ -120,7 +120,7 @@ t.test('what is under way is told by both replicas, and not doubled', async () =
   await answers('count(janus_transaction_oldest_active_seconds{phase="Pending"} > 0)', 2);
 });
 
-t.test('a replica that was restarted knows what is under way, and counts on from 0', async () => {
+t.test('a restarted replica knows the running Transactions, and counts on from 0', async () => {
   const before = await countsOf(prometheus);
   await replicas.restart(0);
   await answers('sum(janus_transaction_phase_transitions_total{instance="replica-0",to_phase="Committed"})', 0);

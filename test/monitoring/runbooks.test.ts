@@ -63,7 +63,7 @@ t.test('the runbooks name only sections and reasons that there are', async (t) =
     t.ok(text.includes(reason) && reasons.includes(`| \`${reason}\``), reason);
 });
 
-t.test('JanusTransactionStuck: it is looked at, stopped and undone', async (t) => {
+t.test('JanusTransactionStuck: the runbook inspects, stops and undoes the Transaction', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const following = { stage, name: 'stuck', folder: t.testdir({}) };
   const [look = '', stop = ''] = blocksOf('JanusTransactionStuck');
@@ -78,7 +78,7 @@ t.test('JanusTransactionStuck: it is looked at, stopped and undone', async (t) =
   t.equal(textAt(must(await stage.client.get(stage.path('configmaps/a'))), 'data', 'color'), 'blue');
 });
 
-t.test('A Transaction that waits for a gate: it is looked at, stopped and undone, and says why', async (t) => {
+t.test('the runbook inspects, stops and undoes a Transaction that waits for a gate', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const following = { stage, name: 'gated', folder: t.testdir({}) };
   const [look = '', stop = '', why = ''] = blocksOf('A Transaction that waits for a gate');
@@ -98,7 +98,7 @@ t.test('A Transaction that waits for a gate: it is looked at, stopped and undone
   t.equal(said, 'RollbackRequested: a rollback was requested\n');
 });
 
-t.test('JanusRollbackConflict: what is left is found, put right, and the undo ends', async (t) => {
+t.test('JanusRollbackConflict: the runbook finds the rest, a user corrects it, and the undo ends', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const following = { stage, name: 'conflict', folder: t.testdir({}) };
   const [look = '', retry = '', changes = ''] = blocksOf('JanusRollbackConflict');
@@ -118,7 +118,7 @@ t.test('JanusRollbackConflict: what is left is found, put right, and the undo en
   t.equal(textAt(await stage.read('conflict'), 'status', 'phase'), 'RolledBack');
 });
 
-t.test('A Transaction that cannot finalize: the glass is broken, nothing of it stays but what was applied', async (t) => {
+t.test('the runbook removes a Transaction that cannot finalize, and only its applied changes stay', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const following = { stage, name: 'orphan', folder: t.testdir({}) };

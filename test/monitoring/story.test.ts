@@ -1,4 +1,4 @@
-// The story that `kubectl describe tx` tells, on the real API server: in order, complete, once, without secrets.
+// The story that `kubectl describe tx` shows, on the real API server: in order, complete, once, without secrets.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
@@ -30,8 +30,8 @@ async function described(name: string): Promise<string> {
   return output.split('\nEvents:')[1] ?? output;
 }
 
-function agrees(told: string, story: readonly string[]): boolean {
-  const places = story.map((sentence) => told.indexOf(sentence.slice(sentence.indexOf(': ') + 2)));
+function agrees(shown: string, story: readonly string[]): boolean {
+  const places = story.map((sentence) => shown.indexOf(sentence.slice(sentence.indexOf(': ') + 2)));
   return places.every((place, index) => place >= 0 && place > (places[index - 1] ?? -1));
 }
 
@@ -62,8 +62,8 @@ t.test('committed, then undone on request', async (t) => {
     'Normal RolledBack: rolled back 3 changes: a rollback was requested',
   ]);
   t.notMatch(story.join('\n'), canary);
-  const told = await described('release');
-  t.ok(agrees(told, story), told);
+  const shown = await described('release');
+  t.ok(agrees(shown, story), shown);
 });
 
 t.test('a change fails, an undo is in conflict', async (t) => {
@@ -94,7 +94,7 @@ t.test('a change fails, an undo is in conflict', async (t) => {
   t.match(story[6], /set tx\.janus\.io\/retry-rollback to try again; keep the Transaction until then/);
 });
 
-t.test('who waits says so once, whoever is called and how often', async (t) => {
+t.test('a waiting Transaction says so once, for any number of calls and replicas', async (t) => {
   await createConfigMaps(stage, ['e']);
   const change_ = change('Patch', 'e', { data: { color: 'red' } });
   await stage.transaction('holder', [change_]);
@@ -116,7 +116,7 @@ t.test('who waits says so once, whoever is called and how often', async (t) => {
   t.equal(story.length, 5);
 });
 
-t.test('many changes are told in a page', async (t) => {
+t.test('the Events of many changes fit on a page', async (t) => {
   const names = Array.from({ length: 25 }, (_, index) => `many-${index + 1}`);
   const created = names.map((name) => ({
     type: 'Create',

@@ -145,7 +145,7 @@ t.test('19, 20, 22: the engine takes a free Lock, and waits for a held one', asy
   t.match(acquire({ ...scene, lock: undefined }).mutations, [{ write: { verb: 'create' }, settledBy: ['exists'] }]);
 });
 
-t.test('the engine reads packages before it takes the Lock, and never for more than one call while it holds the Lock', async (t) => {
+t.test('the engine reads packages before it takes the Lock, and at most one call long while it holds it', async (t) => {
   const scene = { ...moment, namespace, isHolderThere: true, leftStages: [], garbage: [], ofTries: [] };
   const failure = { kind: 'unavailable', message: 'r.example.org/v2/x: sends fewer than 4096 bytes a second' } as const;
   for (const lock of [freeLock, theirs]) t.ok(isToRead({ ...scene, ptx: ptxOf(), lock }));
@@ -559,7 +559,7 @@ t.test(
 );
 
 t.test(
-  'the engine deletes a finished package transaction only when no request can create it again, and keeps its stages longer',
+  'the engine keeps a finished package transaction while a request can create it again, and its stages longer',
   async (t) => {
     const made = (age: number) => ({
       resource: stageKind,

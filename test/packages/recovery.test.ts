@@ -10,8 +10,8 @@ import {
   openSite,
   refused,
   type Story,
-  told,
   update,
+  violationsOf,
 } from '../faults/packages/stories.ts';
 import { must, waitFor } from '../support/client.ts';
 import { createDriver } from '../support/package-driver.ts';
@@ -49,7 +49,7 @@ function atEach(fault: Fault, ...kinds: readonly Act['kind'][]): Plan & { readon
 async function survives(story: Story, fault: Fault, ...kinds: readonly Act['kind'][]): Promise<void> {
   await t.test(`${story.id}: ${fault} at each kind of ${kinds.join(' and ')}`, async (t) => {
     const plan = atEach(fault, ...kinds);
-    t.same(await told(site, story, freeName(), plan), []);
+    t.same(await violationsOf(site, story, freeName(), plan), []);
     t.ok(plan.met.size > 0, 'the fault was met');
     t.comment([...plan.met].join(', '));
   });
@@ -74,7 +74,7 @@ t.test(
         isDead = true;
         return 'dies before';
       };
-      t.same(await told(site, install, freeName(), plan), []);
+      t.same(await violationsOf(site, install, freeName(), plan), []);
       t.equal(isDead, dies);
       const written = driver.acts.findIndex(
         ({ kind, what, phase }) => kind === 'write' && phase === 'Verifying' && /Lock/.test(what),
@@ -91,7 +91,7 @@ t.test(
 t.test('a process that is frozen before a write, and sends it after the end, changes nothing', async (t) => {
   for (const story of [install, update, failing, deletion]) {
     const plan = atEach('frozen', 'write');
-    t.same(await told(site, story, freeName(), plan), [], story.id);
+    t.same(await violationsOf(site, story, freeName(), plan), [], story.id);
     const frozen = [...plan.met].filter((place) => place.includes('create Transaction'));
     t.ok(frozen.length > 0, frozen.join(', '));
     t.ok(driver.landed.length >= plan.met.size);
@@ -120,8 +120,8 @@ t.test('deleted while a process is frozen before it creates the stage that was a
 
 t.test('two processes serve every call at once', async (t) => {
   const two = { ...site, driver: createDriver(t, world, { isAtOnce: true }) };
-  t.same(await told(two, install, freeName(), atEach('dies after', 'write')), []);
-  t.same(await told(two, failing, freeName()), []);
+  t.same(await violationsOf(two, install, freeName(), atEach('dies after', 'write')), []);
+  t.same(await violationsOf(two, failing, freeName()), []);
 });
 
 t.test('the engine installs a package with more objects than one call can read', async (t) => {
@@ -202,5 +202,5 @@ t.test('23, d: the engine rolls back if a user edits the held Lock, and keeps th
 
 t.test('39: a package transaction ends without the controller manager: nothing relies on the garbage collector', async (t) => {
   await world.plane.halt('kube-controller-manager');
-  for (const story of [failing, deletion]) t.same(await told(site, story, freeName(), () => undefined), [], story.id);
+  for (const story of [failing, deletion]) t.same(await violationsOf(site, story, freeName(), () => undefined), [], story.id);
 });

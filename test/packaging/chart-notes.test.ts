@@ -53,7 +53,7 @@ t.test('for listed namespaces there is no test, and the notes name none', async 
   t.notMatch(JSON.stringify(objects), 'helm.sh/hook":"test');
 });
 
-t.test('with packages, what is kept of them is removed by hand', async (t) => {
+t.test('the notes name the objects of packages that the user removes by hand', async (t) => {
   t.same(commandsBelow(last, notesOf({ packages: { enabled: true } })), [
     '  kubectl delete ptx --all',
     ...removal,

@@ -1,4 +1,4 @@
-// The Helm chart: the same objects as by kustomize, but for what values change; each set of values is accepted by the API server, and what
+// The Helm chart: equal objects as by kustomize, except for changes by values; each set of values is accepted by the API server, and what
 // the schema does not know is refused.
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -225,7 +225,7 @@ for (const [values, said] of refused)
     t.match(text.replaceAll('\n', ' '), said);
   });
 
-t.test('helm lint finds nothing', async (t) => {
+t.test('helm lint reports no fault', async (t) => {
   const { status, text } = helm.run('lint', '--strict', helm.chart);
   t.equal(status, 0, text);
 });

@@ -46,7 +46,7 @@ t.test('a second engine in the cluster is refused, and nothing of it is left', a
   t.equal((await client.get('/apis/apps/v1/namespaces/elsewhere/deployments/janus')).code, 404);
 });
 
-t.test('upgraded, the token is the same one; also when the chart no longer makes it', async (t) => {
+t.test('an upgrade keeps the token, also when the chart no longer creates it', async (t) => {
   const first = await tokenNow();
   t.equal(run('upgrade', { metacontroller: { install: true } }).status, 0);
   t.equal(await tokenNow(), first);

@@ -31,7 +31,7 @@ export async function openHelm(t: Teardown): Promise<Helm> {
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const chart = join(directory, 'janus');
   cpSync(join(root, 'charts/janus'), chart, { recursive: true });
-  // Helm keeps nothing of ours in the home of whoever runs the tests.
+  // Helm keeps no file of the tests in the home of the user.
   const env = { ...process.env, HELM_CACHE_HOME: directory, HELM_CONFIG_HOME: directory, HELM_DATA_HOME: directory };
   const run = (...args: readonly string[]) => spawnSync(program, args, { env, encoding: 'utf8', maxBuffer: 1e8 });
   return {

@@ -1,5 +1,5 @@
 // Installed for listed namespaces, used, removed in the right order and in a wrong one: on a control plane of its own, since
-// what is removed is removed for the whole cluster. The hook is a process with a token of the shipped ServiceAccount.
+// removals concern the whole cluster. The hook is a process with a token of the shipped ServiceAccount.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';

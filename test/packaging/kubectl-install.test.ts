@@ -29,7 +29,7 @@ t.test('the first time the CRD of CompositeControllers is missing, the second ti
     t.equal((await client.get(`/apis/apps/v1/namespaces/${path}`)).code, 200, path);
 });
 
-t.test('what is there is what the manifests say', async (t) => {
+t.test('the cluster has exactly the objects of the manifests', async (t) => {
   const { code, output } = await typed('kubectl diff -k examples/install');
   t.equal(code, 0, output);
 });

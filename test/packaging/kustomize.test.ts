@@ -116,7 +116,7 @@ t.test('the rights in a listed namespace are those of the cluster-wide install, 
   t.same(rulesOf('Role team-a/janus', 'examples/namespaced'), rulesOf('ClusterRole janus', 'manifests'));
 });
 
-t.test('a namespace whose ServiceAccounts nobody has named yet lets the engine act as none', async (t) => {
+t.test('the engine may impersonate no ServiceAccount in a namespace without a list of them', async (t) => {
   const [role] = render('manifests/served-namespace').filter(({ kind }) => kind === 'Role');
   t.match(at(role, 'rules'), [{ resourceNames: ['NAME-THEM'], verbs: ['get', 'impersonate'] }]);
 });

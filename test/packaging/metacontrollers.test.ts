@@ -83,7 +83,7 @@ async function committed(name: string): Promise<JsonObject> {
   }, `${name} to be Committed`);
 }
 
-/** Who holds the Lease of the leader; undefined if nobody elects one. */
+/** The holder of the Lease of the leader; undefined if no process elects one. */
 async function leader(): Promise<string | undefined> {
   const leases = at(must(await client.get('/apis/coordination.k8s.io/v1/namespaces/metacontroller/leases')), 'items');
   return textAt((leases as readonly JsonObject[])[0], 'spec', 'holderIdentity');
@@ -110,7 +110,7 @@ t.test('confined, of two replicas one leads, and the other takes over', async (t
   // The real one waits beside the leader; the double elects none.
   const waiting = program === undefined ? undefined : await start('first', 'metacontroller');
   if (waiting !== undefined) t.equal(await leader(), first, 'the second replica leaves the Lease to the first');
-  // Killed, it gives its Lease back to nobody.
+  // A killed process does not release its Lease.
   await stopFirst('SIGKILL');
   const killed = performance.now();
   const stopNext = waiting ?? (await start('first', 'metacontroller'));

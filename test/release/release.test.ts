@@ -1,4 +1,4 @@
-// A release: its assets are the same bytes each time, the chart in it is one that Helm renders, its version stands in one place, and what
+// A release: its assets have equal bytes each time, the chart in it is one that Helm renders, its version is in one place, and what
 // must not be released is refused in one sentence, with nothing written.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,7 +24,7 @@ const packedName = `kubectl-janus-${version}.tgz`;
 const commandLine = new Map([[packedName, Buffer.from('packed')]]);
 const make = (packed: Assets = commandLine) => makeAssets({ version, changelog, render, chart, commandLine: packed });
 
-/** As `npm run release` has it packed, by somebody with that umask; npm may ask nobody. */
+/** As `npm run release` has it packed, by a user with that umask; npm may ask no registry. */
 function pack(umask: string): Assets {
   const folder = t.testdir({});
   const shell = `umask ${umask} && exec "$0" scripts/pack-cli.ts "$1"`;
@@ -70,7 +70,7 @@ t.test('both manifests hold the engine of this version, one of them Metacontroll
   }
 });
 
-t.test('the version stands in package.json; the others agree', async (t) => {
+t.test('package.json has the version; the other files agree', async (t) => {
   const { version: ofChart, appVersion, annotations } = parse(read('charts/janus/Chart.yaml'));
   t.same([ofChart, appVersion], [version, version]);
   t.ok(annotations['artifacthub.io/images'].includes(`:${version}\n`));

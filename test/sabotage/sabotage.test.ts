@@ -36,7 +36,7 @@ const tried = [
   'in-flight-forgotten',
 ];
 
-t.test('a few of them', inAllOnly, async (t) => {
+t.test('tests notice some of the faults', inAllOnly, async (t) => {
   const workshop = openWorkshop(undefined);
   t.teardown(() => workshop.close());
   for (const sabotage of sabotages.filter(({ name }) => tried.includes(name))) {

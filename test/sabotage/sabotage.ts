@@ -21,7 +21,7 @@ interface Edit {
 /** The source with the edit made. Throws an error that says what is wrong with the edit if it does not apply. */
 export function edited(text: string, { file, find, replace }: Edit): string {
   const found = text.split(find).length - 1;
-  if (found !== 1) throw new Error(`${file} holds ${found} times, expected once: ${find}; write the edit anew after the source`);
+  if (found !== 1) throw new Error(`${file} holds ${found} times, expected once: ${find}; write the edit again from the source`);
   if (find === replace) throw new Error(`${file}: the edit changes nothing: ${find}`);
   return text.replace(find, () => replace);
 }

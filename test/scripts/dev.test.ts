@@ -1,4 +1,4 @@
-// `npm run dev`: the hook restarts when a source is saved, at the same address; after Ctrl-C nothing is left.
+// `npm run dev`: the hook restarts when a source is saved, at the same address; Ctrl-C leaves nothing.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, utimesSync } from 'node:fs';
@@ -29,5 +29,5 @@ t.test('save, restart, Ctrl-C', async (t) => {
   const [code] = await once(child, 'close');
   t.equal(code, 0);
   await t.rejects(fetch(`${address}/healthz`), 'the hook is gone');
-  t.notOk(existsSync(dirname(kubeconfig)), 'so is the control plane');
+  t.notOk(existsSync(dirname(kubeconfig)), 'the control plane is gone too');
 });

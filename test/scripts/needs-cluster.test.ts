@@ -1,4 +1,4 @@
-// Which tests start a control plane: what is pure does not.
+// Which tests start a control plane: tests of pure code do not.
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -67,7 +67,7 @@ t.test('blocks without blocks inside count, and a file without any counts as one
   t.match(second, { file: 'test/flat.test.ts', passed: 1, failed: 0, skipped: 0 });
 });
 
-t.test('a failure is told by the way to it and what tap says about the assertion', async (t) => {
+t.test('the reader reports a failure with its path and the words of tap about the assertion', async (t) => {
   const [failure = ''] = read(nested)[0]?.failures ?? [];
   t.match(failure, /^test\/nested.test.ts > outer > bad\n {2}not ok 1 - deep\n/);
   t.match(failure, /\+ {2}"a": 1,/);

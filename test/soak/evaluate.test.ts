@@ -101,7 +101,7 @@ function violationsOf(
 
 const changed = wrote({ a: '2' });
 
-t.test('what is as it must be', async (t) => {
+t.test('the evaluation reports no violation for a correct run', async (t) => {
   t.same(violationsOf([changed], 'Committed'), []);
   t.same(violationsOf([changed, undid({ a: '1' })], 'RolledBack'), []);
   t.same(violationsOf([changed, stranger({ a: '2', b: '1' }), undid({ a: '1', b: '1' })], 'RolledBack'), [], 'theirs stays');
@@ -119,7 +119,7 @@ t.test('a Delete that somebody else made first is undone too, exactly; no other 
   const ofUndo = (texts: readonly string[]) => texts.filter((text) => text.startsWith('I1 undo'));
   t.same(ofUndo(undoOfDelete([strangerDeleted, recreated({ a: '1' })], deletion)), []);
   t.match(ofUndo(undoOfDelete([strangerDeleted, recreated({ a: '2' })], deletion)), [/data\.a was restored to "2"/]);
-  t.match(ofUndo(undoOfDelete([recreated({ a: '2' })], deletion)), [/had not changed it/], 'nobody has deleted it');
+  t.match(ofUndo(undoOfDelete([recreated({ a: '2' })], deletion)), [/had not changed it/], 'no client has deleted it');
   t.match(ofUndo(undoOfDelete([strangerDeleted, recreated({ a: '1' })], story)), [/had not changed it/], 'a Patch');
 });
 
@@ -163,7 +163,11 @@ const broken: readonly (readonly [reason: string, found: RegExp, violations: rea
     /I6 exclusion: .*held by shop\/run1-rival/,
     violationsOf([held(two, names.rival), changed], 'Committed'),
   ],
-  ['nobody has the lock', /I6 exclusion: .*held by nobody/, evaluateSoak(evidence([stored, changed], 'Committed', object({})))],
+  [
+    'no Transaction has the lock',
+    /I6 exclusion: .*held by nobody/,
+    evaluateSoak(evidence([stored, changed], 'Committed', object({}))),
+  ],
   ['it is said to be applied, and is not', /I1 outcome: .*nothing was written/, violationsOf([], 'Committed')],
   [
     'it is said to be applied, and was taken back',

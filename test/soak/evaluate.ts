@@ -61,7 +61,7 @@ function oneWriteEach(evidence: Evidence, histories: readonly History[]): readon
 }
 
 /**
- * How often a stranger deleted what an undo had recreated: who does so before a status says that it was recreated cannot be told from the
+ * How often a stranger deleted what an undo had recreated: a deletion before a status says that it was recreated looks like the
  * Transaction's own Delete, and the undo recreates it once more.
  */
 function deletedAgain({ writes }: History, backward: readonly Written[]): number {
@@ -91,7 +91,7 @@ function lockIsHeld(evidence: Evidence, histories: readonly History[]): readonly
   );
 }
 
-/** The undo restores the prior state with the later changes of others, both at every single field. */
+/** The undo restores the prior state with later changes of other writers, both at every single field. */
 function undoIsExact(evidence: Evidence, histories: readonly History[]): readonly string[] {
   return histories.flatMap((history) =>
     pairsOf(evidence, history).flatMap(({ transaction, forward: [made], backward: [undone] }) => {
@@ -124,7 +124,7 @@ function deletedByOthers(
 
 function inexact(made: Pick<Written, 'before' | 'after'>, undone: Written): readonly string[] {
   const [prior, expected, live, restored] = [made.before, made.after, undone.before, undone.after];
-  // Annotations of others are no reason to keep a created object.
+  // Annotations of other writers are no reason to keep a created object.
   if (restored === undefined) {
     const isLost = (path: string): boolean => !isAnnotation(path) && valueAt(live, path) !== valueAt(expected, path);
     const lost = [...(live ?? [])].map(([path]) => path).filter(isLost);
@@ -201,7 +201,7 @@ function endsAreTrue(evidence: Evidence, histories: readonly History[]): readonl
 interface Seen {
   readonly forward: readonly Written[];
   readonly backward: readonly Written[];
-  /** Nobody else wrote to the object: if somebody else undid the change or made it before, no write of ours is needed. */
+  /** No other writer wrote to the object: if another one undid the change or made it before, the engine needs no write. */
   readonly isAlone: boolean;
 }
 

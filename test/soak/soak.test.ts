@@ -4,7 +4,7 @@ import { openWorld } from '../faults/world.ts';
 import { chanceOf } from './random.ts';
 import { runSeed } from './soak.ts';
 
-t.test('chance is the same for the same seed, and spread evenly', async (t) => {
+t.test('chance is equal for an equal seed, and spread evenly', async (t) => {
   const numbers = (...seeds: readonly number[]): readonly number[] => {
     const chance = chanceOf(...seeds);
     return Array.from({ length: 1_000 }, () => chance.below(10));

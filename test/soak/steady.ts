@@ -15,7 +15,7 @@ setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
 
 /** Returns the heap in MiB after each tenth of them, after garbage collection. */
-export async function runSteadily(world: World, count: number, tell: (line: string) => void): Promise<readonly number[]> {
+export async function runSteadily(world: World, count: number, report: (line: string) => void): Promise<readonly number[]> {
   const engine = createSync({
     cluster: world.cluster,
     sealer: world.sealer,
@@ -31,7 +31,7 @@ export async function runSteadily(world: World, count: number, tell: (line: stri
     world.audit.take(run.names.run); // what came after its end would weigh on the scales
     if (done % Math.max(1, Math.floor(count / 10)) !== 0) continue;
     heaps.push(heapOf());
-    tell(`${done} Transactions: ${weight()}`);
+    report(`${done} Transactions: ${weight()}`);
   }
   return heaps;
 }

@@ -1,4 +1,4 @@
-// The rules of who may import whom, and of what is pure, as functions from sources to findings. No finding means no violation.
+// The rules of imports and of pure folders, as functions from sources to findings. No finding means no violation.
 
 import { packages } from './package-stages.ts';
 import { codeOf, importsOf, type Source } from './sources.ts';

@@ -1,4 +1,4 @@
-// A change that an earlier one of the same Transaction makes possible, both ways: with it, it is admitted, and undone exactly; without
+// A change that an earlier one of its Transaction makes possible, both ways: with it, it is admitted, and undone exactly; without
 // it, it is refused and nothing is applied.
 import type { Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';

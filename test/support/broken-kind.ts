@@ -7,7 +7,7 @@ interface BrokenKind {
   /** Its name in messages. */
   readonly name: string;
   /** Makes it listable again. */
-  mend(): Promise<void>;
+  repair(): Promise<void>;
   remove(): Promise<unknown>;
 }
 
@@ -38,7 +38,7 @@ export async function breakSomeKind({ client, namespace }: Stage): Promise<Broke
   await waitFor(isBroken, 'the kind to be broken');
   return {
     name: `things.${group}`,
-    mend: async () => {
+    repair: async () => {
       const whole = { conversion: { strategy: 'None', webhook: null } };
       must(await client.patch(path, { spec: whole }));
       await waitFor(async () => (await client.list(things('v2'))).code === 200, 'the kind to be listed again');

@@ -47,7 +47,7 @@ export interface Client {
   /** `options` is the DeleteOptions body: preconditions, propagationPolicy. */
   delete(path: string, options?: JsonObject, query?: Query): Promise<Answer>;
   request(method: Dispatcher.HttpMethod, path: string, parts?: RequestParts): Promise<Answer>;
-  /** A client over the same connection that impersonates a user in every call. */
+  /** A client over this connection that impersonates a user in every call. */
   asUser(user: string): Client;
   asServiceAccount(namespace: string, name: string): Client;
   /** Closes the connection, also for the clients made by `asUser`. The process can exit without it. */

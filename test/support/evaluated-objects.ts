@@ -119,7 +119,7 @@ function edited(object: JsonObject, values: JsonObject): JsonObject {
   return shared(managed(written, ...left), ...Object.keys(values));
 }
 
-/** A value that admission stamps on `spec.a` at every write: nobody owns it. */
+/** A value that admission stamps on `spec.a` at every write: no manager owns it. */
 function stamped(object: JsonObject): JsonObject {
   const path = ['fieldsV1', 'f:spec', 'f:a'];
   const left = entriesOf(object).map((one) => withPath(one, path, undefined));

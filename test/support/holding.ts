@@ -13,7 +13,7 @@ interface Holding {
   readonly kubeconfig: JsonObject;
   /** Resolves once a request is held. */
   readonly arrived: Promise<void>;
-  /** Ends every connection: the API server never sees what is held. */
+  /** Ends every connection: the API server never sees the held requests. */
   drop(): void;
 }
 

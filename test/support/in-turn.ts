@@ -57,7 +57,7 @@ interface Asking {
   readonly patience: number;
 }
 
-/** Undefined if nobody listens. If a process ends in the middle, the call ends too. */
+/** Undefined if no process listens. If a process ends in the middle, the call ends too. */
 function ask(
   address: string,
   { method, url, headers }: IncomingMessage,

@@ -1,4 +1,4 @@
-// Installs manifests into the cluster of the suite. All of it is idempotent, and safe while others do the same.
+// Installs manifests into the cluster of the suite. All of it is idempotent, and safe in parallel.
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';

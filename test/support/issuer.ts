@@ -1,4 +1,4 @@
-// A small issuer of OpenID Connect tokens: discovery, keys, and the refresh of tokens; nobody can log in.
+// A small issuer of OpenID Connect tokens: discovery, keys, and the refresh of tokens; no user can log in.
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

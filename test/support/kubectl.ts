@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 import { buildKubectl } from '../controlplane/build.ts';
 
-/** The PATH of this process, in which `kubectl` is that one. Builds it if nobody has. */
+/** The PATH of this process, in which `kubectl` is that one. Builds it if it is missing. */
 export async function pathWithKubectl(): Promise<string> {
   const kubectl = await buildKubectl((line) => process.stderr.write(`${line}\n`));
   return `${dirname(kubectl)}${delimiter}${process.env.PATH ?? ''}`;

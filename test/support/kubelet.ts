@@ -1,4 +1,4 @@
-// A stand-in for kubelets: the control plane of the tests has no nodes, so nobody writes the status of a Pod. This does, as a kubelet
+// A stand-in for kubelets: the control plane of the tests has no nodes, so no kubelet writes the status of a Pod. This does, as a kubelet
 // would, and the real controllers go by it: a Deployment becomes available, a Job completes or fails.
 //
 // Pods stay without a node: the garbage collector of Pods deletes those that are bound to a node that does not exist.

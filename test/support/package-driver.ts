@@ -32,9 +32,9 @@ export interface Driver {
 interface DriverOptions {
   /** ms that a call may take to read; registries have as long as they want. */
   readonly deadline?: number;
-  /** Both processes serve each call at the same time, and the first answer that is stored counts; otherwise they serve strictly in turn. */
+  /** Both processes serve each call at once, and the first answer that is stored counts; otherwise they serve strictly in turn. */
   readonly isAtOnce?: boolean;
-  /** Whether the campaign was interrupted: the engine, a process of the same group, is then gone, and no drive comes to its end. */
+  /** Whether the campaign was interrupted: the engine, a process of the same group, is then gone, and no drive ends. */
   readonly isInterrupted?: () => boolean;
 }
 

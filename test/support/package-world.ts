@@ -64,7 +64,7 @@ interface RunningHook {
   kill(): Promise<void>;
 }
 
-/** A member of the spec of each package with more digits than a number of JavaScript keeps; one that nobody knows where the kinds allow it. */
+/** A member of the spec of each package with more digits than a number of JavaScript keeps; an unknown one if the kinds allow it. */
 export const memberWithDigits = hasOwnKinds ? 'novel' : 'revisionHistoryLimit';
 
 interface WorldOptions {

@@ -1,5 +1,5 @@
 // An admission policy that refuses writes but not dry runs: the only way to make a write fail after its dry run passed. It applies
-// to the stage's namespace and to the ServiceAccount of its Transactions, so it affects nobody else.
+// to the stage's namespace and to the ServiceAccount of its Transactions, so it affects no other test.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';

@@ -1,5 +1,5 @@
 // An admission policy that stamps ConfigMaps with that suffix: every write, dry runs included, gets a new value in data.stamp. The
-// field manager of the request does not own the stamp: nobody does.
+// field manager of the request does not own the stamp: no manager does.
 import { at, type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import { must, type Teardown, waitFor } from './client.ts';
 import type { Stage } from './stage.ts';

@@ -1,7 +1,7 @@
 // Parses tables as text: one row per line, columns between bars, headings on top. An empty cell means nothing.
 import { type Json, parseJson } from '../../hooks/objects/json.ts';
 
-/** The rows of a table, each cell by its heading. Every row must have every cell, and no two rows the same first cell. */
+/** The rows of a table, each cell by its heading. Every row must have every cell, and no two rows an equal first cell. */
 export function table<Heading extends string>(text: string): readonly Readonly<Record<Heading, string>>[] {
   const [headings = [], ...rows] = text
     .trim()

@@ -63,7 +63,7 @@ t.test('the engine counts an object that repeats an owner once', async (t) => {
 });
 
 t.test(
-  'the engine reads the owners of an object in small groups, so other Transactions get their requests in between',
+  'the engine reads owners in small groups, so other Transactions get their turn',
   async (t) => {
     let [now, most] = [0, 0];
     const busy = async (): Promise<object> => {

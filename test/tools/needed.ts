@@ -1,5 +1,5 @@
 // Which tests need tools of their own beside the control plane. They are built before tap starts: a build takes minutes, which
-// a test file has not, and two files that want the same one would build it twice.
+// a test file has not, and two files that want one program would build it twice.
 import { buildKubectl } from '../controlplane/build.ts';
 import type { ReportLine } from './build.ts';
 import { buildLua } from './gitops/gitops.ts';

@@ -12,7 +12,7 @@ const everyMs = 10_000;
 t.beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
 t.afterEach(() => mock.timers.reset());
 
-t.test('a line every ten seconds counts what is done', async (t) => {
+t.test('a line every ten seconds counts the finished steps', async (t) => {
   const lines: string[] = [];
   const progress = openProgress((line) => lines.push(line.trim().replace(/^\d+m\d\ds {2}/, '')));
   progress.begin('downloading modules');
@@ -42,7 +42,7 @@ t.test('a build counts the packages that it compiles, to the last', async (t) =>
   });
   const lines: string[] = [];
   const report = (line: string): void => {
-    // What the last line would be, ten seconds on: it is told before the count ends.
+    // What the last line would be, ten seconds on: it is printed before the count ends.
     if (line.startsWith('Built in')) mock.timers.tick(everyMs);
     lines.push(line);
   };

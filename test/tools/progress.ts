@@ -1,5 +1,5 @@
 // Progress of a long build in a terminal and in a log alike: one plain line every few seconds, with counts and the
-// thing in hand, so that nobody takes it for hung.
+// current step, so that no user takes it for hung.
 
 export interface Progress {
   /** Starts a phase; `total` is how many packages it has, where that is known. */

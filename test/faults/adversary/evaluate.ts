@@ -73,7 +73,7 @@ function isTrue(evidence: Evidence, target: Target, phase: string): readonly str
   return applied.length === 0 ? [] : [...before, ...applied];
 }
 
-/** Changes of others in the story stay. */
+/** Changes of other writers in the story stay. */
 function isStill(evidence: Evidence, target: Target): readonly string[] {
   const { story, names } = evidence;
   const content = story.end === 'Committed' ? undefined : story.content?.(names);

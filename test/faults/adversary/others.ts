@@ -1,4 +1,4 @@
-// Marks of the engine on objects that are not the engine's: ConfigMaps of others, and Events. The engine must not take them for its
+// Marks of the engine on objects that are not the engine's: foreign ConfigMaps, and Events. The engine must not take them for its
 // own.
 import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';

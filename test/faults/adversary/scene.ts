@@ -21,9 +21,9 @@ export const [digestAnnotation, tagAnnotation] = ['tx.janus.io/digest', 'tx.janu
 export interface Scene {
   readonly run: Run;
   readonly client: Client;
-  /** A text that stands in everything that the adversary writes. */
+  /** A text that is part of everything that the adversary writes. */
   readonly canary: string;
-  /** ConfigMaps of others that must not change: their last state, by path. */
+  /** Foreign ConfigMaps that must not change: their last state, by path. */
   readonly watched: Map<string, JsonObject>;
   /** What the adversary has done. */
   readonly deeds: string[];

@@ -1,4 +1,4 @@
-// The snapshot of an earlier try of the same Transaction: authentic, but from before a target changed.
+// The snapshot of an earlier try of this Transaction: authentic, but from before a target changed.
 import { must } from '../../support/client.ts';
 import { configMapPlace } from '../places.ts';
 import { putBack, removeAll } from './copies.ts';

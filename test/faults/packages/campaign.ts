@@ -1,7 +1,7 @@
 // Every fault at every act of every story of package transactions: how many were tried, how many survived, by boundary.
 import type { Teardown } from '../../support/client.ts';
 import { type Act, boundaryOf, type Fault, type Plan } from '../../support/package-faults.ts';
-import { clear, openSite, type Site, type Story, told } from './stories.ts';
+import { clear, openSite, type Site, type Story, violationsOf } from './stories.ts';
 
 export interface Tally {
   tried: number;
@@ -16,7 +16,7 @@ interface Case {
 
 interface CampaignOptions {
   readonly stories: readonly Story[];
-  /** Both processes serve each call at the same time; otherwise they serve in turn. */
+  /** Both processes serve each call at once; otherwise they serve in turn. */
   readonly isAtOnce: boolean;
   /** Cases at once, each on a control plane of its own: there is one Lock in each. */
   readonly atOnce: number;
@@ -75,7 +75,7 @@ function nameGiver(): () => string {
 
 /** Throws if the story does not end as it must without any fault. */
 async function actsOf(site: Site, story: Story, name: string): Promise<readonly Act[]> {
-  const violations = await told(site, story, name);
+  const violations = await violationsOf(site, story, name);
   if (violations.length > 0) throw new Error(`${story.id}, without a fault: ${violations.join('; ')}`);
   await clear(site, name);
   return [...site.driver.acts];
@@ -100,7 +100,7 @@ async function tried(
   { onCase, isOver }: CampaignOptions,
 ): Promise<void> {
   const { story, fault, act } = one;
-  const violations = await told(site, story, name, once(act, fault)).catch((error: unknown) => [String(error)]);
+  const violations = await violationsOf(site, story, name, once(act, fault)).catch((error: unknown) => [String(error)]);
   if (isOver()) return;
   const boundary = boundaryOf(act);
   const tally = tallies.get(boundary) ?? { tried: 0, survived: 0 };
@@ -111,7 +111,7 @@ async function tried(
   onCase(idOf(one), violations);
 }
 
-/** The number of an act can move by what a watch brings: the same act comes about there. */
+/** The number of an act can move by what a watch brings: this act happens there. */
 function once({ kind, what, phase, number }: Act, fault: Fault): Plan {
   let isDone = false;
   return (act) => {

@@ -233,8 +233,8 @@ const history: Story = {
 
 export const stories: readonly Story[] = [install, update, refused, failing, failingUpdate, history, deletion];
 
-/** Tells one story; what is not as it must be, in words. */
-export async function told(site: Site, story: Story, name: string, plan?: Plan): Promise<readonly string[]> {
+/** Runs one story, and returns its violations in words. */
+export async function violationsOf(site: Site, story: Story, name: string, plan?: Plan): Promise<readonly string[]> {
   const prepared = await story.prepare(site, name);
   await story.begin(site, name);
   const ended = await site.driver.drive(name, plan);

@@ -59,7 +59,7 @@ export async function create(run: Followed): Promise<void> {
 const nothing: Disturbance = async () => undefined;
 
 /** `first` comes before the Transactions are created, `disturb` meanwhile. */
-export async function tell(site: Site, story: Story, disturb = nothing, first = nothing): Promise<Tale> {
+export async function runOnce(site: Site, story: Story, disturb = nothing, first = nothing): Promise<Tale> {
   const run = await prepare(site, story);
   const before = await targets(run);
   await first(run);
@@ -101,7 +101,7 @@ function unseen(events: readonly AuditEvent[]): readonly string[] {
 
 /** Runs the events of the story that depend on others, until all is over; `everyMs`: how often it looks. */
 export async function atRest(run: Followed, everyMs = patience.everyMs): Promise<void> {
-  await waitFor(() => isOver(run), `${run.names.run} to come to rest`, { ...patience, everyMs });
+  await waitFor(() => isOver(run), `${run.names.run} to be at rest`, { ...patience, everyMs });
 }
 
 async function isOver(run: Followed): Promise<boolean> {

@@ -6,7 +6,7 @@ import { askBack, commit4, requestRollback } from '../stories.ts';
 import type { Story } from '../story.ts';
 import type { World } from '../world.ts';
 import type { ProcessCase } from './case.ts';
-import { atRest, type Disturbance, tell } from './follow.ts';
+import { atRest, type Disturbance, runOnce } from './follow.ts';
 import type { HookProcess } from './hook.ts';
 import { addSeat, closeSite, openSite, type Site, seatOf } from './site.ts';
 import type { Moment, Strike } from './switch.ts';
@@ -47,7 +47,7 @@ async function targetWrites(site: Site): Promise<readonly number[]> {
   const hook = await seatOf(site).serving;
   await hook.arm();
   const counted = Promise.withResolvers<readonly string[]>();
-  await tell(site, commit4, async (run) => {
+  await runOnce(site, commit4, async (run) => {
     await atRest(run);
     counted.resolve(await hook.requests());
   });
@@ -79,7 +79,7 @@ async function freeze(site: Site, { story, isAskedBack }: Continuation, strike: 
     await quiet(hook);
     awake.until = new Date().toISOString();
   };
-  const { violations, events } = await tell(site, story, disturb);
+  const { violations, events } = await runOnce(site, story, disturb);
   const late = events.filter(
     ({ actor, verb, code, received }) =>
       actor === 'account' && verb !== 'get' && code < 300 && received > awake.from && received < awake.until,

@@ -4,7 +4,7 @@ import { gatedCommit } from '../gates.ts';
 import { askBack, commit4, isFinished, requestRollback } from '../stories.ts';
 import type { Story } from '../story.ts';
 import type { ProcessCase } from './case.ts';
-import { tell } from './follow.ts';
+import { runOnce } from './follow.ts';
 import { type Site, seatOf } from './site.ts';
 import type { Moment, Strike } from './switch.ts';
 
@@ -21,17 +21,17 @@ const stretches: readonly Stretch[] = [
     id: 'commit',
     run: async (site, arm) => {
       await arm();
-      return (await tell(site, commit4)).violations;
+      return (await runOnce(site, commit4)).violations;
     },
   },
   {
     id: 'gated',
     run: async (site, arm) => {
       await arm();
-      return (await tell(site, gatedCommit)).violations;
+      return (await runOnce(site, gatedCommit)).violations;
     },
   },
-  { id: 'undo', run: async (site, arm) => (await tell(site, askedBackOnce(arm))).violations },
+  { id: 'undo', run: async (site, arm) => (await runOnce(site, askedBackOnce(arm))).violations },
 ];
 
 function askedBackOnce(arm: () => Promise<unknown>): Story {
@@ -73,7 +73,7 @@ function killed({ id, run }: Stretch, strike: Strike & { readonly at: number }):
       await hook.arm();
       // A process that polls once a second polls less often if it is faster than when the requests were counted.
       if (made > 0 && made < strike.at) return found;
-      return [...found, `no request ${strike.at} came: nobody died`];
+      return [...found, `no request ${strike.at} came: no process died`];
     },
   };
 }

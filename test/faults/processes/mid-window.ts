@@ -7,7 +7,7 @@ import { deleteMidCommit, failAt3 } from '../stories.ts';
 import { type Story, transactionPath } from '../story.ts';
 import type { Disturbance } from './follow.ts';
 
-/** ms for which a look counts, as shipped. */
+/** ms for which a reading of the Transaction counts, as shipped. */
 const lookAge = 1_000;
 
 const isPrepared: Story['events'][number]['when'] = (status) => textAt(status, 'phase') === 'Prepared';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commit4, requestRollback } from '../stories.ts';
 import type { ProcessCase } from './case.ts';
-import { chance, tell } from './follow.ts';
+import { chance, runOnce } from './follow.ts';
 import { refusedLast } from './refused.ts';
 import { type Site, seatOf } from './site.ts';
 
@@ -13,7 +13,7 @@ const runs = 100;
 export async function randomEndsOn(site: Site): Promise<readonly ProcessCase[]> {
   const start = performance.now();
   for (const story of stories) {
-    const { violations } = await tell(site, story);
+    const { violations } = await runOnce(site, story);
     if (violations.length > 0) throw new Error(`${story.id} does not even hold without faults:\n${violations.join('\n')}`);
   }
   const duration = (performance.now() - start) / stories.length;
@@ -27,7 +27,7 @@ function endedAt(seed: number, signal: NodeJS.Signals, duration: number): Proces
   return {
     id: `S20:random:${seed}:${signal}`,
     run: async (site) => {
-      const { violations } = await tell(site, story, async () => {
+      const { violations } = await runOnce(site, story, async () => {
         const hook = await seatOf(site).serving;
         await sleep(chance(seed) * duration);
         hook.signal(signal);

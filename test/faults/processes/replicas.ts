@@ -1,8 +1,8 @@
-// Two hooks and two loops in parallel over the same Transactions, each loop with its own hook; in some runs one hook dies.
+// Two hooks and two loops in parallel over common Transactions, each loop with its own hook; in some runs one hook dies.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commit4, contention, requestRollback } from '../stories.ts';
 import type { ProcessCase } from './case.ts';
-import { chance, tell } from './follow.ts';
+import { chance, runOnce } from './follow.ts';
 import { refusedLast } from './refused.ts';
 import { type Site, seatOf } from './site.ts';
 
@@ -15,7 +15,7 @@ export async function replicasOn(_: Site): Promise<readonly ProcessCase[]> {
     const story = stories[seed % stories.length] ?? commit4;
     const isKilled = seed % 4 === 3;
     const run = async (site: Site): Promise<readonly string[]> => {
-      const { violations } = await tell(site, story, async () => (isKilled ? killLater(site, seed) : undefined));
+      const { violations } = await runOnce(site, story, async () => (isKilled ? killLater(site, seed) : undefined));
       return violations;
     };
     return { id: `S20:replicas:${seed}:${story.id}${isKilled ? ':killed' : ''}`, run };

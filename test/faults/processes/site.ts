@@ -115,7 +115,7 @@ async function startLoopOf(site: Site, hookUrl: string): Promise<Metacontroller>
   return loop;
 }
 
-/** Stops the loops: the hooks go on, and nobody calls them. */
+/** Stops the loops: the hooks go on without calls. */
 export async function stopLoops({ seats }: Site): Promise<void> {
   await Promise.all(seats.map(({ loop }) => loop.stop()));
 }

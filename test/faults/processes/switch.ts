@@ -61,13 +61,13 @@ function isAt({ at }: Strike, request: Sent['request']): boolean {
 }
 
 process.on('message', (message: ToSwitch) => {
-  if (message.kind === 'count') return tell({ kind: 'counted', requests });
+  if (message.kind === 'count') return notify({ kind: 'counted', requests });
   requests.length = 0;
   strike = message.strike;
-  tell({ kind: 'armed' });
+  notify({ kind: 'armed' });
 });
 process.channel?.unref();
 
-function tell(message: FromSwitch): void {
+function notify(message: FromSwitch): void {
   process.send?.(message);
 }

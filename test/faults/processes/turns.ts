@@ -7,7 +7,7 @@ import { commit4, contention, deleteMidCommit, failAt3, requestRollback } from '
 import type { Story } from '../story.ts';
 import type { World } from '../world.ts';
 import type { Note, ProcessCase } from './case.ts';
-import { atRest, chance, conclude, create, type Disturbance, type Followed, prepare, tell } from './follow.ts';
+import { atRest, chance, conclude, create, type Disturbance, type Followed, prepare, runOnce } from './follow.ts';
 import { armedAtThird, deletedAtThird, deleteInWindow, failInWindow } from './mid-window.ts';
 import { refusedLast } from './refused.ts';
 import { closeSite, openTurns, type Site, seatOf } from './site.ts';
@@ -39,7 +39,7 @@ export async function turnsOn(_: Site): Promise<readonly ProcessCase[]> {
             withTurns(
               world,
               { hooks, seed: isRandom ? seed : undefined, callBudget },
-              async (site) => (await tell(site, story, disturb, first)).violations,
+              async (site) => (await runOnce(site, story, disturb, first)).violations,
             ),
         };
       }),

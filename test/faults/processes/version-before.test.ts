@@ -34,7 +34,7 @@ function versionBefore(): string | undefined {
 const commit = versionBefore();
 
 t.test(
-  'two versions serve the same Transactions in turn',
+  'two versions serve common Transactions in turn',
   { skip: commit === undefined && 'the history is not there' },
   async (t) => {
     const checkout = freeFolder(t);

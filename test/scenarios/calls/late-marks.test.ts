@@ -1,4 +1,4 @@
-// Two processes undo the same change. One fences its target when the other has finished, and dies before it removes its mark. The
+// Two processes undo one change. One fences its target when the other has finished, and dies before it removes its mark. The
 // mark goes with the Transaction, and what another Transaction has kept of it comes back with no undo.
 import t, { type Test } from 'tap';
 import type { Cluster } from '../../../hooks/objects/cluster.ts';

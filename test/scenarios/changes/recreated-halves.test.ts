@@ -133,18 +133,15 @@ t.test('the engine recreates an object in two halves: a Delete and a Create', as
     t.same(await portrait(stage, path('configmaps/stopped'), true), was);
   });
 
-  await t.test(
-    'the engine restores the former object before it releases a Transaction that is deleted between the halves',
-    async (t) => {
-      await give(stage, 'deleted');
-      await stage.transaction('deleted', [recreating('deleted', next)]);
-      await stepTo(stage, 'deleted', 'the first half', ({ status }) => at(itemsOf(status)[0], 'deleted') === true);
-      t.notOk(await isThere(stage, path('configmaps/deleted')));
-      await client.delete(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/deleted`);
-      await stepUntilGone(stage, 'deleted');
-      t.match(await live(stage, 'deleted'), fixed);
-    },
-  );
+  await t.test('the engine restores the former object if the Transaction is deleted between the halves', async (t) => {
+    await give(stage, 'deleted');
+    await stage.transaction('deleted', [recreating('deleted', next)]);
+    await stepTo(stage, 'deleted', 'the first half', ({ status }) => at(itemsOf(status)[0], 'deleted') === true);
+    t.notOk(await isThere(stage, path('configmaps/deleted')));
+    await client.delete(`/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/deleted`);
+    await stepUntilGone(stage, 'deleted');
+    t.match(await live(stage, 'deleted'), fixed);
+  });
 
   await t.test('the new object and the undo keep annotations that other writers add before the Delete', async (t) => {
     await give(stage, 'noted');
@@ -170,24 +167,21 @@ t.test('the engine recreates an object in two halves: a Delete and a Create', as
     t.match(await live(stage, 'edited'), { ...fixed, metadata: { labels: { theirs: 'yes' } } });
   });
 
-  await t.test(
-    'an object that a user creates between the halves is a conflict: the engine keeps it, and the undo names it',
-    async (t) => {
-      await give(stage, 'taken');
-      const theirs = { metadata: { name: 'taken' }, data: { whose: 'theirs' } };
-      const take = () => client.create(path('configmaps'), theirs, { fieldManager: 'stranger' });
-      await stage.transaction('taken', [recreating('taken', next)]);
-      const engine = engines.start({ wrap: before('taken', 'create', take) });
-      const { phase, status } = await stepToEnd(engine, 'taken');
-      t.same([phase, causeOf(status)], ['Failed', 'AlreadyExists']);
-      t.match(itemsOf(status)[0], { left: true, error: { reason: 'Recreated', message: /ConfigMap .*taken.* was recreated/ } });
-      t.match(await live(stage, 'taken'), { data: { whose: 'theirs' } });
-      must(await client.delete(path('configmaps/taken')));
-      await stage.annotate('taken', { 'tx.janus.io/retry-rollback': 'yes' });
-      t.match(await stepToEnd(engine, 'taken'), { phase: 'RolledBack' });
-      t.match(await live(stage, 'taken'), fixed);
-    },
-  );
+  await t.test('an object that a user creates between the halves is a conflict, and the engine keeps it', async (t) => {
+    await give(stage, 'taken');
+    const theirs = { metadata: { name: 'taken' }, data: { whose: 'theirs' } };
+    const take = () => client.create(path('configmaps'), theirs, { fieldManager: 'stranger' });
+    await stage.transaction('taken', [recreating('taken', next)]);
+    const engine = engines.start({ wrap: before('taken', 'create', take) });
+    const { phase, status } = await stepToEnd(engine, 'taken');
+    t.same([phase, causeOf(status)], ['Failed', 'AlreadyExists']);
+    t.match(itemsOf(status)[0], { left: true, error: { reason: 'Recreated', message: /ConfigMap .*taken.* was recreated/ } });
+    t.match(await live(stage, 'taken'), { data: { whose: 'theirs' } });
+    must(await client.delete(path('configmaps/taken')));
+    await stage.annotate('taken', { 'tx.janus.io/retry-rollback': 'yes' });
+    t.match(await stepToEnd(engine, 'taken'), { phase: 'RolledBack' });
+    t.match(await live(stage, 'taken'), fixed);
+  });
 
   await t.test('the engine waits for a former object that a finalizer keeps, then creates the new one', async (t) => {
     const former = await give(stage, 'kept', { finalizers: ['example.org/clean-up'] });

@@ -63,31 +63,28 @@ t.test('an Update changes finalizers and owners only if it names them', async (t
     t.same(await portrait(stage, where), before);
   });
 
-  await t.test(
-    'finalizers and owners that other writers add or remove cause no conflict, and the undo leaves them',
-    async (t) => {
-      const where = await createFinal(stage, 'moving', { finalizers: [cleanUp] });
-      await stage.transaction('moving', [change('Create', 'beside', { data: { a: 'b' } }), change('Update', 'moving', green())]);
-      await stepUntil(stage, 'moving', 'Committing');
-      const owners = [await ownerOf(stage, 'adopter')];
-      await setFinalizers(stage, where, [second]);
-      must(await client.patch(where, { metadata: { ownerReferences: owners } }, 'merge', { fieldManager: 'controller' }));
-      const between = await portrait(stage, where);
-      t.equal((await stepToEnd(stage, 'moving')).phase, 'Committed');
-      t.same([await finalizersOf(where), await ownersOf(where)], [[second], owners]);
-      await undoAll(stage, 'moving');
-      t.same(await portrait(stage, where), between, 'undone, with what the controller did in between');
+  await t.test('finalizers and owners of other writers cause no conflict, and the undo leaves them', async (t) => {
+    const where = await createFinal(stage, 'moving', { finalizers: [cleanUp] });
+    await stage.transaction('moving', [change('Create', 'beside', { data: { a: 'b' } }), change('Update', 'moving', green())]);
+    await stepUntil(stage, 'moving', 'Committing');
+    const owners = [await ownerOf(stage, 'adopter')];
+    await setFinalizers(stage, where, [second]);
+    must(await client.patch(where, { metadata: { ownerReferences: owners } }, 'merge', { fieldManager: 'controller' }));
+    const between = await portrait(stage, where);
+    t.equal((await stepToEnd(stage, 'moving')).phase, 'Committed');
+    t.same([await finalizersOf(where), await ownersOf(where)], [[second], owners]);
+    await undoAll(stage, 'moving');
+    t.same(await portrait(stage, where), between, 'undone, with what the controller did in between');
 
-      await commit(stage, 'moving-on', [change('Update', 'moving', green())]);
-      await setFinalizers(stage, where, [second, third]);
-      await undoAll(stage, 'moving-on');
-      t.same(await finalizersOf(where), [second, third], 'added since the change');
-      await commit(stage, 'moving-off', [change('Update', 'moving', green())]);
-      await setFinalizers(stage, where, null);
-      await undoAll(stage, 'moving-off');
-      t.equal(await finalizersOf(where), undefined, 'taken off since the change: it does not come back');
-    },
-  );
+    await commit(stage, 'moving-on', [change('Update', 'moving', green())]);
+    await setFinalizers(stage, where, [second, third]);
+    await undoAll(stage, 'moving-on');
+    t.same(await finalizersOf(where), [second, third], 'added since the change');
+    await commit(stage, 'moving-off', [change('Update', 'moving', green())]);
+    await setFinalizers(stage, where, null);
+    await undoAll(stage, 'moving-off');
+    t.equal(await finalizersOf(where), undefined, 'taken off since the change: it does not come back');
+  });
 
   await t.test('an Update that names them replaces them, even by an empty list, and its undo restores them', async (t) => {
     for (const [index, list] of [[third], [], null].entries()) {
@@ -126,25 +123,22 @@ t.test('an Update changes finalizers and owners only if it names them', async (t
     t.same(new Set((await finalizersOf(where)) as readonly string[]), new Set([cleanUp, third]));
   });
 
-  await t.test(
-    'the undo omits an owner that no longer exists, because the garbage collector would delete the object',
-    async (t) => {
-      const [alive, gone] = [await ownerOf(stage, 'stays'), await ownerOf(stage, 'goes')];
-      const shared = await createFinal(stage, 'shared', { ownerReferences: [gone, alive] });
-      const single = await createFinal(stage, 'single', { ownerReferences: [gone] });
-      const updates = ['shared', 'single'].map((name) => change('Update', name, green({ ownerReferences: [] })));
-      await commit(stage, 'disowning', updates);
-      must(await client.delete(path('configmaps/goes')));
-      const status = await undoAll(stage, 'disowning');
-      const note = `owner references dropped, their owners no longer exist: ${gone.uid}`;
-      t.same(
-        itemsOf(status).map((item) => at(item, 'note')),
-        [note, note],
-      );
-      t.same([await ownersOf(shared), await ownersOf(single)], [[alive], undefined]);
-      t.match(must(await client.get(single)), { data: { a: '1', b: '1' } }, 'all else is back');
-    },
-  );
+  await t.test('the undo omits a missing owner, because the garbage collector would delete the object', async (t) => {
+    const [alive, gone] = [await ownerOf(stage, 'stays'), await ownerOf(stage, 'goes')];
+    const shared = await createFinal(stage, 'shared', { ownerReferences: [gone, alive] });
+    const single = await createFinal(stage, 'single', { ownerReferences: [gone] });
+    const updates = ['shared', 'single'].map((name) => change('Update', name, green({ ownerReferences: [] })));
+    await commit(stage, 'disowning', updates);
+    must(await client.delete(path('configmaps/goes')));
+    const status = await undoAll(stage, 'disowning');
+    const note = `owner references dropped, their owners no longer exist: ${gone.uid}`;
+    t.same(
+      itemsOf(status).map((item) => at(item, 'note')),
+      [note, note],
+    );
+    t.same([await ownersOf(shared), await ownersOf(single)], [[alive], undefined]);
+    t.match(must(await client.get(single)), { data: { a: '1', b: '1' } }, 'all else is back');
+  });
 
   await t.test('an Update of a volume claim keeps the finalizer of the API server', async (t) => {
     const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'none', resources: { requests: { storage: '1Gi' } } };

@@ -88,24 +88,21 @@ t.test('the engine waits for a gate after a change', async (t) => {
     await stepToEnd(stage, 'long');
   });
 
-  await t.test(
-    'the engine undoes a change whose check fails, and the message names the expected and the found value',
-    async (t) => {
-      const failed = { condition: { type: 'Ready', status: 'False' } };
-      await begin(place, 'broken', { failed });
-      await gadgets.report('broken', 'False');
-      const { phase, status } = await stepToEnd(stage, 'broken');
-      t.equal(phase, 'RolledBack');
-      t.match(condition(status, 'Succeeded'), {
-        status: 'False',
-        reason: 'GateFailed',
-        message: /expected .*Ready.*found .*Reported.*since 20/,
-      });
-      t.match(itemsOf(status)[0], { error: { reason: 'GateFailed' } });
-      t.equal((await stage.client.get(gadgets.path('broken'))).code, 404);
-      t.notOk(await isThere(stage, 'broken'));
-    },
-  );
+  await t.test('the engine undoes a change whose check fails, and names the expected and the found value', async (t) => {
+    const failed = { condition: { type: 'Ready', status: 'False' } };
+    await begin(place, 'broken', { failed });
+    await gadgets.report('broken', 'False');
+    const { phase, status } = await stepToEnd(stage, 'broken');
+    t.equal(phase, 'RolledBack');
+    t.match(condition(status, 'Succeeded'), {
+      status: 'False',
+      reason: 'GateFailed',
+      message: /expected .*Ready.*found .*Reported.*since 20/,
+    });
+    t.match(itemsOf(status)[0], { error: { reason: 'GateFailed' } });
+    t.equal((await stage.client.get(gadgets.path('broken'))).code, 404);
+    t.notOk(await isThere(stage, 'broken'));
+  });
 
   await t.test('the engine undoes a Patch exactly after the time of its gate is over', async (t) => {
     const create = gadgets.change('Create', 'late');

@@ -30,30 +30,27 @@ t.test('a user deletes the ServiceAccount of a Transaction', async (t) => {
     must(await client.create(stage.path('serviceaccounts'), { metadata: { name: account } }));
 
   for (const phase of ['Preparing', 'Prepared', 'Committing'])
-    await t.test(
-      `in ${phase}: the Transaction ends, and a retry undoes the rest after the ServiceAccount is restored`,
-      async (t) => {
-        const name = `gone-in-${phase}`.toLowerCase();
-        const show = await setUp(stage, name);
-        const before = await show();
-        await stepUntil(stage, name, phase);
-        must(await client.delete(path));
-        const { status } = await stepToEnd(stage, name);
-        // Where nothing was sent yet there is nothing to take back.
-        const isApplied = phase === 'Committing';
-        t.match(status, {
-          phase: isApplied ? 'Failed' : 'RolledBack',
-          message: new RegExp(`ServiceAccount ${stage.namespace}/${account} (does not exist|no longer exists)`),
-        });
-        await restore();
-        if (isApplied) {
-          await stage.annotate(name, retry);
-          await stepUntil(stage, name, 'RolledBack');
-          await stepToEnd(stage, name);
-        }
-        t.same(await show(), before);
-      },
-    );
+    await t.test(`in ${phase}: the Transaction ends, and a retry undoes the rest when the account is back`, async (t) => {
+      const name = `gone-in-${phase}`.toLowerCase();
+      const show = await setUp(stage, name);
+      const before = await show();
+      await stepUntil(stage, name, phase);
+      must(await client.delete(path));
+      const { status } = await stepToEnd(stage, name);
+      // Where nothing was sent yet there is nothing to take back.
+      const isApplied = phase === 'Committing';
+      t.match(status, {
+        phase: isApplied ? 'Failed' : 'RolledBack',
+        message: new RegExp(`ServiceAccount ${stage.namespace}/${account} (does not exist|no longer exists)`),
+      });
+      await restore();
+      if (isApplied) {
+        await stage.annotate(name, retry);
+        await stepUntil(stage, name, 'RolledBack');
+        await stepToEnd(stage, name);
+      }
+      t.same(await show(), before);
+    });
 
   await t.test('a user can delete a Transaction whose ServiceAccount is missing', async (t) => {
     await setUp(stage, 'doomed');

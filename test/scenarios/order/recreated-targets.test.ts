@@ -113,28 +113,25 @@ t.test('an undo recreates objects of other Transactions', async (t) => {
     t.same(await portrait(stage, where, true), before);
   });
 
-  await t.test(
-    'the engine finds and names the Transaction that deleted an object, among more than one page of Transactions',
-    async (t) => {
-      const where = await make('crowd');
-      const before = await portrait(stage, where, true);
-      await Promise.all(
-        Array.from({ length: 45 }, (_, number) =>
-          stage.transaction(`crowd-${number}`, [change('Patch', `nothing-${number}`, green)]),
-        ),
-      );
-      await commit(stage, 'crowd', [change('Patch', 'crowd', green)]);
-      await commit(stage, 'zz-last', [change('Delete', 'crowd')]);
-      const status = await undo(stage, 'crowd', partial);
-      const manager = await managerIn(stage, 'zz-last');
-      const items = at(status, 'items');
-      const message = textAt(isList(items) ? items[0] : undefined, 'error', 'message') ?? '';
-      t.ok(message.includes(`deleted by Transaction ${stage.namespace}/zz-last (${manager})`), message);
-      await undoAll(stage, 'zz-last');
-      t.equal(await retry(stage, 'crowd'), 'RolledBack');
-      t.same(await portrait(stage, where, true), before);
-    },
-  );
+  await t.test('the engine names the Transaction that deleted an object, among several pages of them', async (t) => {
+    const where = await make('crowd');
+    const before = await portrait(stage, where, true);
+    await Promise.all(
+      Array.from({ length: 45 }, (_, number) =>
+        stage.transaction(`crowd-${number}`, [change('Patch', `nothing-${number}`, green)]),
+      ),
+    );
+    await commit(stage, 'crowd', [change('Patch', 'crowd', green)]);
+    await commit(stage, 'zz-last', [change('Delete', 'crowd')]);
+    const status = await undo(stage, 'crowd', partial);
+    const manager = await managerIn(stage, 'zz-last');
+    const items = at(status, 'items');
+    const message = textAt(isList(items) ? items[0] : undefined, 'error', 'message') ?? '';
+    t.ok(message.includes(`deleted by Transaction ${stage.namespace}/zz-last (${manager})`), message);
+    await undoAll(stage, 'zz-last');
+    t.equal(await retry(stage, 'crowd'), 'RolledBack');
+    t.same(await portrait(stage, where, true), before);
+  });
 
   await t.test('a deleted Transaction blocks no undo, and gets nothing back', async (t) => {
     const where = await make('settled');

@@ -15,7 +15,7 @@ const secret = { kind: 'Secret' };
 const holding = (value: string): JsonObject => ({ stringData: { key: value, other: value } });
 
 /** Everything that the engine writes or says, as text, by where it was found. */
-async function told(stage: Stage, others: readonly string[], log: readonly string[]): Promise<Map<string, string>> {
+async function everyPlace(stage: Stage, others: readonly string[], log: readonly string[]): Promise<Map<string, string>> {
   const { client, namespace, hookUrl } = stage;
   const places = new Map<string, string>([
     ['log', log.join('')],
@@ -113,7 +113,7 @@ t.test('the engine shows values of Secrets to no reader', async (t) => {
   await t.test('no object and no log contains the values', async (t) => {
     const events = async (): Promise<boolean> => (await client.get(stage.path('events'))).text.includes('RollbackConflict');
     await waitFor(events, 'the Events');
-    const places = await told(stage, [elsewhere], log);
+    const places = await everyPlace(stage, [elsewhere], log);
     places.delete(`/api/v1/namespaces/${elsewhere}/configmaps`);
     t.same(findings(places, Object.values(values)), []);
     t.ok(log.length > 20 && log.some((line) => line.includes('"resource":"secrets"')), 'the log was there to be looked at');

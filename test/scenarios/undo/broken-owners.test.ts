@@ -35,7 +35,7 @@ t.test('an owner that cannot be read', async (t) => {
   t.match(itemsOf(status), [{ rolledBack: true }, { left: true, error: { message } }, { rolledBack: true }]);
   t.notMatch(itemsOf(status)[1], { error: { reason: 'RollbackTimeout' } }, 'its time is not used up');
 
-  await broken.mend();
+  await broken.repair();
   await stage.annotate('undone', { 'tx.janus.io/retry-rollback': 'yes' });
   t.match((await stepToEnd(stage, 'undone')).status, { phase: 'RolledBack' });
   t.match(at(must(await client.get(path('configmaps/owned'))), 'metadata', 'ownerReferences'), [owner]);

@@ -144,22 +144,18 @@ inBothOrders('a webhook configuration that others have changed', 'answering', as
   );
 });
 
-inBothOrders(
-  'the undo of a Secret that its program has filled needs no other object',
-  'filled',
-  async (t, stage, name, inOrder) => {
-    const parts = program(stage, name);
-    const names = inOrder(Object.keys(parts));
-    t.teardown(() => stage.client.delete(parts.webhook?.path ?? ''));
-    const changes = names.map((one) => changeOf(parts, one));
-    const status = await failAfter(stage, name, changes, async () =>
-      must(await patchTheirs(stage, parts.secret?.path ?? '', { data: { 'tls.key': 'YQ==' } })),
-    );
-    t.match(status, { phase: 'Failed' });
-    const undone = Object.fromEntries(names.map((one) => [one, 'undone']));
-    t.same(await outcome(stage, parts, names, status), { ...undone, secret: 'ForeignContent' });
-  },
-);
+inBothOrders('the undo of a filled Secret needs no other object', 'filled', async (t, stage, name, inOrder) => {
+  const parts = program(stage, name);
+  const names = inOrder(Object.keys(parts));
+  t.teardown(() => stage.client.delete(parts.webhook?.path ?? ''));
+  const changes = names.map((one) => changeOf(parts, one));
+  const status = await failAfter(stage, name, changes, async () =>
+    must(await patchTheirs(stage, parts.secret?.path ?? '', { data: { 'tls.key': 'YQ==' } })),
+  );
+  t.match(status, { phase: 'Failed' });
+  const undone = Object.fromEntries(names.map((one) => [one, 'undone']));
+  t.same(await outcome(stage, parts, names, status), { ...undone, secret: 'ForeignContent' });
+});
 
 inBothOrders('a changed Deployment that stays keeps what it was changed for', 'hotfix', async (t, stage, name, inOrder) => {
   const { client, path } = stage;

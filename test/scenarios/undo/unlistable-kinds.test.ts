@@ -79,7 +79,7 @@ t.test('a kind that cannot be listed', async (t) => {
     t.match(itemsOf(status), [{ left: true, error: { message } }, { rolledBack: true }]);
     t.notMatch(itemsOf(status)[0], { error: { reason: 'RollbackTimeout' } });
     t.ok(await isThere(stage, path('configmaps/made')));
-    await broken.mend();
+    await broken.repair();
     await stage.annotate('committed', { 'tx.janus.io/retry-rollback': 'yes' });
     t.match((await stepToEnd(stage, 'committed')).status, { phase: 'RolledBack' });
     t.equal((await client.get(path('configmaps/made'))).code, 404);

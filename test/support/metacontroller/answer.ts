@@ -21,7 +21,7 @@ const fields: Readonly<Record<string, Field>> = {
   finalized: { expected: 'a boolean', fits: (value) => typeof value === 'boolean' },
 };
 
-/** Throws an Error that names the fault. A field that is null counts as absent, and so does a body of `null`. */
+/** Throws an Error that names the fault. A field that is null counts as absent, and a body of `null` too. */
 export function decodeAnswer(text: string): HookAnswer {
   const value = parseAnswer(text);
   if (value === null) return { status: {}, resyncAfterSeconds: 0, finalized: false };

@@ -92,7 +92,7 @@ t.test('what changes while the watch is broken is seen by a new LIST, which brin
   must(await client.patch(`${collection}/changed`, { metadata: { annotations: { a: 'b' } } }));
   must(await client.patch(`${collection}/deleted`, { metadata: { finalizers: null } }));
   must(await client.delete(`${collection}/deleted`));
-  relay.mend();
+  relay.repair();
   await waitFor(() => calledWith('changed'), 'a call with the changed parent');
   await waitFor(() => callsOf('untouched') > before, 'a call with the parent that is as it was');
   const calls = callsOf('deleted');
@@ -179,8 +179,8 @@ async function startRelay(t: Test, target: string) {
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   // Its certificate is for its usual name.
   const cluster = { server: url, ...(isIP(hostname) === 0 ? { 'tls-server-name': hostname } : {}) };
-  const mend = (): void => {
+  const repair = (): void => {
     whole = true;
   };
-  return { cluster, cut, mend };
+  return { cluster, cut, repair };
 }

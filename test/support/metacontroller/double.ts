@@ -6,7 +6,7 @@
 // 4. After an answer it first queues resyncAfterSeconds, then removes the finalizer if the answer says so, then stores the status.
 // 5. After a 429 it stores nothing and calls again after Retry-After. After any other answer that is no valid 200 it writes an
 //    Event and backs off.
-// 6. It does not write a status that is already stored, and wakes nobody.
+// 6. It does not write a status that is already stored, and wakes no watcher.
 // 7. Its requests to the API server may be limited; by default they are not. It leaves out children and etags, which the project does
 //    not use.
 // 8. With a customize hook, calls hold the related objects, and a change of one enqueues its parents (related.ts).

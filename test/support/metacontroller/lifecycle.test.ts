@@ -12,7 +12,7 @@ for (const kind of loopKinds) {
     const { client, finalizer } = stage;
     const hasFinalizer = (object: JsonObject): boolean => finalizersOf(object).includes(finalizer);
 
-    await t.test('a parent of others is left alone; one that ceases to be ours is finalized', async (t) => {
+    await t.test('the loop leaves a foreign parent, and finalizes one that no longer matches', async (t) => {
       const other = await stage.parent('other', (call) => asItWas(call), { labels: { loop: 'theirs' } });
       const leaving = await stage.parent('leaving', ({ path }) =>
         path === '/sync' ? status('Ours', 1) : status('Left', 2, { finalized: true }),
@@ -32,10 +32,10 @@ for (const kind of loopKinds) {
       );
       await parent.called(2);
       const found = await parent.becomes('with its finalizer again', hasFinalizer);
-      t.equal(at(found, 'status', 'phase'), 'First', 'and the status is stored all the same');
+      t.equal(at(found, 'status', 'phase'), 'First', 'and the loop still stores the status');
     });
 
-    await t.test('a parent kept by a finalizer of others is finalized on each event, and its status stored', async (t) => {
+    await t.test('the loop finalizes a parent that a foreign finalizer keeps on each event, and stores its status', async (t) => {
       const parent = await stage.parent(
         'kept',
         ({ path }) => (path === '/sync' ? status('Live', 1) : status('Deleted', 2, { finalized: true })),

@@ -1,4 +1,4 @@
-// If a write of the loop collides with writes of others, it reads and writes again, four times in all.
+// If a write of the loop collides with writes of other clients, it reads and writes again, four times in all.
 import t from 'tap';
 import { at, type JsonObject } from '../../../hooks/objects/json.ts';
 import { connect, freeNamespace, must } from '../client.ts';
@@ -10,7 +10,7 @@ const kubeconfig = kubeconfigOfTests();
 const client = connect(kubeconfig);
 t.teardown(() => client.close());
 
-t.test('others write between reading and writing', async (t) => {
+t.test('other clients write between a read and a write of the loop', async (t) => {
   const parentResource = await installParentKind(client, t);
   const { apiVersion } = parentResource;
   const collection = `/apis/${apiVersion}/namespaces/${await freeNamespace(client, 'parents', t)}/transactions`;
@@ -42,7 +42,7 @@ t.test('others write between reading and writing', async (t) => {
     t.equal(puts(), 4);
   });
 
-  await t.test('what is already so is not written', async (t) => {
+  await t.test('the loop writes no unchanged value', async (t) => {
     const parent = await create('settled');
     const { parents, puts } = interrupted('settled', 0);
     const once = await parents.addFinalizer(parent, 'example.com/one');

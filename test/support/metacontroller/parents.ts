@@ -36,7 +36,7 @@ export interface Parents {
   /** Each returns the object after the write. They throw ApiError: 404 also if another object has the name now. */
   addFinalizer(parent: JsonObject, name: string): Promise<JsonObject>;
   removeFinalizer(parent: JsonObject, name: string): Promise<JsonObject>;
-  /** Replaces the whole status; writes nothing if it is the same. */
+  /** Replaces the whole status; writes nothing if it is equal. */
   storeStatus(parent: JsonObject, status: JsonObject): Promise<JsonObject>;
 }
 
@@ -65,7 +65,7 @@ export function parentsOf(api: Api, resource: ParentResource, signal: AbortSigna
   };
 }
 
-/** Returns the same object if there is nothing to write. */
+/** Returns its argument if there is nothing to write. */
 type Edit = (object: JsonObject) => JsonObject;
 
 function withFinalizers(object: JsonObject, edit: (names: readonly Json[]) => readonly Json[]): JsonObject {

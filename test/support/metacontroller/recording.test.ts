@@ -24,9 +24,9 @@ for (const kind of loopKinds) {
     t.same(
       made.map(({ path }) => path),
       recorded.map(({ path }) => path),
-      'calls the same hooks in the same order',
+      'the loop calls equal hooks in equal order',
     );
-    t.same(anonymous(made), anonymous(recorded), 'sends the same parents');
+    t.same(anonymous(made), anonymous(recorded), 'the loop sends equal parents');
     for (const call of made) {
       t.same(Object.keys(call.request).sort(), ['children', 'controller', 'finalizing', 'parent', 'related']);
       t.equal(at(call.request, 'finalizing'), call.path === '/finalize');
@@ -35,7 +35,7 @@ for (const kind of loopKinds) {
     t.same(controllerOf(made[0]), controllerOf(recorded[0]), 'sends the controller');
 
     const states = history.slice(1, -1).map(({ object }) => ({ parent: object }));
-    t.same(anonymous(states), anonymous(distinct(recordings)), 'writes the same: finalizer, then each status once');
+    t.same(anonymous(states), anonymous(distinct(recordings)), 'the loop writes the finalizer, then each status once');
     t.match(
       history.at(-1),
       { type: 'DELETED', object: { status: { phase: 'RollingBack', version: 7 } } },
@@ -49,7 +49,11 @@ for (const kind of loopKinds) {
       /^Sync error: .*unsupported status code: 500 body: \{"error":"broken"\}/,
       'the body of a 500 lands in an Event',
     );
-    t.match(events[1], /^Sync error: can't update status for Transaction .*status\.version must grow/, 'so does the refusal');
+    t.match(
+      events[1],
+      /^Sync error: can't update status for Transaction .*status\.version must grow/,
+      'the refusal causes an Event too',
+    );
   });
 }
 

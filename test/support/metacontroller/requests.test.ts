@@ -1,4 +1,4 @@
-// The requests of a loop for each call of the hook, by the API server's own count. They are the same for the double and for the
+// The requests of a loop for each call of the hook, by the API server's own count. They are equal for the double and for the
 // real Metacontroller, so `npm run bench` may use the double.
 import t from 'tap';
 import { type Client, must, waitFor } from '../client.ts';

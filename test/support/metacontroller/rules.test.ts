@@ -15,7 +15,7 @@ for (const kind of loopKinds) {
       t.match(call?.request, { children: {}, related: {}, finalizing: false, controller: { status: {} } });
       t.ok(at(call?.parent, 'metadata', 'finalizers'), 'the finalizer is there before the first call');
     });
-    await t.test('a useless answer stores nothing, is told in an Event, and the call is made again', (t) => refusals(t, stage));
+    await t.test('the loop stores nothing of a useless answer, records an Event, and calls again', (t) => refusals(t, stage));
     await t.test('an answer without status wipes what was there', async (t) => {
       const parent = await stage.parent('wiped', (_call, number) => (number === 1 ? { body: { status: null } } : { body: {} }));
       const found = await parent.becomes('with a status', (object) => at(object, 'status') !== undefined);

@@ -16,7 +16,7 @@ interface Proxy {
   readonly host: string;
   /** Every request, in order. */
   readonly seen: Seen[];
-  /** The most requests that were in progress at the same time. */
+  /** The most requests that were in progress at once. */
   mostAtOnce(): number;
   /** How many connections it has accepted. */
   connections(): number;
