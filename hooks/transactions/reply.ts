@@ -44,7 +44,7 @@ export function replyOf({ parts, memory, session, looks }: CallContext, call: Ca
   memory.unfinished.keep(uid, lists);
   const isLooking = lists.size > 0;
   const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, isRefused, stayAway });
-  memory.rememberFence(uid, leaseToFence(made, status, memory.recall(uid)));
+  memory.rememberFence(uid, nextFenceOf(made, status, memory.recall(uid)));
   if (answer.finalized) memory.forget(uid);
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);
   parts.record(reportOf(made, status));
@@ -123,7 +123,7 @@ function longestPauseUnder({ leases, now, stored }: Attempt): number {
 }
 
 // Without a look a process replaces only itself, or a settled writer. A call that only waits takes no turn.
-function leaseToFence({ stored, first }: Attempt, status: Status, { writer }: OwnWrites): NextFence {
+function nextFenceOf({ stored, first }: Attempt, status: Status, { writer }: OwnWrites): NextFence {
   const { phase, settledWriter, version } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
   // While a gate is open nothing is sent.

@@ -1,6 +1,6 @@
 // A request body that the process can still cut off after the API server has received the head of the request.
 import type { Readable } from 'node:stream';
-import { setImmediate as leaseToFence } from 'node:timers/promises';
+import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 
 export type IsLate = () => boolean;
 
@@ -15,7 +15,7 @@ export function headFirst(body: Buffer, isLate: IsLate): Readable {
 
 async function* inTwo(body: Buffer, isLate: IsLate): AsyncGenerator<Buffer> {
   yield body.subarray(0, 1);
-  await leaseToFence();
+  await nextLoopTurn();
   if (isLate()) throw new DOMException('it is too late to complete this request', 'TimeoutError');
   yield body.subarray(1);
 }

@@ -472,62 +472,58 @@ t.test('--kubeconfig, --context and -n choose as they do for kubectl', inAllOnly
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/janus-system/leases';
 
-t.test(
-  'locks lists held, expired and leftover locks; without rights to Leases it reads Transactions',
-  inAllOnly,
-  async (t) => {
-    const file = fileOf('holds', [{ ...change('Create', 'held', configMap('held')), gate: never }]);
-    await janus('apply', '-f', file);
-    await stage.phase('holds', 'Committing');
-    const row = (name: string, holder: string, times: string, state: string) =>
-      new RegExp(`^ConfigMap ${stage.namespace}/${name} +${stage.namespace}/${holder} +${times} +${state}$`, 'm');
-    t.match((await janus('locks')).out, row('held', 'holds', '0:\\d\\d +4:\\d\\d', 'held'));
-    // What an engine that ended leaves behind: its Leases, with their last renewal.
-    const [name = ''] = await stage.leases();
-    const lease = must(await stage.client.get(`${leases}/${name}`));
-    const holder = textAt(lease, 'spec', 'holderIdentity') ?? '';
-    const [place = '', , uid = ''] = holder.split('/');
-    const old = new Date(Date.now() - 20 * 60_000).toISOString().replace('Z', '000Z');
-    for (const [target, owner] of [
-      ['left', `${place}/gone/${'0'.repeat(uid.length)}`],
-      ['late', holder],
-    ] as const) {
-      const annotations = {
-        ...(at(lease, 'metadata', 'annotations') as JsonObject),
-        'tx.janus.io/target': `ConfigMap ${stage.namespace}/${target}`,
-        'tx.janus.io/transaction': owner.split('/').slice(0, 2).join('/'),
-      };
-      const spec = { ...(at(lease, 'spec') as JsonObject), holderIdentity: owner, renewTime: old, acquireTime: old };
-      const metadata = { name: `${name}-${target}`, labels: at(lease, 'metadata', 'labels') ?? {}, annotations };
-      must(await stage.client.create(leases, { metadata, spec }));
-    }
-    const { out } = await janus('locks');
-    t.match(out, row('left', 'gone', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired, its Transaction is gone'));
-    t.match(out, row('late', 'holds', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired'));
-    const elsewhere = await freeNamespace(stage.client, 'elsewhere', t);
-    t.match(await janus('locks', '--engine-namespace', elsewhere), {
-      code: 0,
-      out: new RegExp(`^TARGET[\\s\\S]*\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing$`, 'm'),
-      err: `There is no lock, but namespace ${elsewhere} has no Deployment janus; name the namespace of the engine with --engine-namespace: `,
-    });
-    const rules = [
-      { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] },
-      { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] },
-    ];
-    const env = { KUBECONFIG: await reader(t, 'viewer', rules) };
-    t.match(await cli.run(['locks', ...where, '--engine-namespace', stage.namespace], { env }), {
-      code: 0,
-      out: /^TARGET +WANTED BY +PHASE\nConfigMap \S+\/held /,
-      err: /^There is no lock, but Deployment \S+ cannot be read \(Forbidden\), so whether the engine is there is unknown: these are the targets of running Trans/,
-    });
-    const seen = await cli.run(['locks', ...where], { env });
-    t.match(seen, {
-      code: 0,
-      out: new RegExp(`^TARGET +WANTED BY +PHASE\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing\n$`),
-      err: /^You may not list leases in namespace janus-system \(Forbidden\): these are the targets of running Transactions\.\nYou may not list secrets in namespace .* \(Forbidden\)/,
-    });
-  },
-);
+t.test('locks lists held, expired and leftover locks; without rights to Leases it reads Transactions', inAllOnly, async (t) => {
+  const file = fileOf('holds', [{ ...change('Create', 'held', configMap('held')), gate: never }]);
+  await janus('apply', '-f', file);
+  await stage.phase('holds', 'Committing');
+  const row = (name: string, holder: string, times: string, state: string) =>
+    new RegExp(`^ConfigMap ${stage.namespace}/${name} +${stage.namespace}/${holder} +${times} +${state}$`, 'm');
+  t.match((await janus('locks')).out, row('held', 'holds', '0:\\d\\d +4:\\d\\d', 'held'));
+  // What an engine that ended leaves behind: its Leases, with their last renewal.
+  const [name = ''] = await stage.leases();
+  const lease = must(await stage.client.get(`${leases}/${name}`));
+  const holder = textAt(lease, 'spec', 'holderIdentity') ?? '';
+  const [place = '', , uid = ''] = holder.split('/');
+  const old = new Date(Date.now() - 20 * 60_000).toISOString().replace('Z', '000Z');
+  for (const [target, owner] of [
+    ['left', `${place}/gone/${'0'.repeat(uid.length)}`],
+    ['late', holder],
+  ] as const) {
+    const annotations = {
+      ...(at(lease, 'metadata', 'annotations') as JsonObject),
+      'tx.janus.io/target': `ConfigMap ${stage.namespace}/${target}`,
+      'tx.janus.io/transaction': owner.split('/').slice(0, 2).join('/'),
+    };
+    const spec = { ...(at(lease, 'spec') as JsonObject), holderIdentity: owner, renewTime: old, acquireTime: old };
+    const metadata = { name: `${name}-${target}`, labels: at(lease, 'metadata', 'labels') ?? {}, annotations };
+    must(await stage.client.create(leases, { metadata, spec }));
+  }
+  const { out } = await janus('locks');
+  t.match(out, row('left', 'gone', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired, its Transaction is gone'));
+  t.match(out, row('late', 'holds', '\\d\\d:\\d\\d +-1\\d:\\d\\d', 'expired'));
+  const elsewhere = await freeNamespace(stage.client, 'elsewhere', t);
+  t.match(await janus('locks', '--engine-namespace', elsewhere), {
+    code: 0,
+    out: new RegExp(`^TARGET[\\s\\S]*\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing$`, 'm'),
+    err: `There is no lock, but namespace ${elsewhere} has no Deployment janus; name the namespace of the engine with --engine-namespace: `,
+  });
+  const rules = [
+    { apiGroups: ['tx.janus.io'], resources: ['transactions'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] },
+  ];
+  const env = { KUBECONFIG: await reader(t, 'viewer', rules) };
+  t.match(await cli.run(['locks', ...where, '--engine-namespace', stage.namespace], { env }), {
+    code: 0,
+    out: /^TARGET +WANTED BY +PHASE\nConfigMap \S+\/held /,
+    err: /^There is no lock, but Deployment \S+ cannot be read \(Forbidden\), so whether the engine is there is unknown: these are the targets of running Trans/,
+  });
+  const seen = await cli.run(['locks', ...where], { env });
+  t.match(seen, {
+    code: 0,
+    out: new RegExp(`^TARGET +WANTED BY +PHASE\nConfigMap ${stage.namespace}/held +${stage.namespace}/holds +Committing\n$`),
+    err: /^You may not list leases in namespace janus-system \(Forbidden\): these are the targets of running Transactions\.\nYou may not list secrets in namespace .* \(Forbidden\)/,
+  });
+});
 
 /** A kubeconfig for a ServiceAccount with these rights in the namespace. */
 async function reader(t: Test, name: string, rules: readonly JsonObject[]): Promise<string> {

@@ -81,14 +81,14 @@ export function dependent(
   return { ...plain, deferred: true, note: unservedNote(by, resolved) };
 }
 
-interface NextFence {
+interface DryRunTurn {
   readonly hazards: HazardContext;
   readonly entry: SnapshotEntry;
   readonly live: Presence;
 }
 
 /** The dry run of a deferred change, and what others would lose by it, just before the change is sent. */
-export async function tryInTurn({ hazards, entry, live }: NextFence): Promise<Partial<Pick<ItemView, 'tried' | 'hazards'>>> {
+export async function tryInTurn({ hazards, entry, live }: DryRunTurn): Promise<Partial<Pick<ItemView, 'tried' | 'hazards'>>> {
   const { looker, transaction } = hazards;
   const change = transaction.changes[entry.index];
   if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};

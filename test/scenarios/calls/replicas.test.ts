@@ -16,7 +16,7 @@ interface Beginning {
   readonly title: string;
   readonly changes: (names: readonly [string, string, string]) => readonly JsonObject[];
   /** Steps until the undo is due. */
-  readonly bring: (turn: NextFence, name: string, targets: readonly string[]) => Promise<unknown>;
+  readonly bring: (turn: Turn, name: string, targets: readonly string[]) => Promise<unknown>;
 }
 
 const usual: Beginning['changes'] = ([made, patched, removed]) => [
@@ -70,12 +70,12 @@ const beginnings: readonly Beginning[] = [
 ];
 
 /** Which engine takes the next step. */
-interface NextFence {
+interface Turn {
   readonly stage: Stage;
   readonly next: () => Stage;
 }
 
-function inTurn(stage: Stage, engines: Engines, replicas: number): NextFence {
+function inTurn(stage: Stage, engines: Engines, replicas: number): Turn {
   const all = Array.from({ length: replicas }, () => engines.start());
   let calls = 0;
   return {
@@ -87,7 +87,7 @@ function inTurn(stage: Stage, engines: Engines, replicas: number): NextFence {
   };
 }
 
-async function until(turn: NextFence, name: string, isThere: (now: Stepped) => boolean): Promise<readonly Stepped[]> {
+async function until(turn: Turn, name: string, isThere: (now: Stepped) => boolean): Promise<readonly Stepped[]> {
   const seen: Stepped[] = [];
   for (let steps = 0; steps < 60; steps += 1) {
     const now = await step(turn.next(), name);
@@ -115,7 +115,7 @@ t.test('an undo by replicas in turn waits no longer than an undo by one process'
 });
 
 /** How many calls the undo takes; none of them may wait. */
-async function undo(t: Test, turn: NextFence, { changes, bring }: Beginning, name: string): Promise<number> {
+async function undo(t: Test, turn: Turn, { changes, bring }: Beginning, name: string): Promise<number> {
   const targets = [`made-${name}`, `patched-${name}`, `removed-${name}`] as const;
   await createConfigMaps(turn.stage, targets.slice(1));
   const paths = targets.map((target) => turn.stage.path(`configmaps/${target}`));
