@@ -130,7 +130,7 @@ export const units: readonly Unit[] = [
     name: 'hazards/read',
     what: 'the reads that the table of hazards names',
     holds: isHazardRead,
-    sees: [...observed, 'requests', 'reading'],
+    sees: [...values, 'content', 'writes', 'requests', 'hazards', 'reading'],
     nature: 'effects',
   },
   {

@@ -4,16 +4,11 @@ import { isToken, tokenAccount } from '../../objects/content/generated.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
-import { describe, groupOf } from '../../objects/reference.ts';
+import { groupOf } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { foreign } from '../../objects/words.ts';
-import { type Fault, fault } from '../checks/fault.ts';
-import type { Resolved } from '../checks/targets.ts';
-import { isSealed } from '../model/entry.ts';
-import type { Transaction } from '../model/transaction.ts';
-import type { Prepared } from '../observe/observation.ts';
 import { isAway, isUnserved, untilServed } from '../reading/served.ts';
-import { serviceAccountOf, serviceAccounts } from '../writes/resources.ts';
+import { serviceAccounts } from '../writes/resources.ts';
 import type { Hazards } from './hazards.ts';
 import type { HazardContext } from './read-context.ts';
 
@@ -23,7 +18,7 @@ export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] 
 }
 
 /** The owners of the second object that the first one does not name. */
-function ownersLackedBy(object: JsonObject | undefined, other: JsonObject | undefined): readonly JsonObject[] {
+export function ownersLackedBy(object: JsonObject | undefined, other: JsonObject | undefined): readonly JsonObject[] {
   const uids = new Set(ownersOf(object).map((owner) => textAt(owner, 'uid')));
   return ownersOf(other).filter((owner) => !uids.has(textAt(owner, 'uid')));
 }
@@ -56,56 +51,10 @@ export async function readAccount({ looker, entry }: HazardContext, restored: Js
   return { tokenOf: answer.failure.kind === 'absent' ? 'nobody' : 'other' };
 }
 
-type Wrong = { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'trouble'; readonly failure: Failure };
-
-/** The fault of the owners that the change gives to its object; undefined if there is none. */
-export async function wrongOwner(
-  { reader, transaction }: { readonly reader: Reader; readonly transaction: Transaction },
-  { prior, expected, resolved }: Prepared,
-): Promise<Wrong | undefined> {
-  const given = ownersLackedBy(prior, expected);
-  const { namespace } = resolved.target;
-  const found = await lookForOwners(reader, serviceAccountOf(transaction), given, namespace);
-  if (found.trouble !== undefined) return { kind: 'trouble', failure: found.trouble.failure };
-  const [dead] = [...found.gone, ...found.leaving, ...found.unserved];
-  const [hidden] = found.hidden;
-  if (dead !== undefined) return { kind: 'fault', fault: deadOwnerFault(dead, resolved, transaction) };
-  return hidden === undefined ? undefined : { kind: 'fault', fault: hiddenOwnerFault(hidden, resolved, transaction) };
-}
-
-/** Faults of owners that an earlier change of the same Transaction deletes, be it to create them again. */
-export function deletedOwnerFaults(targets: readonly Prepared[], transaction: Transaction): readonly Fault[] {
-  return targets.flatMap(({ prior, expected, resolved }) => {
-    const before = targets.filter((one) => isDeleting(one) && one.resolved.index < resolved.index);
-    const deleted = new Set(before.map((one) => textAt(one.prior, 'metadata', 'uid')));
-    const dead = ownersLackedBy(prior, expected).find((owner) => deleted.has(textAt(owner, 'uid')));
-    return dead === undefined ? [] : [deadOwnerFault(dead, resolved, transaction)];
-  });
-}
-
-function isDeleting({ resolved, recreates }: Prepared): boolean {
-  return resolved.change.type === 'Delete' || recreates === true;
-}
-
-function deadOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {
-  const why = `is given ${nameOf(owner, resolved, transaction)} as owner, which will not exist: Kubernetes would delete the object; remove that owner from metadata.ownerReferences, or name an existing one with its uid`;
-  return fault('Invalid', `spec.changes[${resolved.index}]: ${describe(resolved.target)} ${why}`, resolved.index);
-}
-
-function hiddenOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {
-  const { namespace, serviceAccountName } = transaction;
-  const why = `is given ${nameOf(owner, resolved, transaction)} as owner, which ServiceAccount ${namespace}/${serviceAccountName} may not read: if it does not exist, Kubernetes deletes the object; allow the ServiceAccount to get it, or leave it out of metadata.ownerReferences`;
-  return fault('Forbidden', `spec.changes[${resolved.index}]: ${describe(resolved.target)} ${why}`, resolved.index);
-}
-
-function nameOf(owner: JsonObject, resolved: Resolved, transaction: Transaction): string {
-  if (isSealed(resolved, transaction)) return 'an object';
-  return `${shown(owner, 'kind')} ${shown(owner, 'name')} (uid ${shown(owner, 'uid')})`;
-}
-
 const longest = 253;
 
-function shown(owner: JsonObject, key: string): string {
+/** A field of an owner reference, cleaned and bounded. */
+export function shown(owner: JsonObject, key: string): string {
   return foreign(textAt(owner, key) ?? '', longest);
 }
 

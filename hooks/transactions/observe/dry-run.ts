@@ -11,7 +11,6 @@ import { incomparable, stateFault, unservedFault } from '../checks/existence.ts'
 import type { Fault } from '../checks/fault.ts';
 import { refusalFault, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
-import { wrongOwner } from '../hazards/read-owners.ts';
 import { madeOf, type Way, wayOf } from '../model/change.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
@@ -19,6 +18,7 @@ import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
 import type { LockContext } from './begin.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
+import { wrongOwner } from './given-owners.ts';
 import { withHazards } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
 import type { Prepared, Presence } from './observation.ts';

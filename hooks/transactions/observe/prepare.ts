@@ -7,14 +7,13 @@ import { fault } from '../checks/fault.ts';
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
 import { joined } from '../hazards/messages.ts';
-import { deletedOwnerFaults } from '../hazards/read-owners.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
-
 import { snapshotNames } from '../snapshots/names.ts';
 import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { reviewAccess } from './access.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
 import { type DryRunContext, type Evaluated, prepareOne, readOnce } from './dry-run.ts';
+import { deletedOwnerFaults } from './given-owners.ts';
 import { irreversibleFaults } from './irreversible.ts';
 import type { Prepared, PrepareView } from './observation.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
