@@ -16,10 +16,11 @@ t.test('the options of npm test', async (t) => {
   t.same(readTestOptions(['test/hooks', '--kubernetes', '1.34', '--jobs=1', '--use-existing-cluster', '--results=a']), {
     named: ['test/hooks'],
     tap: ['--jobs=1'],
+    all: true,
     kubernetes: '1.34',
     results: 'a',
   });
-  t.same(readTestOptions(['--kubernetes=1.30']), { named: [], tap: [], kubernetes: '1.30' });
+  t.same(readTestOptions(['--kubernetes=1.30']), { named: [], tap: [], all: true, kubernetes: '1.30' });
 });
 
 for (const [script, ...args] of [
