@@ -100,7 +100,7 @@ const bounds = { levels: 100, values: 20_000_000, characters: 256 * 1024 * 1024 
 function objectsIn(file: string): readonly JsonObject[] {
   const objects = documentsIn(file).filter((document) => document !== null);
   if (objects.every(isObject)) return objects;
-  throw new Error(`${file}: it holds a document that is no object`);
+  throw new Error(`${file}: it holds a document that is not an object`);
 }
 
 function documentsIn(file: string): readonly Json[] {

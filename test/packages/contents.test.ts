@@ -79,8 +79,8 @@ t.test('the engine refuses a blob that is no layer', async (t) => {
   const tar = await tarOf(file({ content: good.padEnd(20_000, '\n') }));
   t.match(await read(t, gzipSync(tar).subarray(0, 100)), /neither gzip nor zstd, or is cut/);
   t.match(await read(t, zstdCompressSync(tar).subarray(0, 100)), /neither gzip nor zstd, or is cut/);
-  t.match(await read(t, Buffer.concat([gzipSync(tar).subarray(0, 40), Buffer.alloc(60, 7)])), /neither gzip|no tar/);
-  t.match(await read(t, Buffer.alloc(2_048, 7)), /no tar/);
+  t.match(await read(t, Buffer.concat([gzipSync(tar).subarray(0, 40), Buffer.alloc(60, 7)])), /neither gzip|not a tar/);
+  t.match(await read(t, Buffer.alloc(2_048, 7)), /not a tar/);
   t.match(await read(t, tar.subarray(0, 5_000)), /not a tar, or is cut|holds no package.yaml/);
 });
 
@@ -176,8 +176,8 @@ const bomb = [
 const streams: readonly (readonly [name: string, text: string | Buffer, expected: RegExp])[] = [
   ['no YAML', 'a: b: c', /not the YAML of objects: line 1/],
   ['a tab for a space', 'a:\n\t- b', /not the YAML of objects/],
-  ['a list', '- a', /no object/],
-  ['a text', 'hello', /no object/],
+  ['a list', '- a', /not an object/],
+  ['a text', 'hello', /not an object/],
   ['not UTF-8', Buffer.from([0x61, 0x3a, 0x20, 0xff]), /not UTF-8/],
   ['200 levels', nested(200), /not the YAML of objects/],
   ['a million levels', nested(900_000), /not the YAML of objects/],
