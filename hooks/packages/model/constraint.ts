@@ -1,6 +1,6 @@
-// Constraints as the Go library github.com/Masterminds/semver/v3 (3.5.0) reads them, which are not npm's: `,` or a space is AND, `||`
-// is OR, `1.2` is `~1.2`, `1 - 2` a range, and one prerelease among the terms of an AND admits prereleases to all of it. The library
-// itself is the oracle of test/packages/constraint.test.ts.
+// Constraints as the Go library github.com/Masterminds/semver/v3 (3.5.0) reads them. These rules are not npm's: `,` or a space is
+// AND, `||` is OR, `1.2` is `~1.2`, and `1 - 2` is a range. If one term of an AND has a prerelease, the whole AND admits
+// prereleases. The library itself is the oracle of test/packages/constraint.test.ts.
 import { comparePrereleases, compareVersions, readVersion, type Version } from './version.ts';
 
 /** One range of versions, or one digest. */
@@ -70,7 +70,7 @@ const term = new RegExp(
   'y',
 );
 
-// Reads term by term without one pattern for all: a pattern would try every way to divide a run of spaces.
+// This loop reads term by term. One pattern for the whole text would try every way to divide a run of spaces.
 function readGroup(text: string): Group | undefined {
   const group = text.replaceAll(edges, '');
   const terms: Term[] = [];
@@ -129,7 +129,7 @@ const isEqual: Check = (version, { bound }) => compareVersions(version, bound) =
 const sameMajor: Check = (version, { bound }) => version.major === bound.major;
 const sameMinor: Check = (version, { bound }) => version.minor === bound.minor;
 
-// As in the library, branch by branch: an open part has another meaning with each operator.
+// The branches are those of the library: an open part has another meaning with each operator.
 const isUnlike: Check = (version, term) => {
   if (term.open === 'none') return !isEqual(version, term);
   if (!sameMajor(version, term)) return true;
@@ -164,7 +164,7 @@ const isNear: Check = (version, term) => {
   return sameMajor(version, term) && (term.open === 'minor' || sameMinor(version, term));
 };
 
-// `~0.0.0` admits every version in the library, so it does here.
+// The library admits every version for `~0.0.0`, so this function admits every version too.
 function isZero({ bound, open }: Term): boolean {
   return bound.major === 0n && bound.minor === 0n && bound.patch === 0n && (open === 'none' || open === 'all');
 }

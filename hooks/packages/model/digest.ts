@@ -13,7 +13,7 @@ export function digestOf(value: Json): string {
 
 const hashLetters = 20;
 
-/** A name that nobody else takes: a prefix, and a hash of the parts. */
+/** A name that no other object has: a prefix, and a hash of the parts. */
 export function hashedName(prefix: string, ...parts: readonly (string | number)[]): string {
   return `${prefix}-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, hashLetters)}`;
 }

@@ -1,4 +1,4 @@
-// Why a package, or a tree of them, is refused.
+// Why the hook refuses a package, or a tree of packages.
 import { clean } from '../../objects/words.ts';
 
 export const packageReasons = [
@@ -25,13 +25,15 @@ export const tryReasons = [
 
 export interface PackageFault {
   readonly reason: PackageReason;
-  /** For people: names the package, what was expected, what was found. On one line, every character visible. */
+  /**
+   * For people: names the package, what was expected, and what was found. The text is on one line, and every character is visible.
+   */
   readonly message: string;
-  /** It stays so, whatever is published: another try could not help. */
+  /** The fault is final, whatever is published: another try could not help. */
   readonly isFinal?: true;
 }
 
-/** Names and texts in the message may be those of a package: they are written so that they harm neither a terminal nor a log. */
+/** The message may contain names and texts from a package. They are written so that they harm neither a terminal nor a log. */
 export function packageFault(reason: PackageReason, message: string): PackageFault {
   return { reason, message: clean(message) };
 }
@@ -40,7 +42,7 @@ export function finalFault(reason: PackageReason, message: string): PackageFault
   return { ...packageFault(reason, message), isFinal: true };
 }
 
-/** All that was read, or the first fault in words. */
+/** All values that were read, or the first fault in words. */
 export function allOrFault<Read extends object>(read: readonly (Read | string)[]): readonly Read[] | string {
   return read.find((one) => typeof one === 'string') ?? read.filter((one) => typeof one !== 'string');
 }

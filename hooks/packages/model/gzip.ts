@@ -1,6 +1,6 @@
-/** gzip in base64: what a ConfigMap holds in `binaryData`, and what `contentFrom` of a Transaction reads. */
+/** gzip in base64: a ConfigMap holds it in `binaryData`, and `contentFrom` of a Transaction reads it. */
 export interface Gzip {
   pack(text: string): string;
-  /** Undefined when it is no gzip of UTF-8, or unpacks to more than `most` bytes. */
+  /** Undefined if the text is no gzip of UTF-8, or unpacks to more than `most` bytes. */
   unpack(packed: string, most: number): string | undefined;
 }

@@ -1,4 +1,4 @@
-// Who holds the Lock, and the numbers on it: annotations of the Lock, so that its schema stays as Crossplane has it.
+// Who holds the Lock, and the numbers on the Lock. Both are annotations of the Lock, so its schema stays as Crossplane has it.
 import { isObject, type Json, type JsonObject, listAt, textAt, withPath } from '../../objects/json.ts';
 import { digestOf } from './digest.ts';
 import { quoted } from './package.ts';
@@ -8,9 +8,9 @@ export interface Holder {
   readonly name: string;
   /** Two package transactions can have one name, one after the other. */
   readonly uid: string;
-  /** The number that it had when it took the Lock. */
+  /** The number that the holder had when it took the Lock. */
   readonly number: number;
-  /** Lock.packages is what it proposed: nothing of it may be undone. */
+  /** Lock.packages is what the holder proposed: nothing of its install may be undone. */
   readonly hasWritten: boolean;
 }
 
@@ -49,14 +49,17 @@ export function nextNumberOf(lock: JsonObject): number {
   return Math.max(1, count(annotationOf(lock, 'next'), 1));
 }
 
-/** Why the next number cannot be known: a guess could be the number of another one. A Lock without any has not been held yet. */
+/**
+ * Why the next number cannot be known: a guess could be the number of another package transaction. A Lock without numbers has never
+ * been held.
+ */
 export function numberFault(lock: JsonObject): string | undefined {
   const text = annotationOf(lock, 'next');
   if (text === undefined || count(text, 0) > 0) return undefined;
   return `The Lock: expected a number from 1 on in the annotation ${annotation.next}, found ${quoted(text)}: set it to one more than the highest status.transactionNumber of the package transactions`;
 }
 
-/** A Lock that was deleted has no number: those that package transactions have stay theirs. */
+/** A Lock that was deleted has no number. Package transactions keep the numbers that they have. */
 export function numbered(lock: JsonObject, highest: number): JsonObject {
   return highest === 0 ? lock : withAnnotation(lock, 'next', String(highest + 1));
 }
@@ -65,7 +68,7 @@ export function isNumbered(lock: JsonObject): boolean {
   return annotationOf(lock, 'next') !== undefined;
 }
 
-/** How many finished package transactions stay; 0: all. */
+/** How many finished package transactions stay. 0 keeps all of them. */
 export function historyLimitOf(lock: JsonObject): number {
   return count(annotationOf(lock, 'limit'), usualHistory);
 }
@@ -84,14 +87,16 @@ export function held(lock: JsonObject, { name, uid, number }: Omit<Holder, 'hasW
   return withAnnotation(fresh, 'number', String(number));
 }
 
-/** The Lock at another version, and nothing else: a write of its packages that is under way misses. `moment` differs each time. */
+/**
+ * Changes the version of the Lock, and nothing else: a write of its packages that is under way fails. `moment` differs each time.
+ */
 export function fenced(lock: JsonObject, moment: string): JsonObject {
   return withAnnotation(lock, 'gaveUp', moment);
 }
 
-/** The next number is beyond the holder's. One that cannot be read stays for a person to repair (`numberFault`). */
+/** The next number is above the holder's number. An unreadable number stays, and a person must repair it (`numberFault`). */
 export function released(lock: JsonObject): JsonObject {
-  // Also where somebody took only the holder's name away: it keeps its number.
+  // This also holds if another writer removed only the holder's name: the holder keeps its number.
   const next = Math.max(nextNumberOf(lock), count(annotationOf(lock, 'number'), 0) + 1);
   const free = (['name', 'uid', 'number', 'written', 'gaveUp'] as const).reduce<JsonObject>(
     (object, key) => withAnnotation(object, key, undefined),
@@ -108,7 +113,7 @@ export function holds(ptx: PackageTransaction, lock: JsonObject | undefined): lo
   return lock !== undefined && holderOf(lock)?.uid === ptx.uid;
 }
 
-/** Whether the Lock is held, and its packages are those that were resolved against. */
+/** Whether the Lock is held, and its packages are those that the resolution used. */
 export function isAsResolved(ptx: PackageTransaction, lock: JsonObject | undefined): lock is JsonObject {
   return holds(ptx, lock) && packagesDigest(lock) === ptx.status.lockDigest;
 }

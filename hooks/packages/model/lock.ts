@@ -1,4 +1,4 @@
-// The Lock: the installed packages with their dependencies. Crossplane writes it too, so this file reads all its forms.
+// The Lock lists the installed packages with their dependencies. Crossplane writes it too, so this file reads all its forms.
 import { at, isList, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { readConstraint } from './constraint.ts';
 import { allOrFault } from './fault.ts';
@@ -19,7 +19,7 @@ export interface Installed {
   readonly entry: JsonObject;
 }
 
-/** The entries of a Lock, or what is wrong with it in words. `packages` is at the top level of the object. */
+/** The entries of a Lock, or its fault in words. `packages` is at the top level of the object. */
 export function readLock(lock: JsonObject): readonly Installed[] | string {
   const packages = at(lock, 'packages');
   if (packages === undefined || packages === null) return [];
@@ -61,14 +61,14 @@ function readDependency(value: Json, place: string): Dependency | string {
   return { package: source, kind, constraints };
 }
 
-/** The same with its digest beside its tag. */
+/** The entry with its digest beside its tag. */
 export function digested(one: Installed, digest: string): Installed {
   return { ...one, digest, entry: { ...one.entry, version: `${one.tag}@${digest}` } };
 }
 
 const mostNamed = 10;
 
-/** Names the entries without a digest, in words; undefined if there are none. */
+/** Names the entries without a digest, in words. Undefined if every entry has a digest. */
 export function withoutDigest(packages: readonly JsonObject[]): string | undefined {
   const read = readLock({ packages });
   const left = typeof read === 'string' ? [] : read.filter(({ digest }) => digest === undefined);

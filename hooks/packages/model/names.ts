@@ -2,7 +2,7 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { readReference, readSource } from './reference.ts';
 
-/** On revisions: the name of the package. */
+/** The label of a revision that has the name of its package. */
 export const packageLabel = 'pkg.crossplane.io/package';
 
 const longestLabel = 63;
@@ -19,7 +19,7 @@ export function revisionName(name: string, digest: string): string {
   return dnsLabel(`${name.slice(0, longestStem)}-${digest.replace(/^sha256:/, '').slice(0, digestLetters)}`);
 }
 
-/** Whether the revision has the name of that digest. */
+/** Whether the revision has the name that the digest results in. */
 export function hasDigest(revision: string, digest: string): boolean {
   return revisionName(nameInRevision(revision), digest) === revision;
 }
@@ -51,7 +51,10 @@ export interface RevisionOwner {
   readonly name: string;
 }
 
-/** Whose a revision is: its source is in its image, the name of its package in its label; the Lock may have lost it. `found`: undefined if it is gone; then only its name, which is cut, says whose it was. */
+/**
+ * Whose a revision is. Its image has the source, and its label has the name of its package; the Lock may have lost its entry. If
+ * the revision is gone, `found` is undefined: then only its name, which is cut, shows whose it was.
+ */
 export function isRevisionOf({ source, name }: RevisionOwner, revision: string, found: JsonObject | undefined): boolean {
   if (found === undefined) return nameInRevision(revision) === stemOf(name);
   return sourceOfRevision(found) === source || textAt(found, 'metadata', 'labels', packageLabel) === name;

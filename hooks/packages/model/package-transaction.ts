@@ -9,7 +9,7 @@ import { isKnown, readStatus, type Status } from './status.ts';
 export interface Wanted {
   readonly kind: PackageKind;
   readonly name: string;
-  /** The live package object must have it, if given. */
+  /** If given, the live package object must have it. */
   readonly uid: string | undefined;
   readonly labels: JsonObject;
   readonly spec: JsonObject;
@@ -22,18 +22,18 @@ export interface PackageTransaction {
   readonly generation: number;
   readonly isDeleting: boolean;
   readonly annotations: JsonObject;
-  /** What is wrong with the spec, in words, if it is no valid one. */
+  /** The package to install, or why the spec is not valid, in words. */
   readonly wanted: Wanted | string;
   readonly specDigest: string;
   readonly retryLimit: number;
   readonly status: Status;
-  /** False where a newer version of the hook has written the status: nothing is decided on its word. */
+  /** False if a newer version of the hook has written the status: then this version decides nothing from it. */
   readonly isKnown: boolean;
 }
 
 const allowIrreversible = 'pkg.crossplane.io/allow-irreversible';
 
-/** How somebody allows what cannot be undone. */
+/** How a user allows a change that cannot be undone. */
 export const howToAllow = `annotate the package transaction with ${allowIrreversible}=true to allow it`;
 
 export function mayBreak({ annotations }: Pick<PackageTransaction, 'annotations'>): boolean {
@@ -41,7 +41,7 @@ export function mayBreak({ annotations }: Pick<PackageTransaction, 'annotations'
 }
 
 const usualRetryLimit = 5;
-/** All that it makes carries its name as a label. */
+/** Every object that it makes carries its name as a label. */
 const longestName = 63;
 
 export function readPackageTransaction(object: JsonObject): PackageTransaction {
@@ -74,7 +74,7 @@ function readWanted(name: string, spec: JsonObject): Wanted | string {
 }
 
 const place = 'spec.install.package';
-/** Of an object: the API server refuses any other name. */
+/** The form of the name of an object: the API server refuses any other name. */
 const nameForm = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 function readSnapshot(snapshot: ReturnType<typeof at>): Wanted | string {

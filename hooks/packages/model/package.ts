@@ -63,7 +63,7 @@ export function readMeta(object: JsonObject): Meta | string {
   };
 }
 
-/** Of one package. For each of them a registry is asked. */
+/** The most dependencies of one package. The hook requests each of them from a registry. */
 export const mostDependencies = 500;
 
 function readDependencies(value: Json | undefined): readonly Dependency[] | string {
@@ -95,7 +95,7 @@ function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
 
 const longestQuote = 200;
 
-/** Quotes text of a package in our own message. */
+/** Quotes text of a package in a message of the hook. */
 export function quoted(text: string | undefined): string {
   return `"${foreign(text ?? '', longestQuote)}"`;
 }

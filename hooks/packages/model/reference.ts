@@ -6,7 +6,7 @@ export interface PackageReference {
   readonly source: string;
   /** A tag, or a digest `sha256:…`. */
   readonly version: string;
-  /** The tag beside a digest (`SOURCE:TAG@DIGEST`): the digest decides what is read, the tag which ranges it satisfies. */
+  /** The tag beside a digest (`SOURCE:TAG@DIGEST`). The digest decides what is read; the tag decides which ranges it satisfies. */
   readonly tag?: string;
 }
 
@@ -38,7 +38,9 @@ export function readSource(text: string): { readonly registry: string; readonly 
   return host.test(registry) && isHost(registry) && isRepository ? { registry, repository } : undefined;
 }
 
-/** Whether it is a host, and a port, as they stand in a URL: other forms of addresses, and ports that do not exist, are none. */
+/**
+ * Whether the text is a host and a port in the form of a URL. Other forms of addresses, and ports that do not exist, are refused.
+ */
 function isHost(registry: string): boolean {
   const url = `https://${registry.toLowerCase()}`;
   const [name = ''] = registry.toLowerCase().split(':');

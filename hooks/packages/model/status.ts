@@ -16,7 +16,7 @@ export const phases = [
 
 type Phase = (typeof phases)[number];
 
-/** Whether nothing more will be done. */
+/** Whether the hook will do nothing more. */
 export function isTerminal(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
@@ -41,7 +41,7 @@ export interface Outcome {
   readonly message?: string;
   /** Another try could not help. */
   readonly isFinal?: boolean;
-  /** The wish of a registry. */
+  /** How long a registry asks the hook to wait. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -49,15 +49,15 @@ const textFields = [
   'startTime',
   'completionTime',
   'specDigest',
-  /** Of Lock.packages when this try was resolved. */
+  /** The digest of Lock.packages when this try was resolved. */
   'lockDigest',
   'tryTime',
   'retryTime',
-  /** Until then a request for the holder of the Lock that is gone may still take effect. */
+  /** Until then, a request for the holder of the Lock that is gone may still take effect. */
   'settledTime',
-  /** The holder of the Lock that was found gone, and of which `settledTime` is. */
+  /** The holder of the Lock that was found gone. `settledTime` belongs to this holder. */
   'settledHolder',
-  /** Of one that is finished: when what is left of it is deleted next. Absent once nothing is left. */
+  /** When the hook next deletes what a finished package transaction has left. Absent once nothing is left. */
   'sweepTime',
 ] as const;
 
@@ -70,7 +70,7 @@ export interface Status extends Readonly<Partial<Record<(typeof textFields)[numb
   /** The whole Lock after the change. */
   readonly proposed?: readonly JsonObject[];
   readonly stages: readonly Stage[];
-  /** Stages whose creation was answered. */
+  /** Stages whose creation the API server has answered. */
   readonly made: number;
   readonly committed: number;
   readonly outcome?: Outcome;
@@ -82,7 +82,7 @@ function integerAt(value: JsonObject, key: string): number | undefined {
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }
 
-/** Whether this version has all phases and stages that the stored status names: a newer version may have more of them. */
+/** Whether this version has all phases and stages that the stored status names. A newer version may have more of them. */
 export function isKnown(stored: JsonObject): boolean {
   const phase = at(stored, 'phase');
   const stages = objectsAt(stored, 'stages').map((stage) => at(stage, 'purpose'));
@@ -92,7 +92,7 @@ export function isKnown(stored: JsonObject): boolean {
   );
 }
 
-/** The stored status; an empty one begins. */
+/** The stored status. An empty status begins a package transaction. */
 export function readStatus(stored: JsonObject): Status {
   const phase = textAt(stored, 'phase') ?? '';
   const outcome = at(stored, 'outcome');
@@ -126,7 +126,7 @@ function readStage(stage: JsonObject): Stage {
   return { name: textAt(stage, 'name') ?? '', purpose, ...(digest === undefined ? {} : { digest }) };
 }
 
-/** As it is stored. */
+/** The status as it is stored. */
 export function writeStatus(status: Status, conditions: readonly JsonObject[]): JsonObject {
   const { number, proposed, stages, outcome, ...rest } = status;
   const progress = `${status.committed}/${stages.length}`;
@@ -140,23 +140,26 @@ export function writeStatus(status: Status, conditions: readonly JsonObject[]): 
   };
 }
 
-/** How many stages of this try may have been made: `made` falls as stages are undone, and the one that was announced may come late. */
+/**
+ * How many stages of this try may have been made. `made` falls as stages are undone, and the stage that was announced may be
+ * created late.
+ */
 export function mostMade({ made, committed }: Status): number {
   return Math.max(made, committed) + 1;
 }
 
-/** A step forward. What is set to undefined is dropped. */
+/** A step forward. A field that is set to undefined is dropped. */
 export function advanced(status: Status, changes: { readonly [Key in keyof Status]?: Status[Key] | undefined }): Status {
   const next = { ...status, ...changes, version: status.version + 1 };
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as unknown as Status;
 }
 
-/** RFC 3339 in whole seconds, of ms since the epoch. */
+/** RFC 3339 in whole seconds, from ms since the epoch. */
 export function timeOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** ms since the epoch; 0 where there is none. */
+/** ms since the epoch; 0 if there is no time. */
 export function millisecondsOf(time: string | undefined): number {
   const read = time === undefined ? 0 : Date.parse(time);
   return Number.isNaN(read) ? 0 : read;

@@ -1,4 +1,4 @@
-// Versions as the Go library github.com/Masterminds/semver/v3 (3.5.0), which Crossplane uses, reads and orders them.
+// Versions: this file reads and orders them as the Go library github.com/Masterminds/semver/v3 (3.5.0) does, which Crossplane uses.
 
 /** The version in a tag such as `v1.2.3-rc.1+build`. The part after `+` does not count. */
 export interface Version {
@@ -29,12 +29,12 @@ export function readVersion(text: string): Version | undefined {
 
 const complete = /^v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+]|$)/;
 
-/** A version with all three numbers: `v1` and `latest` name no release that could be chosen. */
+/** Whether a version has all three numbers: `v1` and `latest` name no release that could be chosen. */
 export function readCompleteVersion(text: string): Version | undefined {
   return complete.test(text) ? readVersion(text) : undefined;
 }
 
-/** Below 0 if the left one is lower. */
+/** Below 0 if the left version is lower. */
 export function compareVersions(left: Version, right: Version): number {
   return (
     compareNumbers(left.major, right.major) ||
