@@ -1,6 +1,7 @@
-// The rule that chooses a version: the first candidate that all constraints admit. Candidates for a new dependency are its versions in
-// falling order; for an installed package the installed version, then those above it in rising order, never a downgrade; for the root
-// the requested version alone. A digest admits only itself, and is a candidate if it is demanded.
+// The rule that chooses a version: it takes the first candidate that all constraints admit. Candidates for a new dependency are its
+// versions in falling order. Candidates for an installed package are the installed version, then the versions above it in rising
+// order, never a downgrade. The only candidate for the root is the requested version. A digest admits only itself, and is a
+// candidate if a package demands it.
 import { admits } from '../model/constraint.ts';
 import type { Installed } from '../model/lock.ts';
 import { isDigest } from '../model/reference.ts';
@@ -21,8 +22,8 @@ export function choose(source: string, demands: Demands, problem: Problem): Chos
 }
 
 /**
- * Those that the rule gives for some of the demands. Of all sets of them that admit a candidate, the largest one excludes the most others:
- * if the rule gives another candidate for that one, it never gives this one.
+ * The versions that the rule gives for some of the demands. Of all sets of demands that admit a candidate, the largest set excludes
+ * the most other candidates. If the rule gives another candidate for the largest set, it never gives this candidate.
  */
 export function possibleCandidates(source: string, demands: Demands, problem: Problem): readonly Possible[] {
   const possible: Possible[] = [];
@@ -39,7 +40,7 @@ interface Possible extends Chosen {
   readonly admitting: Demands;
 }
 
-/** The best first. Tags are listed only if no candidate before them will do. */
+/** The candidates, the best first. The function lists the tags only if no candidate before them is admitted. */
 function* candidatesFor(source: string, demands: Demands, hasTags: boolean, problem: Problem): Iterable<Candidate> {
   const { root, installed, index } = problem;
   const entry = installed.get(source);
@@ -65,7 +66,7 @@ export function isAdmitted(chosen: Chosen, demands: Demands, problem: Problem): 
   });
 }
 
-/** As far as they are known without the package. */
+/** The tag and the digest, if they are known without the package. */
 function tagAndDigest({ source, version }: Chosen, { root, installed }: Problem): Pick<Installed, 'tag' | 'digest'> {
   if (source === root.source) return { tag: isDigest(root.version) ? root.tag : root.version, digest: root.digest };
   if (version === undefined) return installed.get(source) ?? { tag: undefined, digest: undefined };

@@ -1,5 +1,5 @@
-// What keeps a state from being a solution. In a solution every reached package has the version that the rule (candidates.ts) gives for
-// the demands of that very state, kinds agree, no package requires itself, and every package can be read.
+// What keeps a state from being a solution. In a solution, every reached package has the version that the rule (candidates.ts)
+// gives for the demands of that very state. Kinds agree, no package requires itself, and every package can be read.
 import { textAt } from '../../objects/json.ts';
 import { kindOf, type PackageKind } from '../model/package.ts';
 import { choose, isAdmitted } from './candidates.ts';
@@ -9,7 +9,7 @@ import type { Chosen, Demand, Problem, State } from './problem.ts';
 /** Where the steps of the solver ended. */
 export interface Settled {
   readonly state: State;
-  /** If they would go on for ever: two versions of one package, in the state in which one of them is refused. */
+  /** If the steps would never end: two versions of one package, in the state in which one of them is refused. */
   readonly flips?: readonly [Chosen, Chosen];
 }
 
@@ -18,7 +18,8 @@ export function conflictIn({ state, flips }: Settled, problem: Problem): readonl
   const { choice, reached } = state;
   const chosen = (source: string): Chosen => ({ source, version: choice.get(source) });
   const opposed = opposedIn(state, problem)?.map(chosen);
-  // Packages that stay may contradict each other in a solution that does not reach them, and what none holds is excluded in vain.
+  // In a solution that does not reach them, packages that stay may contradict each other. To exclude a version that no package
+  // demands is useless.
   const isReached = opposed?.some(({ source, version }) => version !== undefined || source === problem.root.source);
   if (isReached && opposed?.every((one) => mayHold(one, problem))) return opposed;
   if (flips !== undefined) return flips;
@@ -43,7 +44,7 @@ export function mayHold({ source, version }: Chosen, { root, domains }: Problem)
   return domains === undefined || source === root.source || domains.get(source)?.has(version) === true;
 }
 
-/** The packages without a version that satisfies everybody. */
+/** The packages without a version that satisfies all demands. */
 export function stuckIn({ reached, demands }: State, problem: Problem): readonly string[] {
   return [...reached].filter((source) => !isPossible(source, demands(source), problem));
 }
@@ -55,7 +56,7 @@ function isPossible(source: string, demands: readonly Demand[], problem: Problem
   return [...(problem.domains?.get(source) ?? [])].some((version) => isAdmitted({ source, version }, demands, problem));
 }
 
-/** As few of those who demand a package as no version satisfies, among them one that the root reaches. */
+/** The fewest packages whose demands for one package no version satisfies together. The root reaches at least one of them. */
 function opponents(source: string, { choice, demands }: State, problem: Problem): readonly string[] {
   const isReached = ({ by }: Demand): boolean => by === problem.root.source || choice.has(by);
   const fewest = demands(source).reduce((left, demand) => {
@@ -72,8 +73,8 @@ function isStable({ choice, reached, demands }: State, problem: Problem): boolea
 }
 
 /**
- * Of a solution, take a package that differs from this state while all that lead to it do not: it lacks demands that it has here, or has
- * those of an installed package that is upgraded here.
+ * Take a solution, and a package that differs from this state while all packages that lead to it do not differ. In the solution,
+ * this package lacks demands that it has here, or has demands of an installed package that is upgraded here.
  */
 function changeable({ choice, reached, demands }: State, { installed, domains }: Problem): readonly string[] {
   const isFree = (source: string): boolean => {
@@ -89,7 +90,7 @@ interface Foreign extends Demand {
   readonly found: PackageKind;
 }
 
-/** A demand for a package of another kind than the chosen one. Two packages that both stay as they are were so before. */
+/** A demand for a package of another kind than the chosen one. If both packages stay as they are, their kinds differed before. */
 export function foreignKind({ choice, reached, demands }: State, problem: Problem): Foreign | undefined {
   const isChanged = (source: string): boolean => source === problem.root.source || choice.has(source);
   for (const source of reached) {

@@ -27,7 +27,7 @@ export function dependenciesFirst(from: string, dependencies: Dependencies): Ord
   return { order: [...left], cycle };
 }
 
-/** What was entered and not left, from that source on. */
+/** The sources that the walk has entered and not left, from that source on. */
 function trailFrom(source: string, entered: ReadonlySet<string>, left: ReadonlySet<string>): readonly string[] {
   const trail = [...entered].filter((one) => !left.has(one));
   return trail.slice(trail.indexOf(source));

@@ -1,19 +1,20 @@
-// Every version that a solution could hold, so that the search tries no others and reads no other packages. In a solution, a package has
-// the version that the rule gives for demands of packages in the solution. So, beginning with the root: all demands of what was found so
-// far, and for each package every version that the rule gives for some of them, those of the root included.
+// Every version that a solution could hold, so that the search tries no other versions and reads no other packages. In a solution,
+// a package has the version that the rule gives for demands of packages in the solution. So the search begins with the root, and
+// collects all demands of the versions that it has found. For each package it adds every version that the rule gives for some of
+// these demands, those of the root included.
 import { possibleCandidates } from './candidates.ts';
 import { type Candidate, type Chosen, type Domains, dependenciesOf, type Problem } from './problem.ts';
 
 interface Collecting {
   readonly problem: Problem;
-  /** For each source, by what is installed and by what was found. */
+  /** The constraints on each source, from installed packages and from versions that were found. */
   readonly constraints: Map<string, Set<string>>;
   readonly domains: Map<string, Set<Candidate>>;
   /** The sources for which there are new constraints. */
   readonly grown: Set<string>;
 }
 
-/** `isWhole` is false if more packages than `mostLooked` would have to be looked up. */
+/** `isWhole` is false if the search would have to look up more packages than `mostLooked`. */
 export function domainsOf(problem: Problem, mostLooked: number): { readonly domains: Domains; readonly isWhole: boolean } {
   const collecting: Collecting = { problem, constraints: new Map(), domains: new Map(), grown: new Set() };
   const { domains, grown } = collecting;
@@ -33,7 +34,10 @@ export function within(domains: Domains, problem: Problem): Problem {
   return { ...problem, installed: new Map(installed), domains };
 }
 
-/** Goes by levels, so that the same packages are looked up whatever is known at first, those of a level together. */
+/**
+ * The search goes by levels, and looks up the packages of a level together. So it looks up an equal set of packages, whatever is
+ * known at first.
+ */
 function collect(collecting: Collecting, mostLooked: number): boolean {
   const { problem, domains, grown } = collecting;
   let level: readonly Chosen[] = [{ source: problem.root.source, version: undefined }];
@@ -46,7 +50,7 @@ function collect(collecting: Collecting, mostLooked: number): boolean {
   return true;
 }
 
-/** False if no more may be looked up. */
+/** False if the search may look up no more packages. */
 function take(chosen: Chosen, collecting: Collecting, mostLooked: number): boolean {
   const { problem, domains, grown } = collecting;
   if (chosen.version !== undefined && problem.index.looked() >= mostLooked) return false;

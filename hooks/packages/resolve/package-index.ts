@@ -1,4 +1,4 @@
-// What a resolution knows of the registries, and what it still has to read.
+// The values that a resolution has read from the registries, and the values that it still has to read.
 import { type Constraint, readConstraint } from '../model/constraint.ts';
 import type { Meta } from '../model/package.ts';
 import { compareVersions, readCompleteVersion, type Version } from '../model/version.ts';
@@ -9,13 +9,13 @@ export interface Fetched {
   readonly meta: Meta;
 }
 
-/** What was read so far. A source without tags has an empty list. */
+/** The values that were read so far. A source without tags has an empty list. */
 export interface RegistryData {
   /** By source. */
   readonly tags: ReadonlyMap<string, readonly string[]>;
   /** By source and version, `SOURCE VERSION`. */
   readonly packages: ReadonlyMap<string, Fetched>;
-  /** Those that cannot be read, whoever reads them: a choice that needs one is none. By source and version. */
+  /** Packages that nobody can read. A choice that needs one of them is not possible. By source and version. */
   readonly broken: { has(key: string): boolean };
 }
 
@@ -29,25 +29,28 @@ export function keyOf({ source, version }: Release): string {
   return `${source} ${version}`;
 }
 
-/** What must be read before the answer is known; sorted. */
+/** The values that must be read before the answer is known; sorted. */
 export interface Needs {
   readonly tags: readonly string[];
   readonly packages: readonly Release[];
 }
 
-/** What a hostile package requires could take minutes of the processor, in which the hook serves nobody. */
+/** The requirements of a hostile package could take minutes of the processor. The hook would serve no call in that time. */
 export class OverBudget extends Error {}
 
 /**
- * Terms of constraints that are compared for one tree, and requirements that are drawn for its choices, in all rounds of its resolution;
- * one of 200 packages takes some ten thousand.
+ * The limit for one tree: terms of constraints that are compared, and requirements that are drawn for its choices, in all rounds of
+ * its resolution. A tree of 200 packages takes some ten thousand.
  */
 export const mostChecks = 5_000_000;
 
-/** Lists stay as they were read, so they are put in order once for all rounds. */
+/** Lists stay as they were read, so the index puts them in order once for all rounds. */
 const ordered = new WeakMap<readonly string[], readonly Version[]>();
 
-/** Complete versions in falling order. Those that differ only after `+` are ordered by their texts: the order of the tags does not matter. */
+/**
+ * Complete versions in falling order. If versions differ only after `+`, their texts order them: the order of the tags does not
+ * matter.
+ */
 function inOrder(tags: readonly string[]): readonly Version[] {
   const versions = tags.map(readCompleteVersion).filter((version) => version !== undefined);
   return versions.sort((left, right) => compareVersions(right, left) || (left.text < right.text ? -1 : 1));
@@ -67,7 +70,9 @@ export function createIndex(known: RegistryData, spent: number) {
     if (checks > mostChecks) throw new OverBudget(`more than ${mostChecks} terms of constraints would have to be compared`);
   };
   return {
-    /** Complete versions in falling order; none, and recorded as missing, if the tags were not read. */
+    /**
+     * Complete versions in falling order. If the tags were not read, the list is empty, and the index records the tags as missing.
+     */
     versions(source: string): readonly Version[] {
       const tags = known.tags.get(source);
       if (tags === undefined) missing.tags.add(source);
@@ -75,7 +80,7 @@ export function createIndex(known: RegistryData, spent: number) {
       if (tags !== undefined) ordered.set(tags, versions);
       return versions;
     },
-    /** Undefined if the package was not fetched; recorded as missing unless it is broken. */
+    /** Undefined if the package was not fetched. The index records it as missing unless it is broken. */
     fetched(release: Release): Fetched | undefined {
       const key = keyOf(release);
       looked.add(key);
@@ -90,7 +95,7 @@ export function createIndex(known: RegistryData, spent: number) {
       charge(constraint.kind === 'digest' ? 1 : constraint.anyOf.reduce((sum, { terms }) => sum + terms.length, 1));
       return constraint;
     },
-    /** What was found before is not looked for again. */
+    /** The index does not look again for a value that it has found. */
     once<Found>(key: string, find: () => Found): Found {
       if (!remembered.has(key)) remembered.set(key, find());
       return remembered.get(key) as Found;

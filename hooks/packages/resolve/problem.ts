@@ -1,4 +1,4 @@
-// What is to be resolved, and what packages demand of each other if certain versions are chosen.
+// The package to resolve, and the demands of packages on each other if certain versions are chosen.
 import type { Installed } from '../model/lock.ts';
 import type { Dependency, Meta, PackageKind } from '../model/package.ts';
 import type { PackageIndex } from './package-index.ts';
@@ -14,7 +14,7 @@ export interface Root {
   readonly tag?: string;
   readonly digest: string;
   readonly meta: Meta;
-  /** Its dependencies are recorded, not resolved. */
+  /** The resolution records its dependencies, and does not resolve them. */
   readonly skipsDependencies: boolean;
 }
 
@@ -27,7 +27,10 @@ export interface Problem {
   readonly domains?: Domains;
 }
 
-/** A tag or a digest. Undefined stands for the version of the root, and for any other package as it is: installed, or not there. */
+/**
+ * A tag or a digest. Undefined means the version of the root. For any other package it means the package as it is: installed, or
+ * absent.
+ */
 export type Candidate = string | undefined;
 
 /** The versions that may be chosen, by source, for the packages that the root may reach. */
@@ -39,7 +42,7 @@ export interface Chosen {
   readonly version: Candidate;
 }
 
-/** Versions (tags or digests) that differ from what is installed, by source. */
+/** Versions (tags or digests) that differ from the installed versions, by source. */
 export type Choice = ReadonlyMap<string, string>;
 
 export interface Demand {
@@ -49,19 +52,19 @@ export interface Demand {
   readonly kind: PackageKind;
 }
 
-/** A choice, and what follows from it. */
+/** A choice, and its consequences. */
 export interface State {
-  /** Without packages that are not reached. */
+  /** The versions of the choice, without packages that are not reached. */
   readonly choice: Choice;
   /** The packages that the root requires, directly or not, including itself; in the order of their names. */
   readonly reached: ReadonlySet<string>;
-  /** The demands for each package, from reached packages and from all installed ones. */
+  /** The demands for each package, from reached packages and from all installed packages. */
   readonly demands: (source: string) => readonly Demand[];
   /** The demands of each package, by its source. */
   readonly dependencies: ReadonlyMap<string, readonly Dependency[]>;
 }
 
-/** Costs as much as there are demands: a choice may be one of many that are tried. */
+/** The cost grows with the number of demands: the search may try many choices. */
 export function stateOf(choice: Choice, problem: Problem): State {
   const dependencies = new Map<string, readonly Dependency[]>();
   const open = [problem.root.source];

@@ -1,5 +1,5 @@
-// The whole tree of a package, from what was read so far: resolved, refused, or what to read next. It depends only on its
-// arguments, and not on the order of their parts.
+// The whole tree of a package, from the values that were read so far: resolved, refused, or what to read next. The result depends
+// only on the arguments, and not on the order of their parts.
 import type { JsonObject } from '../../objects/json.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, lockEntry } from '../model/lock.ts';
@@ -19,9 +19,9 @@ export interface Question {
 export type Resolution =
   | { readonly kind: 'resolved'; readonly packages: readonly Resolved[]; readonly lock: readonly JsonObject[] }
   | { readonly kind: 'refused'; readonly fault: PackageFault }
-  /** Needed is a release that cannot be read. */
+  /** The tree needs a release that cannot be read. */
   | { readonly kind: 'broken'; readonly release: Release }
-  /** `checks`: what it has spent, for the next round. */
+  /** `checks`: the work of this round, for the next round. */
   | ({ readonly kind: 'needs'; readonly checks: number } & Needs);
 
 /** A package of the tree, changed or not. */
@@ -39,7 +39,7 @@ export interface Resolved {
   readonly from: string | undefined;
   /** The revision that is replaced, if there is one. */
   readonly leaves: string | undefined;
-  /** The demands for it. */
+  /** The demands for the package. */
   readonly demands: readonly { readonly package: string; readonly constraints: string }[];
   /** Undefined if the package stays. */
   readonly meta: Meta | undefined;
@@ -97,7 +97,7 @@ function chosen(name: string, version: string, { digest, meta }: Fetched, change
   return { name, revision: revisionName(name, digest), tag: version === digest ? undefined : version, digest, change, meta };
 }
 
-/** The whole Lock after the change: kept entries are unchanged and in place, new ones follow in order. */
+/** The whole Lock after the change: kept entries are unchanged and in place, and new entries follow in order. */
 function proposed(packages: readonly Resolved[], installed: readonly Installed[]): readonly JsonObject[] {
   const changed = new Map(packages.filter(({ change }) => change !== 'kept').map((one) => [one.source, entryOf(one)]));
   const stayed = installed.map(({ source, entry }) => changed.get(source) ?? entry);

@@ -1,6 +1,7 @@
-// Finds versions that satisfy all packages together: a solution (conflicts.ts). It goes by steps, each of which makes the changes that the
-// rule requires, and where they settle is the solution of nearly every tree. Otherwise there is a conflict. Then it excludes the versions
-// of the conflict, one after the other, settles again, and goes back (backtracking), within limits.
+// Finds versions that satisfy all packages together: a solution (conflicts.ts). The solver goes by steps, and each step makes the
+// changes that the rule requires. For nearly every tree, the steps settle in the solution. Otherwise there is a conflict. Then the
+// solver excludes the versions of the conflict, one after the other, and settles again. If it finds no solution, it goes back
+// (backtracking), within limits.
 import { choose, isAdmitted } from './candidates.ts';
 import { conflictIn, mayHold, type Settled } from './conflicts.ts';
 import { domainsOf, within } from './domains.ts';
@@ -9,11 +10,11 @@ import { type Candidate, type Choice, type Chosen, type Domains, type Problem, t
 
 type Found =
   | { readonly kind: 'found'; readonly state: State }
-  /** `settled` is where the steps ended first; `isCertain` is false if not everything was tried. */
+  /** `settled` is the state in which the steps ended first. `isCertain` is false if the solver did not try everything. */
   | { readonly kind: 'conflict'; readonly settled: Settled; readonly isCertain: boolean }
-  /** The only choice that was found needs this release, which cannot be read. */
+  /** The only choice that the solver found needs this release, which cannot be read. */
   | { readonly kind: 'broken'; readonly release: Release }
-  /** The index has recorded what is missing. */
+  /** The index has recorded the values that are missing. */
   | { readonly kind: 'incomplete' };
 
 const mostSteps = 10_000;
@@ -66,7 +67,7 @@ function backtrack(start: State, domains: Domains, search: Search): State | unde
   return undefined;
 }
 
-/** Goes on until nothing has to change. */
+/** Takes steps until nothing has to change. */
 function settle(start: Choice, problem: Problem): Settled {
   const seen = new Set<string>();
   let choice: Choice = new Map([...start].filter(([source, version]) => mayHold({ source, version }, problem)));
@@ -87,7 +88,7 @@ function isNew(choice: Choice, seen: Set<string>): boolean {
   return !isSeen;
 }
 
-/** If the version that is replaced does not satisfy everybody: a better one may come again. */
+/** If the replaced version does not satisfy all demands, a better version may come again. */
 function flipsIn(state: State, replacing: Chosen | undefined, problem: Problem): Settled | undefined {
   if (replacing === undefined) return undefined;
   const { source } = replacing;
@@ -97,13 +98,13 @@ function flipsIn(state: State, replacing: Chosen | undefined, problem: Problem):
 
 interface Step {
   readonly choice: Choice;
-  /** Where there was another version. */
+  /** The change that replaces another version. */
   readonly replacing: Chosen | undefined;
 }
 
 /**
- * Chooses a version for every package without one, and another one for the first package that must change. Requests everything that must
- * change at once: one after the other takes a round of requests each.
+ * Chooses a version for every package without one, and another version for the first package that must change. Requests everything
+ * that must change at once: one request after the other would take a round of requests for each.
  */
 function step(state: State, problem: Problem): Step | undefined {
   const { choice, reached, demands } = state;
