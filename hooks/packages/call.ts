@@ -5,11 +5,11 @@ import type { Gzip } from './model/gzip.ts';
 import type { Version } from './model/version.ts';
 import type { Registry } from './registry.ts';
 
-/** A call is a doorbell: only name and uid of its object count, everything else is read live. */
+/** A call is a doorbell: only name and uid of its object count, and the hook reads everything else live. */
 export interface PackageCall {
   readonly name: string;
   readonly uid: string;
-  /** The status in the request; answered unchanged once the object is gone, or where nothing is left to do. */
+  /** The status in the request. The hook answers it unchanged if the object is gone, or if nothing is left to do. */
   readonly status: JsonObject;
   readonly finalizing: boolean;
 }
@@ -29,7 +29,7 @@ export interface PackageReport {
   readonly toPhase: string;
   /** A try ended with this call. */
   readonly ended?: { readonly kind: 'Succeeded' | 'Failed' | 'Abandoned'; readonly reason?: string };
-  /** From the first try to now, where this call ended it for good. */
+  /** The time from the first try to now, if this call ended the package transaction for good. */
   readonly durationSeconds?: number;
   /** Why, in words. */
   readonly because: string;
@@ -37,7 +37,7 @@ export interface PackageReport {
   readonly writes: number;
   /** The failure of a write or a read, if there was one; contains no secret. */
   readonly trouble?: string;
-  /** What a bug threw; the call was answered all the same. */
+  /** The error of a bug. The hook answers the call all the same. */
   readonly thrown?: unknown;
 }
 
@@ -46,7 +46,7 @@ interface Opening {
   readonly pullSecrets: readonly string[];
   /** The source of the package that the user named. */
   readonly root: string;
-  /** ms after which nothing is read any more. */
+  /** The time in ms after which the hook reads nothing any more. */
   readonly deadline: number;
 }
 
@@ -55,18 +55,24 @@ export interface PackageParts {
   readonly clock: Clock;
   readonly openRegistry: (opening: Opening) => Registry;
   readonly gzip: Gzip;
-  /** The namespace of stages, their contents and pull secrets; it holds a ServiceAccount of this name, which does all of it. */
+  /**
+   * The namespace of stages, their contents and pull secrets. It holds a ServiceAccount of this name, as which the hook does all
+   * its work.
+   */
   readonly namespace: string;
-  /** The version of Crossplane; without it no package's `spec.crossplane.version` is checked. */
+  /** The version of Crossplane. Without it the hook checks no package's `spec.crossplane.version`. */
   readonly crossplane?: Version;
   /** ms for which a call reads from registries and the cluster. */
   readonly deadline: number;
   /** ms of a call after which it sends no write. */
   readonly sendingTime: number;
-  /** ms after which no request of a process that died, or stalled, can take effect: `sendingTime`, and the lifetime of a write. */
+  /** ms after which no request of a process that died or stalled can take effect: `sendingTime`, and the lifetime of a write. */
   readonly lateWindow: number;
   readonly record: (report: PackageReport) => void;
 }
 
-/** Serves one call. What throws once the package transaction is read is answered like a read that failed, and reported. */
+/**
+ * Serves one call. If code throws after the package transaction is read, the hook answers as after a failed read, and reports the
+ * error.
+ */
 export type PackageHook = (call: PackageCall) => Promise<PackageReply>;

@@ -1,5 +1,5 @@
-// What wakes a package transaction: the Lock, and its own stages. Never CRDs: every call would hold all of them. What is related is a
-// doorbell; everything is read live.
+// What wakes a package transaction: the Lock, and its own stages. CRDs never wake it: every call would hold all of them. A related
+// object is a doorbell; the hook reads everything live.
 import type { JsonObject } from '../objects/json.ts';
 import { locks, stages, theLock, uidLabel } from './writes/resources.ts';
 

@@ -5,11 +5,11 @@ import { isTerminal, millisecondsOf } from './model/status.ts';
 export type Due =
   /** Nothing is left to do. */
   | 'rest'
-  /** The spec is no valid one, or was changed: final. */
+  /** The spec is not valid, or a user changed it: final. */
   | 'refuse'
-  /** The time of the next try, or of the next deletion of what is left, has not come. */
+  /** The time of the next try, or of the next deletion of what is left, has not come yet. */
   | 'wait'
-  /** The Lock is acquired; if it is being deleted, the Lock is abandoned. */
+  /** The hook acquires the Lock. If the package transaction is being deleted, the hook abandons the Lock. */
   | 'acquire'
   | 'validate'
   | 'prepare'
@@ -45,7 +45,7 @@ function afterEnd(sweepTime: number, now: number): Due {
   return sweepTime > now ? 'wait' : 'cleanUp';
 }
 
-/** What is wrong with the spec, in words. */
+/** Why the spec is not valid, in words. */
 export function faultOf({ wanted, specDigest, status }: PackageTransaction): string | undefined {
   if (typeof wanted === 'string') return wanted;
   const isChanged = status.specDigest !== undefined && status.specDigest !== specDigest;

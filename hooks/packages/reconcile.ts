@@ -1,5 +1,6 @@
-// The program of package transactions: look, decide, plan, perform, report. A call takes one step; the stored status announces the next
-// one. Everything is read live, so any process may die anywhere, and any number of them may serve calls.
+// The program of package transactions: observe, decide, plan, perform, report. A call takes one step, and the stored status
+// announces the next step. The hook reads everything live, so any process may die anywhere, and any number of processes may serve
+// calls.
 import { textAt } from '../objects/json.ts';
 import { perform, writerUntil } from '../objects/requests/perform.ts';
 import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageReport } from './call.ts';
@@ -22,12 +23,12 @@ export function createPackageSync(parts: PackageParts): PackageHook {
   return async (call) => (isAtRest(call) ? echo(call, 0) : answerCall(serving, call));
 }
 
-/** Nothing is left of it, and nobody deletes it: a change of the Lock wakes it, and must cost nothing. */
+/** Nothing is left of it, and no user deletes it. A change of the Lock wakes it, and must cost nothing. */
 function isAtRest({ status, finalizing }: PackageCall): boolean {
   return !finalizing && isTerminal(textAt(status, 'phase')) && textAt(status, 'sweepTime') === undefined;
 }
 
-/** Package transactions of which it is remembered that their trees are read. */
+/** The number of package transactions whose trees a process remembers as read. */
 const mostWaiting = 1_000;
 
 const secondsUntilRead = 5;
@@ -44,7 +45,9 @@ async function answerCall(serving: Serving, call: PackageCall): Promise<PackageR
   return echo(call, secondsUntilRead);
 }
 
-/** `until`: monotonic ms after which no write is sent, since another process may believe by then that this one is gone. */
+/**
+ * `until`: monotonic ms after which the hook sends no write, since another process may believe by then that this process is gone.
+ */
 async function takeStep(serving: Serving, context: Context, until: number): Promise<PackageReply> {
   const { ptx } = context;
   try {

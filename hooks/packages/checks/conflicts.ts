@@ -1,4 +1,4 @@
-// Conflicts of packages with each other, and with live objects of others.
+// Conflicts of packages with each other, and with other owners' live objects.
 import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import { groupOf, type Reference } from '../../objects/reference.ts';
 import { type Breach, compareDefinitions, describeBreaches } from '../compare/definition.ts';
@@ -32,9 +32,11 @@ function shortKind(kind: string): string {
 interface Replacing {
   readonly live: JsonObject;
   readonly next: JsonObject;
-  /** Names of revisions: those that are replaced in the tree, and older ones of this package, which control what it left out. */
+  /**
+   * Names of revisions: those that the tree replaces, and older revisions of this package, which control objects that it left out.
+   */
   readonly leaving: readonly string[];
-  /** Names of revisions that control something and do not exist. */
+  /** Names of revisions that control an object and do not exist. */
   readonly gone?: readonly string[];
   /** Names of the revisions that the Lock holds; absent if they are not known. */
   readonly locked?: ReadonlySet<string> | undefined;
@@ -51,7 +53,7 @@ export function replacementFaults({ live, next, ...revisions }: Replacing): read
   return [packageFault('SchemaIncompatible', `${what} would break what is there: ${describeBreaches(breaches)}`)];
 }
 
-/** Who controls it, and what to repair. */
+/** Who controls the object, and what to repair. */
 function controlledBy(controller: JsonObject, { gone, locked }: Pick<Replacing, 'gone' | 'locked'>): string {
   const name = textAt(controller, 'name') ?? '';
   const owner = `${quoted(textAt(controller, 'kind'))} ${quoted(name)}`;
@@ -70,7 +72,7 @@ export function ownersIn(object: JsonObject | undefined): readonly JsonObject[] 
   return objectsAt(object, 'metadata', 'ownerReferences');
 }
 
-/** The owner in control; undefined if nobody is. */
+/** The owner in control; undefined if no owner controls the object. */
 export function controllerOf(object: JsonObject): JsonObject | undefined {
   return ownersIn(object).find((owner) => at(owner, 'controller') === true);
 }

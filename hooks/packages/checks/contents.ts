@@ -33,7 +33,7 @@ const allowed: Readonly<Record<PackageKind, readonly string[]>> = {
   Function: definitions,
 };
 
-/** Kinds of what is installed, each once, in the version in which it is looked for. */
+/** The kinds of the installed objects, each once, in the version in which the hook looks for it. */
 export const installedKinds = [...new Set([...allowed.Provider, ...allowed.Configuration])]
   .filter((one) => !webhooks.includes(one) && one !== `${extensions}/v2 CompositeResourceDefinition`)
   .map((one) => {
@@ -51,7 +51,7 @@ export function inspect(): Inspection {
         return;
       }
       metas += 1;
-      // Only one is allowed: the others count, and are not read.
+      // Only one meta is allowed: the others count, and the hook does not read them.
       meta ??= readMeta(object);
     },
     done: () =>
@@ -61,7 +61,7 @@ export function inspect(): Inspection {
   };
 }
 
-/** Adds the object to those that were found, or says what is wrong with it. */
+/** Adds the object to those that were found, or names its fault. */
 function faultOf(object: JsonObject, objects: Map<string, Reference>): string | undefined {
   const reference = referenceOf(object);
   if (typeof reference === 'string') return reference;
@@ -83,7 +83,7 @@ function referenceOf(object: JsonObject): Reference | string {
   const [apiVersion, kind, name] = [textAt(object, 'apiVersion'), textAt(object, 'kind'), textAt(object, 'metadata', 'name')];
   if (apiVersion === undefined || kind === undefined || name === undefined)
     return `expected apiVersion, kind and metadata.name, found ${quoted(apiVersion)}, ${quoted(kind)} and ${quoted(name)}`;
-  // As a copy: a part of a text would keep the text of its whole document in memory.
+  // The name is a copy: a part of a text would keep the text of its whole document in memory.
   return JSON.parse(JSON.stringify({ apiVersion, kind, name })) as Reference;
 }
 
@@ -93,7 +93,10 @@ function describe({ apiVersion, kind, name }: Reference): string {
   return foreign(`${apiVersion} ${kind} ${name}`, longestName);
 }
 
-/** A package cannot bring a webhook: its server must run before it is called. A later version may support that. */
+/**
+ * A package cannot bring a webhook, because its server must run before the API server calls it. A later version may support
+ * webhooks.
+ */
 function webhookIn(object: JsonObject, reference: Reference): string | undefined {
   const isWebhook =
     webhooks.includes(`${reference.apiVersion} ${reference.kind}`) ||
@@ -103,7 +106,7 @@ function webhookIn(object: JsonObject, reference: Reference): string | undefined
     : undefined;
 }
 
-/** The object as it is installed: builders leave a status with nulls. */
+/** The object as the hook installs it. Builders leave a status with nulls. */
 export function installable(object: JsonObject): JsonObject {
   return at(object, 'status') === undefined ? object : withKey(object, 'status', undefined);
 }

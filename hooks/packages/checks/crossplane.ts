@@ -5,7 +5,10 @@ import { type PackageFault, packageFault } from '../model/fault.ts';
 import { type Meta, quoted } from '../model/package.ts';
 import type { Version } from '../model/version.ts';
 
-/** One fault for each package that does not admit this version. A package that stays as it is has no meta, and is not checked. */
+/**
+ * One fault for each package that does not admit this version. A package that stays as it is has no meta, and the hook does not
+ * check it.
+ */
 export function crossplaneFaults(
   packages: readonly { readonly source: string; readonly meta: Meta | undefined }[],
   version: Version,

@@ -1,4 +1,4 @@
-// Names of package objects leave the registry out: two sources can come to one name, and one source can have two.
+// Names of package objects leave the registry out. So two sources can result in one name, and one source can have two names.
 
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { nameInRevision, stemOf } from '../model/names.ts';
@@ -25,7 +25,10 @@ export function sharedNames(packages: readonly Named[]): readonly PackageFault[]
   });
 }
 
-/** `found`: `spec.package` of the live object of that name. Another source under that name would be replaced unseen. */
+/**
+ * `found`: `spec.package` of the live object of that name. Otherwise the install would replace another source under that name
+ * unseen.
+ */
 export function takenName({ kind, name, source }: Named, found: string | undefined): readonly PackageFault[] {
   const live = found === undefined ? source : (readReference(found)?.source ?? quoted(found));
   if (live === source) return [];
@@ -33,14 +36,17 @@ export function takenName({ kind, name, source }: Named, found: string | undefin
   return [packageFault('InvalidPackage', why)];
 }
 
-/** `installed`: the kind of the entry that the Lock has for this source. The former package would stay, under a kind that the Lock forgets. */
+/**
+ * `installed`: the kind of the entry that the Lock has for this source. The former package would stay, under a kind that the Lock
+ * forgets.
+ */
 export function otherKind({ kind, source }: Named, installed: PackageKind | undefined): readonly PackageFault[] {
   if (installed === undefined || installed === kind) return [];
   const why = `${source}: expected a ${installed}, as which it is installed, found a ${kind}: no version of another kind can replace it`;
   return [packageFault('InvalidPackage', why)];
 }
 
-/** `revision`: what the Lock names for the source of the wanted package. */
+/** `revision`: the name that the Lock has for the source of the wanted package. */
 export function otherName({ kind, name, source }: Named, revision: string | undefined): readonly PackageFault[] {
   if (revision === undefined) return [];
   const installed = nameInRevision(revision);
@@ -49,7 +55,7 @@ export function otherName({ kind, name, source }: Named, revision: string | unde
   return [packageFault('InvalidPackage', why)];
 }
 
-/** What is there of a source that the Lock does not hold. */
+/** The live objects of a source that the Lock does not hold. */
 interface Lost {
   /** Names of the package objects whose revision is Active. */
   readonly packages: readonly string[];
@@ -58,8 +64,8 @@ interface Lost {
 }
 
 /**
- * Under the same name it is installed again. Under another one the former package would stay beside the new one; and what the Lock does not
- * hold counts as new, so that its version could fall.
+ * Under its former name the package is installed again. Under another name the former package would stay beside the new one. A
+ * package that the Lock does not hold counts as new, so its version could fall.
  */
 export function lostEntry(
   { kind, name, source, isRoot, package: next }: Named & { readonly isRoot: boolean; readonly package: string },
@@ -75,7 +81,7 @@ export function lostEntry(
   return [packageFault('InvalidPackage', `${what}: ${repair}`)];
 }
 
-/** Of a digest it is not known. */
+/** Whether the version falls. For a digest this is not known. */
 function isLowered(from: string | undefined, to: string): boolean {
   const [before, after] = [from, to].map((one) => readCompleteVersion(readReference(one ?? '')?.version ?? ''));
   return before !== undefined && after !== undefined && compareVersions(after, before) < 0;

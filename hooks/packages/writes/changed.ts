@@ -20,7 +20,10 @@ export interface Changed {
   readonly isRoot: boolean;
 }
 
-/** Dependencies first. The wanted package is always among them. Throws if the Lock was not read before. */
+/**
+ * The packages, dependencies first. The wanted package is always among them. The function throws if the hook has not read the Lock
+ * before.
+ */
 export function changedPackages(
   wanted: Wanted,
   packages: readonly JsonObject[],
@@ -37,7 +40,7 @@ export function changedPackages(
   });
 }
 
-/** Also if only its digest was added. */
+/** Whether the entry is unchanged. It is also unchanged if only its digest was added. */
 function isSame(old: Installed, next: Installed): boolean {
   const isAdded = old.digest === undefined && next.digest !== undefined;
   return equalJson(isAdded ? digested(old, next.digest).entry : old.entry, next.entry);

@@ -1,4 +1,4 @@
-// The changes of a stage, as the engine takes them.
+// The changes of a stage, as the engine reads them.
 import { at, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { installable } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
@@ -8,7 +8,7 @@ import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
 import { familyLabel } from './resources.ts';
 
-/** A package with what its meta says of its revision. */
+/** A package, with the part of its meta that describes its revision. */
 export interface ChangedPackage extends Changed {
   readonly family?: string;
 }
@@ -29,7 +29,7 @@ function change(object: JsonObject, live: JsonObject | undefined): JsonObject {
   return { target, type: live === undefined ? 'Create' : 'Update', content: object };
 }
 
-/** The package object. One that is required keeps the spec that it has, but for its version. */
+/** The package object. A required package keeps its spec, except for its version. */
 export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | undefined, maker: Maker): JsonObject {
   const spec = one.isRoot ? wanted.spec : { ...objectAt(live, 'spec'), package: one.package };
   const labels = labelsOf(live, one.isRoot ? wanted.labels : {}, maker);
@@ -51,7 +51,7 @@ const copied = [
   'commonAnnotations',
 ];
 
-/** What a revision is made from. */
+/** The objects that a revision is made from. */
 interface RevisionGround {
   /** The package object. */
   readonly owner: JsonObject;
@@ -61,7 +61,7 @@ interface RevisionGround {
   readonly revisions: readonly JsonObject[];
 }
 
-/** The revision, Inactive; one that is Active already stays so. */
+/** The revision, Inactive. If it is Active already, it stays Active. */
 export function revisionChange(one: ChangedPackage, ground: RevisionGround, maker: Maker): JsonObject {
   const { owner, live, revisions } = ground;
   const numbers = revisions.map((revision) => at(revision, 'spec', 'revision'));
@@ -91,7 +91,7 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
   return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
 }
 
-/** The object as it is made: without an owner before the revision is there, for the dry run. */
+/** The object as the hook makes it. For the dry run it has no owner, because the revision does not exist yet. */
 export function installedObject(
   { kind, revision, object }: PackageObject,
   live: JsonObject | undefined,
@@ -110,12 +110,14 @@ export function installedObject(
   return { ...keptActive(installable(object), live), metadata };
 }
 
-/** Whether what is made depends on `spec.state` of the live object. */
+/** Whether the result depends on `spec.state` of the live object. */
 export function keepsState(object: JsonObject): boolean {
   return textAt(object, 'kind') === 'ManagedResourceDefinition';
 }
 
-/** A ManagedResourceDefinition that is Active cannot become Inactive again, which is the default: others have activated it. */
+/**
+ * An Active ManagedResourceDefinition cannot become Inactive again. Inactive is the default, and other writers have activated it.
+ */
 function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObject {
   const isActive = keepsState(object) && textAt(live, 'spec', 'state') === 'Active';
   return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
@@ -123,7 +125,7 @@ function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObjec
 
 export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
   const made = change(installedObject(one, live, maker, revisionUid), live);
-  // Instances of a kind can be made once it is established; all are waited for at once.
+  // Users can make instances of a kind once it is established. The stage waits for all kinds at once.
   return textAt(one.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
 }
 
@@ -134,12 +136,15 @@ export interface Released {
   readonly owner: JsonObject;
 }
 
-/** The revision stays an owner, and controls no more: another package may take the object. */
+/** The revision stays an owner, and controls the object no more: another package may take the object. */
 export function releaseChange({ target, owner }: Released): JsonObject {
   return { target, type: 'Patch', content: { metadata: { ownerReferences: [{ ...owner, controller: false }] } } };
 }
 
-/** `leaving`: Active ones of the package. The new revision is activated before they are deactivated, since the new one controls the objects already. */
+/**
+ * `leaving`: Active revisions of the package. The stage activates the new revision before it deactivates them, because the new
+ * revision controls the objects already.
+ */
 export function activationChanges({ kind, revision }: Changed, leaving: readonly string[]): readonly JsonObject[] {
   const patch = (name: string, desiredState: string): JsonObject => ({
     target: { apiVersion: packageApiVersion, kind: `${kind}Revision`, name },

@@ -1,6 +1,6 @@
-// Contents in a ConfigMap: one gzip for each object, under its position. The same form serves what a try is prepared from, which only
-// we read, and what a stage names by `contentFrom`, which the engine reads. So a stage holds digests in place of objects: a CRD of 60 kB
-// takes a tenth, and the status of the stage is stored without it.
+// Contents in a ConfigMap: one gzip for each object, under its position. This form serves two readers. The hook alone reads the
+// contents that a try is prepared from. The engine reads the contents that a stage names by `contentFrom`. So a stage holds digests
+// in place of objects. A CRD of 60 kB takes a tenth, and the status of the stage is stored without it.
 import { at, isList, isObject, type Json, type JsonObject, parseJson, textAt } from '../../objects/json.ts';
 import { digestOfText, hashedName } from '../model/digest.ts';
 import type { Gzip } from '../model/gzip.ts';
@@ -20,18 +20,18 @@ export interface Contents {
 }
 
 /**
- * Of one ConfigMap. It may hold 1 MiB, and the engine reads at most 10 MiB and 500 000 values for a Transaction; what is live adds labels,
- * annotations and owners to an object before the engine reads it.
+ * The limit of one ConfigMap, which may hold 1 MiB. The engine reads at most 10 MiB and 500 000 values for a Transaction. Labels,
+ * annotations and owners of the live object are added to an object before the engine reads it.
  */
 const most = { packedBytes: 500_000, bytes: 4_000_000, values: 400_000 } as const;
 
-/** Bytes of what `most.bytes` characters can be in UTF-8. */
+/** The most bytes that `most.bytes` characters can take in UTF-8. */
 const mostUnpacked = 3 * most.bytes;
 
-/** The largest object that can be packed; the engine reads 2 MiB, and the API server stores 1.5 MiB. */
+/** The largest object that can be packed. The engine reads 2 MiB, and the API server stores 1.5 MiB. */
 export const mostObjectBytes = 1_000_000;
 
-/** In order, at most so many in each. */
+/** The objects in order, with a limited number in each ConfigMap. */
 export function packedContents(items: readonly JsonObject[], mostItems: number, gzip: Gzip): readonly Contents[] {
   const chunks: Packed[][] = [];
   for (const item of items.map((one) => packedOf(one, gzip))) {
@@ -47,7 +47,7 @@ function packedOf(item: JsonObject, gzip: Gzip): Packed {
   return { text, packed: gzip.pack(text), values: valuesIn(item) };
 }
 
-/** With all that it holds. */
+/** The number of values: the value itself, and all values inside it. */
 export function valuesIn(value: Json): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, one) => sum + valuesIn(one as Json), 1);
@@ -70,11 +70,11 @@ function listOf(texts: readonly string[]): string {
   return `[${texts.join(',')}]`;
 }
 
-/** The objects; undefined if they are not those of the digest. */
+/** The objects; undefined if the digest does not match them. */
 export function readContents(configMap: JsonObject, digest: string | undefined, gzip: Gzip): readonly JsonObject[] | undefined {
   const binaryData = at(configMap, 'binaryData');
   const texts: string[] = [];
-  // Somebody may have exchanged the ConfigMap: all of it together is bounded, before its digest is known.
+  // Somebody may have exchanged the ConfigMap. So its total size is bounded before the hook knows its digest.
   let rest = mostUnpacked;
   for (let index = 0; isObject(binaryData) && textAt(binaryData, String(index)) !== undefined; index += 1) {
     const text = gzip.unpack(textAt(binaryData, String(index)) ?? '', Math.max(0, rest));
@@ -88,13 +88,13 @@ export function readContents(configMap: JsonObject, digest: string | undefined, 
   return isList(items) ? items.filter(isObject) : undefined;
 }
 
-/** Changes that name their contents, and the ConfigMap that holds these. */
+/** The changes that name their contents, and the ConfigMap that holds these contents. */
 export interface Sourced {
   readonly changes: readonly JsonObject[];
   readonly source: Contents & { readonly name: string };
 }
 
-/** The name says what it holds: a process that finds other live objects than the one before it takes another name. */
+/** The name depends on the contents. If a process finds other live objects than the process before it, it uses another name. */
 export function sourced(stage: string, changes: readonly JsonObject[], gzip: Gzip): Sourced {
   const items = changes.map(({ content }) => packedOf(isObject(content) ? content : {}, gzip));
   const contents = contentsOf(items);

@@ -1,7 +1,8 @@
-// Writes of the Lock: each names the version that it replaces, so one that is late takes effect only if nobody wrote the Lock since. There are
-// four of them. `takeLock`: of a package transaction that went meanwhile, it leaves a holder that is gone, and the next one takes over.
-// `writePackages`: the Lock is fenced before anything is rolled back; if somebody else edited the Lock, that was a write too. `releaseLock`:
-// what its package transaction has released and taken again since is at another version. `createLock`: there is one already.
+// Writes of the Lock. Each write names the version that it replaces, so a late write takes effect only if no process wrote the Lock
+// since. There are four of them. `takeLock`: if its package transaction went meanwhile, it leaves a holder that is gone, and the
+// next package transaction takes over. `writePackages`: the hook fences the Lock before it rolls anything back; an edit by another
+// writer is a write too. `releaseLock`: if its package transaction has released the Lock and taken it again since, the Lock is at
+// another version. `createLock`: there is a Lock already.
 import type { Write } from '../../objects/cluster.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { fenced, held, nextNumberOf, released, withPackages } from '../model/holder.ts';
@@ -13,7 +14,7 @@ export function createLock(namespace: string): Write {
   return writeOf(theLock, object, namespace);
 }
 
-/** Takes the Lock; also from a holder that is gone, whose number is then used up. */
+/** Takes the Lock, also from a holder that is gone. The number of that holder is then used up. */
 export function takeLock(lock: JsonObject, { name, uid, status }: PackageTransaction, namespace: string): Write {
   const free = released(lock);
   const holder = { name, uid, number: status.number ?? nextNumberOf(free) };
@@ -24,7 +25,7 @@ export function releaseLock(lock: JsonObject, namespace: string): Write {
   return writeOf(theLock, released(lock), namespace, lock);
 }
 
-/** Before a rollback: a late `writePackages` names the version that this write replaces. */
+/** A write before a rollback: a late `writePackages` names the version that this write replaces. */
 export function fenceLock(lock: JsonObject, moment: string, namespace: string): Write {
   return writeOf(theLock, fenced(lock, moment), namespace, lock);
 }

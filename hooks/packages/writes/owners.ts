@@ -1,14 +1,15 @@
-// Labels and owners of what a package transaction makes, and owners of installed objects that are still there.
+// Labels and owners of the objects that a package transaction makes, and owners of installed objects that still exist.
 //
-// Packages have no owner: `kubectl delete ptx --cascade=foreground` would have the garbage collector delete a package whose only
-// owner is the package transaction, and with it revisions, CRDs and every resource. What has another owner only loses the reference.
+// Packages have no owner. With one, `kubectl delete ptx --cascade=foreground` would make the garbage collector delete a package
+// whose only owner is the package transaction. Revisions, CRDs and every resource would go with it. An object with another owner
+// only loses the reference.
 import type { Resource, Write } from '../../objects/cluster.ts';
 import { at, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { groupOf } from '../../objects/reference.ts';
 import { ownersIn } from '../checks/conflicts.ts';
 import { nameLabel, packageTransactions, writeOf } from './resources.ts';
 
-/** The package transaction as what it makes names it. */
+/** The package transaction as its objects name it. */
 export interface Maker {
   readonly name: string;
   readonly uid: string;
@@ -18,7 +19,10 @@ function reference({ name, uid }: Maker): JsonObject {
   return { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', name, uid };
 }
 
-/** Owners that stay: not an earlier package transaction, nor the owner itself, which had another uid if it was applied again. */
+/**
+ * Owners that stay. An earlier package transaction does not stay, nor does the owner itself, which had another uid if it was
+ * applied again.
+ */
 function stayingOwners(live: JsonObject | undefined, reference: JsonObject): readonly JsonObject[] {
   const isSame = (owner: JsonObject): boolean => ['kind', 'name'].every((key) => textAt(owner, key) === textAt(reference, key));
   return ownersIn(live).filter((owner) => !isPackageTransaction(owner) && !isSame(owner));
@@ -48,7 +52,7 @@ function withoutControl(owner: JsonObject): JsonObject {
   return at(owner, 'controller') === true ? { ...owner, controller: false } : owner;
 }
 
-/** What is there, then what is wanted, then the label of the maker. */
+/** The labels that the object has, then the wanted labels, then the label of the maker. */
 export function labelsOf(live: JsonObject | undefined, wanted: Json | undefined, maker: Maker): JsonObject {
   return { ...objectAt(live, 'metadata', 'labels'), ...objectAt(wanted), [nameLabel]: maker.name };
 }
@@ -65,9 +69,9 @@ export function ownerKey(kind: string, name: string): string {
 }
 
 /**
- * The owners that the object should have; undefined if it may keep those that it has. A Package or a revision that was applied again is the
- * owner under its new uid. Owners of other kinds are not judged: they stay, and hold nothing. An object without any owner is nobody's
- * garbage; one whose owners are all gone is.
+ * The owners that the object should have; undefined if it may keep its owners. If a Package or a revision was applied again, it is
+ * the owner under its new uid. The hook does not judge owners of other kinds: they stay, and hold nothing. The garbage collector
+ * does not delete an object without any owner. It deletes an object whose owners are all gone.
  */
 export function livingOwners(object: JsonObject, owners: LiveOwners): readonly JsonObject[] | undefined {
   const before = ownersIn(object);
@@ -80,7 +84,7 @@ export function livingOwners(object: JsonObject, owners: LiveOwners): readonly J
   return before.some(isOurs) && (isMoved || !living.some(isOurs)) ? living : undefined;
 }
 
-/** Another package transaction of the same name has made nothing of it. */
+/** The uid that the owner has now. Another package transaction of that name has made no part of the object. */
 function uidNow(owner: JsonObject, owners: LiveOwners): string | undefined {
   const kind = textAt(owner, 'kind') ?? '';
   const uid = owners.get(ownerKey(kind, textAt(owner, 'name') ?? ''));

@@ -1,4 +1,4 @@
-// The kinds that packages are made of, and as whom they are written.
+// The kinds of the objects in packages, and the identity that writes them.
 import type { Identity, Location, Precondition, Resource, Write } from '../../objects/cluster.ts';
 import { type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import type { PackageKind } from '../model/package.ts';
@@ -47,7 +47,7 @@ export function revisionsOfKind(kind: PackageKind): Resource {
   return { ...cluster, group, version: 'v1', plural: `${kind.toLowerCase()}revisions`, kind: `${kind}Revision` };
 }
 
-/** The object of which there is one. */
+/** The only object of its kind. */
 export const theLock: Location = { resource: locks, name: 'lock' };
 
 export const engine: Identity = { kind: 'engine' };
@@ -59,13 +59,13 @@ export function accountIn(namespace: string): Identity {
   return { kind: 'serviceAccount', namespace, name: accountName };
 }
 
-/** The field manager of what is written outside of stages. */
+/** The field manager of writes outside of stages. */
 const fieldManager = 'janus-packages';
 
-/** On all that a package transaction makes. */
+/** The label of all objects that a package transaction makes. */
 export const nameLabel = 'pkg.crossplane.io/transaction';
 
-/** On its stages and their contents. */
+/** The label of its stages and their contents. */
 export const uidLabel = 'packages.janus.io/transaction-uid';
 
 /** The position of a stage in its try, from 0. */
@@ -74,12 +74,12 @@ export const stageLabel = 'packages.janus.io/stage';
 /** Copied from the meta of a package to its revision. */
 export const familyLabel = 'pkg.crossplane.io/provider-family';
 
-/** What a write replaces. */
+/** The live object that a write replaces. */
 export function preconditionOf(object: Json | undefined): Precondition {
   return { uid: textAt(object, 'metadata', 'uid') ?? '', resourceVersion: textAt(object, 'metadata', 'resourceVersion') ?? '' };
 }
 
-/** As the ServiceAccount of packages: the write that creates the object, or that replaces `live`. */
+/** Writes as the ServiceAccount of packages: the write creates the object, or replaces `live`. */
 export function writeOf(location: Location, object: JsonObject, namespace: string, live?: JsonObject): Write {
   const base = { identity: accountIn(namespace), location, object, fieldManager };
   return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };

@@ -12,7 +12,7 @@ import { accountName, configMaps, nameLabel, stageLabel, stages, uidLabel, write
 
 const mostChanges = 64;
 
-/** The stage `index`, and what it is made from. */
+/** The stage `index`, and its contents. */
 export interface Prepared {
   readonly index: number;
   readonly stage: Stage;
@@ -22,11 +22,11 @@ export interface Prepared {
 export interface Part {
   readonly purpose: Purpose;
   readonly items: readonly JsonObject[];
-  /** How many changes an item can become. */
+  /** The number of changes that an item can result in. */
   readonly changesPerItem: number;
 }
 
-/** All stages of a try, in order. The same parts give the same stages, whoever computes them. */
+/** All stages of a try, in order. Equal parts result in equal stages, whichever process computes them. */
 export function stagesOf({ uid, status }: PackageTransaction, parts: readonly Part[], gzip: Gzip): readonly Prepared[] {
   const chunks = parts.flatMap(({ purpose, items, changesPerItem }) =>
     packedContents(items, Math.floor(mostChanges / changesPerItem), gzip).map((contents) => ({ purpose, contents })),
@@ -42,7 +42,7 @@ function metadataOf({ name, uid }: PackageTransaction, stage: string, index: num
   return { name: stage, labels: { [nameLabel]: name, [uidLabel]: uid, [stageLabel]: String(index) } };
 }
 
-/** Where contents lie: what the stage `index` is prepared from, or what it names as its source. */
+/** The ConfigMap that holds the contents: those that the stage `index` is prepared from, or those that it names as its source. */
 interface Place {
   readonly name: string;
   readonly index: number;
@@ -56,19 +56,24 @@ export function contentsWrite(ptx: PackageTransaction, { binaryData }: Contents,
 }
 
 export function stageWrite(ptx: PackageTransaction, index: number, changes: readonly JsonObject[], namespace: string): Write {
-  // Readers of stages are those of package transactions, who may install CRDs and read what refuses them.
+  // Readers of stages are readers of package transactions. They may install CRDs, and read what refuses these CRDs.
   const shown = { [annotations.showRefusals]: 'true' };
   const allowed = mayBreak(ptx) ? { [annotations.allowIrreversible]: 'true' } : {};
   return stageOf(ptx, { index, namespace }, changes, { ...shown, ...allowed });
 }
 
-/** A stage that has the name of one that may come late, and never begins: its rollback is requested before its first change. */
+/**
+ * A stage with the name of a stage that may be created late. It never begins: its rollback is requested before its first change.
+ */
 export function blockingWrite(ptx: PackageTransaction, index: number, namespace: string): Write {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: ptx.status.stages[index]?.name ?? '' };
   return stageOf(ptx, { index, namespace }, [{ type: 'Delete', target }], { [annotations.requestRollback]: `${ptx.uid}/1` });
 }
 
-/** Requests the rollback. Half of a package is worse than what one edit of others keeps: all else is undone, and what is left is named. */
+/**
+ * Requests the rollback. Half of a package is worse than what one edit by another writer keeps. So the engine undoes all else, and
+ * names what is left.
+ */
 export function requestWrite(stage: JsonObject, value: string, namespace: string): Write {
   const whole = withPath(stage, ['metadata', 'annotations', annotations.requestRollback], value);
   const object = withPath(whole, ['metadata', 'annotations', annotations.undoPartial], 'true');
@@ -92,7 +97,7 @@ export function phaseOf(stage: JsonObject): string {
   return textAt(stage, 'status', 'phase') ?? 'Pending';
 }
 
-/** Whether nothing of it is in the cluster: it was rolled back, or it ended before it applied anything. */
+/** Whether the stage has no effect in the cluster: it was rolled back, or it ended before it applied anything. */
 export function isUndone(stage: JsonObject): boolean {
   const phase = phaseOf(stage);
   return phase === 'RolledBack' || (phase === 'Failed' && !listAt(stage, 'status', 'items').some(mayBeLeft));
