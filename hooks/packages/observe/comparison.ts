@@ -1,4 +1,4 @@
-// Compares what packages bring with the live objects that it would replace.
+// Compares the objects of packages with the live objects that they would replace.
 
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
@@ -16,14 +16,14 @@ import type { TreePackage } from './tree.ts';
 export type Live = (object: Reference) => Promise<JsonObject | undefined>;
 
 /**
- * The version in which live objects of the kind of an object are read. That of CompositeResourceDefinitions is always the stored one:
- * in another one fields would be missing.
+ * The version in which the hook reads live objects of the kind of an object. It always reads CompositeResourceDefinitions in the
+ * stored version: in another version fields would be missing.
  */
 export function liveVersionOf({ apiVersion, kind }: Reference): string {
   return kind === 'CompositeResourceDefinition' ? 'apiextensions.crossplane.io/v1' : apiVersion;
 }
 
-/** The revisions that other ones of the tree replace: what they control may move to any package of it. */
+/** The revisions that other revisions of the tree replace. Objects that they control may move to any package of the tree. */
 export function leavingIn(packages: readonly TreePackage[]): readonly string[] {
   return packages.flatMap(({ leaves, revision }) => (leaves === undefined || leaves === revision ? [] : [leaves]));
 }
@@ -31,21 +31,21 @@ export function leavingIn(packages: readonly TreePackage[]): readonly string[] {
 interface Comparing {
   readonly registry: Registry;
   readonly live: Live;
-  /** Names of the revisions that the Lock holds; if absent, they are not known. */
+  /** Names of the revisions that the Lock holds. If absent, they are not known. */
   readonly locked?: ReadonlySet<string>;
-  /** Revisions of the whole tree that are replaced; if absent, those of these packages. */
+  /** The revisions of the whole tree that are replaced. If absent, the replaced revisions of these packages. */
   readonly leaving?: readonly string[];
   readonly progress?: Progress;
 }
 
 const endless: Progress = { has: () => false, add: () => undefined, isOver: () => false };
 
-/** Live objects that are in memory at once. For each such part the package is read once more. */
+/** The number of live objects that are in memory at once. The hook reads the package once more for each such part. */
 const part = 128;
 
 /**
- * Compares the objects of each package with the live ones, part by part: `unfinished` if nothing is wrong, but the time is over before the
- * last part.
+ * Compares the objects of each package with the live objects, part by part. The result is `unfinished` if it finds no fault, but
+ * the time is over before the last part.
  */
 export async function compareWithLive(
   packages: readonly TreePackage[],
@@ -96,8 +96,8 @@ async function comparePart(
 }
 
 /**
- * Of the controllers of these objects, which are revisions: those of the package itself, and those that are gone. The Lock may have lost
- * the entry of their package.
+ * The revisions of the package itself, and the revisions that are gone, among the controllers of these objects. The Lock may have
+ * lost the entry of their package.
  */
 async function previousRevisions(pkg: TreePackage, objects: readonly JsonObject[], live: Live) {
   const kind = `${pkg.contents?.meta.kind}Revision`;

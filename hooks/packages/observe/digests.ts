@@ -1,5 +1,5 @@
-// Digests of entries of the Lock that have a tag only, as Crossplane writes them. If neither a revision nor the registry confirms the
-// digest, the entry stays as it is: a tag may have moved since the package was installed.
+// Digests of entries of the Lock that have only a tag, as Crossplane writes them. If neither a revision nor the registry confirms
+// the digest, the entry stays as it is. A tag may have moved since the package was installed.
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { digested, type Installed, readLock } from '../model/lock.ts';
@@ -10,7 +10,7 @@ import type { Registry } from '../registry.ts';
 import { revisionsOfKind } from '../writes/resources.ts';
 import { find, type PackageReader } from './read.ts';
 
-/** From revisions: what Crossplane has resolved, or what a package transaction has written. */
+/** Digests from revisions: Crossplane has resolved them, or a package transaction has written them. */
 export function digestedByRevisions(reader: PackageReader, installed: readonly Installed[]): Promise<readonly Installed[]> {
   return inTurn(installed, async (one) => {
     const kind = kindOf(textAt(one.entry, 'kind') ?? textAt(one.entry, 'type'));
@@ -26,7 +26,7 @@ function digestIn(revision: JsonObject | undefined, ...path: readonly string[]):
   return isDigest(version) ? version : undefined;
 }
 
-/** From registries, for the Lock that will be written. */
+/** Digests from registries, for the Lock that the hook will write. */
 export async function digestedByRegistries(registry: Registry, packages: readonly JsonObject[]): Promise<readonly JsonObject[]> {
   const read = readLock({ packages });
   if (typeof read === 'string') return packages;
@@ -37,7 +37,7 @@ export async function digestedByRegistries(registry: Registry, packages: readonl
   return read.map(({ source, entry }) => known.get(source) ?? entry);
 }
 
-/** A registry that does not answer is not asked for the next entry: the install must not wait for it. */
+/** If a registry does not answer, the hook does not request the next entry from it: the install must not wait for it. */
 async function digestedByOne(registry: Registry, entries: readonly Installed[]): Promise<readonly Installed[]> {
   const found: Installed[] = [];
   for (const one of entries) {

@@ -1,4 +1,4 @@
-// Every object of a package is tried with `dryRun=All`, as the ServiceAccount that will make it.
+// The hook sends every object of a package with `dryRun=All`, as the ServiceAccount that will make the object.
 import type { Location } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { instancesOf, isStorageMoved, storageOf } from '../../transactions/model/crds.ts';
@@ -16,7 +16,7 @@ import { find, hasObjects, type PackageReader, ReadFailed } from './read.ts';
 
 type Fault = PackageFault | DryRunFault;
 
-/** Groups of what runs package transactions: a package must not replace it. */
+/** Groups of the programs that run package transactions: a package must not replace these programs. */
 const ownGroups = ['tx.janus.io', 'pkg.crossplane.io', 'meta.pkg.crossplane.io', 'metacontroller.k8s.io'];
 
 export function dryRunAll(
@@ -54,7 +54,7 @@ interface DryRun {
   readonly live: JsonObject | undefined;
 }
 
-/** What refuses the object, and the live object that was read before. */
+/** The refusal of the object, and the live object that was read before. */
 async function dryRun(reader: PackageReader, one: PackageObject, maker: Maker, location: Location): Promise<DryRun> {
   for (let attempt = 1; ; attempt += 1) {
     const live = await find(reader, location);
@@ -63,12 +63,14 @@ async function dryRun(reader: PackageReader, one: PackageObject, maker: Maker, l
     if (answer.kind === 'ok') return { faults: [], live };
     const { kind, message } = answer.failure;
     if (kind === 'refused') return { faults: [{ reason: 'DryRunFailed', message: `${location.name}: ${message}` }], live };
-    // Somebody writes it at the same time, such as the API server the status of a CRD.
+    // Another writer writes the object meanwhile, such as the API server the status of a CRD.
     if (kind === 'transient' || attempt === mostAttempts) throw new ReadFailed(answer.failure);
   }
 }
 
-/** A CRD whose storage version moves while there are objects cannot be undone: they may be stored in the new version. */
+/**
+ * If the storage version of a CRD moves while objects exist, the move cannot be undone: objects may be stored in the new version.
+ */
 async function storageFaults(reader: PackageReader, live: JsonObject | undefined, next: JsonObject): Promise<readonly Fault[]> {
   if (live === undefined || !isStorageMoved(live, next)) return [];
   if (!(await hasObjects(reader, instancesOf(live)))) return [];

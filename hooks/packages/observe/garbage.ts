@@ -1,4 +1,5 @@
-// What may be deleted once a package transaction ends: its stages and their contents, and finished ones beyond the history.
+// What may be deleted once a package transaction ends: its stages and their contents, and finished package transactions beyond the
+// history.
 
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
@@ -11,15 +12,15 @@ import { findLock, madeFor, stagesMadeBy, uidForm } from './lock-state.ts';
 import { type Garbage, isOlder, keptFor } from './observation.ts';
 import { list, type PackageReader } from './read.ts';
 
-/** Where an undo left something its stages stay, so that it can be tried again. */
+/** If an undo left an object, its stages stay, so that the undo can be tried again. */
 export async function garbageOf(reader: PackageReader, { uid, status }: PackageTransaction): Promise<readonly Garbage[]> {
   if (status.outcome?.step === 'Rollback') return [];
   return madeFor(reader, uid);
 }
 
 /**
- * Stages and contents of its failed tries, which are undone: each call holds all stages, so those of many tries would be too much for
- * one. What the next try makes is younger: it may be under way in another process.
+ * Stages and contents of its failed tries, which are undone. Each call holds all stages, so the stages of many tries would be too
+ * much for one call. Stages of the next try are younger: that try may be under way in another process.
  */
 export async function garbageOfTries(
   reader: PackageReader,
@@ -30,9 +31,13 @@ export async function garbageOfTries(
   return (await madeFor(reader, uid)).filter((one) => isOlder(one, keptFor, now) && !isTerminating(one.object));
 }
 
-/** What previous ones left: the oldest finished ones beyond the history, and what belongs to one that was removed by force. */
+/**
+ * What previous package transactions left: the oldest finished ones beyond the history, and objects of a package transaction that
+ * was removed by force.
+ */
 export async function garbageOfPrevious(reader: PackageReader, now: number): Promise<readonly Garbage[]> {
-  // Before the list of package transactions: whatever is made belongs to one that is there.
+  // This list is read before the list of package transactions: every object that is made belongs to a package transaction that
+  // exists.
   const made = await madeFor(reader);
   const lock = await findLock(reader);
   const limit = lock === undefined ? 0 : historyLimitOf(lock);
@@ -44,7 +49,7 @@ export async function garbageOfPrevious(reader: PackageReader, now: number): Pro
   return [...beyond, ...(await atRest(reader, orphans, now))];
 }
 
-/** Each status holds a whole Lock, up to 1 MB of it: of each only what history needs is kept. */
+/** Each status holds a whole Lock, up to 1 MB of it. The hook keeps only the parts of each status that history needs. */
 const finishedOnes = {
   whole: true,
   keep(object: JsonObject): JsonObject {
@@ -56,7 +61,7 @@ const finishedOnes = {
   },
 } as const;
 
-/** The oldest finished ones, if there are more than the Lock says. */
+/** The oldest finished package transactions, if there are more than the Lock allows. */
 function historyBeyond(all: readonly JsonObject[], limit: number): readonly Garbage[] {
   const over = all.filter((object) => isOver(object) && !isTerminating(object));
   const oldestFirst = over.toSorted((left, right) => endOf(left) - endOf(right));
@@ -67,7 +72,7 @@ function makerOf({ object }: Garbage): string {
   return textAt(object, 'metadata', 'labels', uidLabel) ?? '';
 }
 
-/** Those of which nothing is under way, and nothing is left to undo: its stages are the way back. */
+/** Stages and contents of package transactions that have nothing under way and nothing left to undo. An undo needs the stages. */
 async function atRest(reader: PackageReader, orphans: readonly Garbage[], now: number): Promise<readonly Garbage[]> {
   const found: Garbage[] = [];
   for (const [uid, own] of Map.groupBy(orphans, makerOf)) {
@@ -79,7 +84,7 @@ async function atRest(reader: PackageReader, orphans: readonly Garbage[], now: n
   return found;
 }
 
-/** One whose undo left something is kept: its status says what. */
+/** If the undo of a package transaction left an object, it is kept: its status names the object. */
 function isOver(object: JsonObject): boolean {
   const { phase, outcome } = readPackageTransaction(object).status;
   return isTerminal(phase) && outcome?.step !== 'Rollback';
@@ -87,6 +92,6 @@ function isOver(object: JsonObject): boolean {
 
 function endOf(object: JsonObject): number {
   const { completionTime, number = 0 } = readPackageTransaction(object).status;
-  // Times are in whole seconds; numbers order those that end in one.
+  // Times are in whole seconds. Numbers order the package transactions that end within one second.
   return millisecondsOf(completionTime) + Math.min(number, 999_999) / 1_000_000;
 }

@@ -1,4 +1,4 @@
-// What a decision needs of the Lock, of its holder, and of stages.
+// The state of the Lock, of its holder, and of stages, as a decision needs it.
 
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
@@ -13,7 +13,7 @@ export function findLock(reader: PackageReader): Promise<JsonObject | undefined>
   return find(reader, theLock);
 }
 
-/** With a next number above all that are known, also if the Lock was deleted, and made again. */
+/** The Lock with a next number above all known numbers, even if the Lock was deleted and made again. */
 export async function findNumberedLock(reader: PackageReader): Promise<JsonObject | undefined> {
   const lock = await findLock(reader);
   if (lock === undefined || isNumbered(lock)) return lock;
@@ -29,7 +29,7 @@ export async function stagesMadeBy(reader: PackageReader, uid: string): Promise<
   return found.toSorted((left, right) => indexOf(right) - indexOf(left));
 }
 
-/** Those of its stages that belong to the try under way, the last one first. */
+/** The stages that belong to the try under way, the last one first. */
 export async function stagesOfTry(reader: PackageReader, { status }: PackageTransaction): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
   for (const { name } of status.stages.slice(0, mostMade(status)).reverse()) {
@@ -40,8 +40,8 @@ export async function stagesOfTry(reader: PackageReader, { status }: PackageTran
 }
 
 /**
- * Stages of a package transaction, or of all, and contents of stages. A ConfigMap that is being deleted waits for a finalizer of others,
- * and for nothing of ours.
+ * Stages of a package transaction, or of all package transactions, and contents of stages. A ConfigMap that is being deleted waits
+ * for another writer's finalizer, and for no step of the hook.
  */
 export async function madeFor(reader: PackageReader, uid?: string): Promise<readonly Garbage[]> {
   const { namespace } = reader;
@@ -57,7 +57,7 @@ export async function madeFor(reader: PackageReader, uid?: string): Promise<read
 
 export const uidForm = /^[-A-Za-z0-9]{1,63}$/;
 
-/** Whether another holder of the Lock exists, and what it left if not. */
+/** Whether another holder of the Lock exists. If it does not exist, also what it left. */
 export async function readHolder(
   reader: PackageReader,
   ptx: PackageTransaction,
@@ -67,9 +67,9 @@ export async function readHolder(
   const none = { leftStages: [], garbage: [] };
   if (holder === undefined || holder.uid === ptx.uid) return { isHolderThere: false, ...none };
   const found = await find(reader, { resource: packageTransactions, name: holder.name });
-  // A holder without a uid was written by somebody else: its name decides, but for one that would wait for itself.
+  // Another writer wrote a holder without a uid. Its name decides, unless the package transaction would wait for itself.
   const isSame = holder.uid === '' ? holder.name !== ptx.name : textAt(found, 'metadata', 'uid') === holder.uid;
-  // One that is finished took the Lock by a late request: it has nothing under way.
+  // A finished holder took the Lock by a late request: it has nothing under way.
   if (found !== undefined && isSame) return { isHolderThere: !isTerminal(readPackageTransaction(found).status.phase), ...none };
   if (!uidForm.test(holder.uid)) return { isHolderThere: false, ...none };
   const leftStages = await stagesMadeBy(reader, holder.uid);

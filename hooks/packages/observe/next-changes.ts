@@ -1,4 +1,4 @@
-// The changes of the next stage, against the cluster as it is now: the stages before it are Committed, so every owner has its uid.
+// The changes of the next stage, against the cluster as it is now. The stages before it are Committed, so every owner has its uid.
 
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
@@ -51,7 +51,7 @@ export async function readNextChanges(context: NextContext, stage: Stage): Promi
   return { kind: 'changes', ...(purpose === 'Objects' ? sourced(name, all, reader.gzip) : { changes: all }) };
 }
 
-/** The changes of one item, or what is missing for them, in words. */
+/** The changes of one item, or a missing requirement in words. */
 type ChangesOf = (context: NextContext, item: JsonObject) => Promise<readonly JsonObject[] | string>;
 
 const packageChanges: ChangesOf = async ({ reader, ptx, wanted }, item) => {
@@ -60,7 +60,7 @@ const packageChanges: ChangesOf = async ({ reader, ptx, wanted }, item) => {
   return otherSince(one, wanted, live) ?? [packageChange(one, wanted, live, ptx)];
 };
 
-/** What has the name of a package since it was validated, in words. */
+/** Why another object has the name of a package since it was validated, in words. */
 function otherSince(one: ChangedPackage, wanted: Wanted, live: JsonObject | undefined): string | undefined {
   const [taken] = takenName(one, textAt(live, 'spec', 'package'));
   if (taken !== undefined) return taken.message;
@@ -93,20 +93,23 @@ const objectChanges: ChangesOf = async (context, item) => {
   const uid = textAt(owner, 'metadata', 'uid');
   if (uid === undefined) return `${kind}Revision ${revision} is gone`;
   if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
-  // Of most live objects only the metadata count, and CRDs are large.
+  // For most live objects only the metadata count, and CRDs are large.
   const read = keepsState(object) ? find : findMetadata;
   const live = await read(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
   return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, ptx, uid)];
 };
 
-/** Names of the revisions that others replace. */
+/** Names of the revisions that other revisions replace. */
 function leavingOf({ lock, ptx: { status } }: NextContext): readonly string[] {
   const stays = (status.proposed ?? []).map(({ name }) => name);
   const before = lock === undefined ? [] : packagesOf(lock).map((one) => textAt(one, 'name') ?? '');
   return before.filter((name) => !stays.includes(name));
 }
 
-/** Who controls an object since it was validated, in words; undefined if nobody does, or a revision that may lose it. */
+/**
+ * Who controls an object since it was validated, in words. Undefined if the object has no controller, or if a revision controls it
+ * that may lose it.
+ */
 async function takenBy(context: NextContext, { kind, object }: PackageObject, owner?: JsonObject, live?: JsonObject) {
   const controller = live === undefined ? undefined : controllerOf(live);
   if (controller === undefined || textAt(controller, 'uid') === textAt(owner, 'metadata', 'uid')) return undefined;

@@ -20,8 +20,8 @@ interface MemoryBudget {
 export const mostValues = 1_500_000;
 
 /**
- * Without the meta; CustomResourceDefinitions first, since others may need them. What has no room is no package that can be installed:
- * a few kB, packed, can hold more than the memory of the hook.
+ * The objects without the meta. CustomResourceDefinitions come first, since other objects may need them. If the objects have no
+ * room in memory, the package cannot be installed: a few kB, packed, can hold more than the memory of the hook.
  */
 export async function objectsOf(
   source: string,
@@ -46,7 +46,7 @@ function tooLarge(which: string): RegistryFailed {
   return { kind: 'failed', failure: { kind: 'invalid', message } };
 }
 
-/** How the kind of an object is served; undefined if it is not. */
+/** How the API server serves the kind of an object; undefined if it does not serve the kind. */
 export async function resourceOf(reader: PackageReader, object: JsonObject): Promise<Resource | undefined> {
   const [apiVersion = '', kind = ''] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
   return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(reader, apiVersion, kind);
@@ -63,7 +63,7 @@ export async function activeRevisions(reader: PackageReader, kind: PackageKind, 
   });
 }
 
-/** What a stage is made from; undefined if its contents are not those that were stored. */
+/** The contents of a stage; undefined if they are not the contents that were stored. */
 export async function readStage(reader: PackageReader, { name, digest }: Stage): Promise<readonly JsonObject[] | undefined> {
   const contents = await find(reader, { resource: configMaps, namespace: reader.namespace, name });
   return contents === undefined ? undefined : readContents(contents, digest, reader.gzip);

@@ -1,4 +1,4 @@
-// All that a decision may know: what is due, and what was read for it.
+// All that a decision may use: what is due, and what the hook read for it.
 import type { Resource } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Due } from '../due.ts';
@@ -12,7 +12,7 @@ import type { Prepared } from '../writes/stages.ts';
 
 export interface Context {
   readonly ptx: PackageTransaction;
-  /** Of stages, their contents and pull secrets. */
+  /** The namespace of stages, their contents and pull secrets. */
   readonly namespace: string;
   /** The API server's time in ms since the epoch. */
   readonly now: number;
@@ -34,7 +34,10 @@ export interface Orphan {
   readonly owners: readonly JsonObject[];
 }
 
-/** Packages are read before the Lock is taken: a registry may be slow, and others wait for whoever holds the Lock. */
+/**
+ * The hook reads packages before it takes the Lock: a registry may be slow, and other package transactions wait for the holder of
+ * the Lock.
+ */
 export type NotRead =
   /** The time of the call is over. */
   { readonly kind: 'unfinished' } | { readonly kind: 'failed'; readonly failure: RegistryFailure };
@@ -42,9 +45,9 @@ export type NotRead =
 export type Validation =
   | { readonly kind: 'valid'; readonly lock: readonly JsonObject[] }
   | { readonly kind: 'refused'; readonly faults: readonly (PackageFault | DryRunFault)[] }
-  /** A registry does not give what is needed. */
+  /** A registry does not provide a value that the hook needs. */
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
-  /** The time of the call is over; what was found is kept, and the next call goes on. */
+  /** The time of the call is over. The hook keeps what it found, and the next call goes on. */
   | { readonly kind: 'unfinished' }
   /** The time of the call is over before the tree was read. */
   | { readonly kind: 'unread' };
@@ -59,12 +62,14 @@ export type Preparation =
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
   | { readonly kind: 'unfinished' };
 
-/** The changes of the stage that is made next, or why they cannot be known. */
+/** The changes of the next stage, or why the hook cannot know them. */
 export type NextChanges =
   | { readonly kind: 'changes'; readonly changes: readonly JsonObject[]; readonly source?: Sourced['source'] }
   | { readonly kind: 'lost'; readonly message: string };
 
-/** Whether the package transaction that holds the Lock exists; of one that is gone, its stages, the last one first, and its contents too. */
+/**
+ * Whether the package transaction that holds the Lock exists. If it is gone, also its stages, the last one first, and its contents.
+ */
 export interface HolderState {
   readonly isHolderThere: boolean;
   readonly leftStages: readonly JsonObject[];
@@ -72,7 +77,7 @@ export interface HolderState {
 }
 
 interface WithLock {
-  /** Undefined: there is none. */
+  /** Undefined: there is no Lock. */
   readonly lock: JsonObject | undefined;
 }
 
@@ -82,31 +87,33 @@ interface Read {
   readonly wait: object;
   readonly acquire: WithLock &
     HolderState & {
-      /** Stages and contents of its own tries before that are old enough to go. */
+      /** Stages and contents of its own earlier tries that are old enough to be deleted. */
       readonly ofTries: readonly Garbage[];
-      /** Why its packages are not read ahead; absent if they are. */
+      /** Why the hook does not read its packages ahead. Absent if it reads them. */
       readonly unread?: NotRead | undefined;
     };
-  /** `orphans`: installed objects of any package, if the tree is valid. Undefined: nothing was read. */
+  /** `orphans`: installed objects of any package, if the tree is valid. Undefined: the hook read nothing. */
   readonly validate: WithLock & { readonly validation: Validation | undefined; readonly orphans?: readonly Orphan[] };
   readonly prepare: WithLock & { readonly preparation: Preparation | undefined };
   readonly install: WithLock & {
-    /** The stage that is made last, as it is; undefined if it does not exist. */
+    /** The live object of the stage that is made last; undefined if it does not exist. */
     readonly stage: JsonObject | undefined;
-    /** What the stage is made of, if it does not exist. */
+    /** The contents of the stage, if it does not exist. */
     readonly next: NextChanges | undefined;
   };
-  /** `faults`: what is not as it was made, in words. */
+  /** `faults`: objects that are not as the stages made them, in words. */
   readonly verify: WithLock & { readonly faults: readonly string[] | 'unfinished' };
   /** The stages of this try that exist, the last one first. */
   readonly rollBack: { readonly found: readonly JsonObject[] };
   readonly release: WithLock;
   readonly cleanUp: {
-    /** Stages and contents of all its tries; none if they must stay. */
+    /** Stages and contents of all its tries. The list is empty if they must stay. */
     readonly garbage: readonly Garbage[];
-    /** Finished package transactions beyond the limit of the history, and what one that was removed by force left. */
+    /**
+     * Finished package transactions beyond the limit of the history, and what a package transaction that was removed by force left.
+     */
     readonly history: readonly Garbage[];
-    /** Installed objects that would have no owner without it, if it is about to go. */
+    /** Installed objects that would have no owner without the package transaction, if it is about to be deleted. */
     readonly orphans: readonly Orphan[];
   };
 }
@@ -115,14 +122,17 @@ export type ObservedTo<Kind extends Due> = Context & Read[Kind];
 
 export type Observation = { [Kind in Due]: { readonly due: Kind } & ObservedTo<Kind> }[Due];
 
-/** Whether nothing is to be done before the packages are read. */
+/** Whether the hook has nothing to do before it reads the packages. */
 export function isToRead({ ptx, lock, isHolderThere, ofTries }: ObservedTo<'acquire'>): boolean {
   if (lock === undefined || ptx.isDeleting || ofTries.length > 0 || numberFault(lock) !== undefined) return false;
   const holder = holderOf(lock);
   return holder === undefined || (holder.uid !== ptx.uid && isHolderThere);
 }
 
-/** ms for which stages and their contents stay: longer than any process is believed to stop, so also those of one that is gone. */
+/**
+ * ms for which stages and their contents stay. No process is believed to stop for so long. So the time also holds for stages of a
+ * package transaction that is gone.
+ */
 export const keptFor = 600_000;
 
 /** Whether it was created so many ms ago. */

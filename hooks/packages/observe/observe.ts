@@ -1,4 +1,4 @@
-// The reads that what is due needs.
+// The reads that the due step needs.
 import { listAt, textAt } from '../../objects/json.ts';
 import type { PackageParts } from '../call.ts';
 import { type Due, dueOf, faultOf } from '../due.ts';
@@ -18,7 +18,7 @@ import { find, type PackageReader } from './read.ts';
 import { readAhead, readValidation } from './validation.ts';
 import { readVerification } from './verification.ts';
 
-/** A process that serves calls, and what it remembers. */
+/** A process that serves calls, and the values that it remembers. */
 export interface Serving extends PackageParts {
   readonly memory: Memory;
   readonly ahead: Memory;
@@ -70,7 +70,7 @@ const reads: Reads = {
     const lock = await findLock(reader);
     if (typeof wanted === 'string' || !isAsResolved(ptx, lock) || ptx.isDeleting) return { lock, preparation: undefined };
     const opened = await openRegistry(looking, wanted);
-    // The Secret was there when everything was resolved.
+    // The Secret existed when the hook resolved the tree.
     if ('reason' in opened)
       return { lock, preparation: { kind: 'failed', failure: { kind: 'denied', message: opened.message } } };
     const preparation = await readPreparation({ ...looking, wanted, lock, ...opened });
@@ -84,7 +84,7 @@ const reads: Reads = {
       findLock(reader),
       planned === undefined ? undefined : find(reader, { resource: stages, namespace, name: planned.name }),
     ]);
-    // What ends it needs no further read, which may fail for ever.
+    // The end of a try needs no further read, which may fail for ever.
     const goesOn = !ptx.isDeleting && faultOf(ptx) === undefined && isAsResolved(ptx, lock);
     const isNext = goesOn && planned !== undefined && stage === undefined && typeof wanted !== 'string';
     return { lock, stage, next: isNext ? await readNextChanges({ reader, ptx, wanted, lock }, planned) : undefined };
@@ -100,7 +100,7 @@ const reads: Reads = {
   release: async ({ reader }) => ({ lock: await findLock(reader) }),
   async cleanUp({ reader, ptx, now }) {
     const [garbage, history] = await Promise.all([garbageOf(reader, ptx), garbageOfPrevious(reader, now)]);
-    // Once it is gone, what has no other owner is garbage.
+    // Once the package transaction is gone, an object without another owner is garbage.
     const orphans = ptx.isDeleting && garbage.length === 0 ? await readOrphans(reader, ptx.uid) : [];
     return { garbage, history, orphans };
   },
@@ -134,7 +134,7 @@ function deadlineOf({ clock, deadline }: PackageParts): () => boolean {
 }
 
 function progressOf({ serving, ptx }: Looking, isOver: () => boolean): Progress {
-  // The version grows when the Lock was given back, and others had it.
+  // The version grows if the Lock was released, and other package transactions held it.
   const { phase, version } = ptx.status;
   return { ...serving.memory.recall(ptx.uid, `${phase} ${version}`), isOver };
 }

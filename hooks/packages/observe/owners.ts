@@ -1,6 +1,7 @@
-// Installed objects whose owners are gone. A Package that is deleted and applied again has another uid, and a package transaction goes one
-// day: no owner is left then, and the garbage collector would delete the object, with it every instance. `manifests/packages` has a policy
-// that refuses it; here such references are found, so that nothing depends on that policy for long.
+// Installed objects whose owners are gone. If a user deletes a Package and applies it again, it has another uid, and a package
+// transaction is deleted one day. Then the object has no owner left. The garbage collector would delete the object, and with it
+// every instance. `manifests/packages` has a policy that refuses this. The hook finds such references here, so that nothing depends
+// on that policy for long.
 
 import type { Resource } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
@@ -20,7 +21,7 @@ export interface InstalledObject {
   readonly object: JsonObject;
 }
 
-/** What packages have installed but revisions. */
+/** The installed objects of packages, except revisions. */
 export async function installedObjects(reader: PackageReader): Promise<readonly InstalledObject[]> {
   const resources = await inTurn(installedKinds, async ({ apiVersion, kind }) => resourceOf(reader, { apiVersion, kind }));
   return labelled(
@@ -37,12 +38,12 @@ async function labelled(reader: PackageReader, resources: readonly Resource[]): 
   return found.flat();
 }
 
-/** How many are looked at whole, and written, in one call. */
+/** How many objects one call reads whole and writes. */
 const mostOrphans = 50;
 
-/** The first ones. `leaving`: the uid of a package transaction that goes with this call. */
+/** The first orphans. `leaving`: the uid of a package transaction that is deleted with this call. */
 export async function readOrphans(reader: PackageReader, leaving?: string): Promise<readonly Orphan[]> {
-  // Owners come before what they own: who lists them last sees every one that is there.
+  // An owner is made before the objects that it owns. If the hook lists the owners last, it finds every owner that exists.
   const objects = [...(await installedObjects(reader)), ...(await labelled(reader, packageKinds.map(revisionsOfKind)))];
   const owners = await liveOwners(reader, leaving);
   const orphans = objects.filter(({ object }) => livingOwners(object, owners) !== undefined).slice(0, mostOrphans);
@@ -54,7 +55,7 @@ export async function readOrphans(reader: PackageReader, leaving?: string): Prom
   return whole.flat();
 }
 
-/** Packages, revisions and package transactions that are there, and stay. */
+/** Packages, revisions and package transactions that exist, and stay. */
 async function liveOwners(reader: PackageReader, leaving: string | undefined): Promise<LiveOwners> {
   const kinds = [...packageKinds.flatMap((kind) => [revisionsOfKind(kind), packagesOfKind(kind)]), packageTransactions];
   const found = await inTurn(kinds, async (resource) => {

@@ -1,4 +1,4 @@
-// Requests ahead of the resolution what it will require next.
+// Requests ahead of the resolution the tags that it will require next.
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Installed } from '../model/lock.ts';
 import type { Meta } from '../model/package.ts';
@@ -8,25 +8,26 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 type List = ReturnType<Registry['tags']>;
 
 export interface Prefetch extends Registry {
-  /** Requests the tags of what that package requires; it must be a valid one, and its meta is kept. */
+  /** Requests the tags of the packages that this package requires. The package must be valid, and its meta is kept. */
   ahead(meta: Meta): void;
-  /** Whether there are more lists, tags in them, objects or characters than are kept; what was not requested yet then fails. */
+  /** Whether there are more lists, tags in them, objects or characters than the hook keeps. If so, every later request fails. */
   isFull(): boolean;
 }
 
-/** Of one tree. A hundred thousand tags of one source take some 8 MiB. */
+/** The limit of one tree. A hundred thousand tags of one source take some 8 MiB. */
 export const mostTags = 500_000;
-/** Sources of one tree: hosts that its packages choose are asked for them. */
+/** The limit of sources in one tree: packages choose the hosts that the hook requests tags from. */
 export const mostLists = 4_000;
-/** In the packages of one tree: of each object its names stay in memory. */
+/** The limit of objects in the packages of one tree: the names of each object stay in memory. */
 export const mostObjects = 200_000;
-/** Of those names, and of the meta objects: a few kB, packed, can hold names of some MiB. */
+/** The limit of characters in those names and in the meta objects: a few kB, packed, can hold names of some MiB. */
 export const mostCharacters = 32_000_000;
 const atOnce = 8;
 
 /**
- * Requests the tags of what a package requires as soon as it is read and found valid, while others are still read: resolution requires
- * them next. Each list is requested once, a few at a time: what a package names must not fill the memory of the hook.
+ * Requests the tags of a package's requirements as soon as the package is read and found valid, while others are still read. The
+ * resolution requires these tags next. The hook requests each list once, a few lists at a time: names in a package must not fill
+ * the memory of the hook.
  */
 export function listingAhead(
   registry: Registry,
@@ -59,7 +60,7 @@ export function listingAhead(
     isFull,
     tags,
     digest: (reference) => registry.digest(reference),
-    // Only in its turn it is known how much the ones before hold.
+    // Only in its turn does a read know how much memory the reads before it hold.
     read: (source, digest, take) =>
       reading(async () => {
         if (isFull()) return tooMuch(source);
@@ -78,7 +79,7 @@ export function listingAhead(
   };
 }
 
-/** Each work in order of its lane, a few at a time. */
+/** Starts each work in order of its lane, a few at a time. */
 function inLanes(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const lanes: Promise<unknown>[] = Array.from({ length: atOnce }, () => Promise.resolve());
   let count = 0;
@@ -91,13 +92,13 @@ function inLanes(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   };
 }
 
-/** Characters of an object that stay in memory. */
+/** The number of characters of an object that stay in memory. */
 function namesIn(object: JsonObject): number {
   const names = [textAt(object, 'apiVersion'), textAt(object, 'kind'), textAt(object, 'metadata', 'name')];
   return names.reduce((sum, name = '') => sum + name.length, 0);
 }
 
-/** The sources of which it requires a range of versions. */
+/** The sources from which the package requires a range of versions. */
 function rangesIn({ dependencies }: Meta): readonly string[] {
   return dependencies.filter(({ constraints }) => !isDigest(constraints)).map(({ package: source }) => source);
 }

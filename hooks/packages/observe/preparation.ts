@@ -1,4 +1,4 @@
-// The contents of all stages, from registries, by the digests that were resolved.
+// The contents of all stages, read from registries by the digests that the hook resolved.
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf } from '../checks/conflicts.ts';
@@ -37,7 +37,7 @@ export async function readPreparation(context: PreparationContext): Promise<Prep
     if ('kind' in read) return unlessOver(context.isOver, read);
     const family = textAt(read.meta, 'metadata', 'labels', familyLabel);
     packages.push({ ...one, ...(family === undefined ? {} : { family }) });
-    // What a Function holds is never installed.
+    // The hook never installs an object that a Function holds.
     const own = one.kind === 'Function' ? [] : read.objects;
     objects.push(...own.map((object) => ({ kind: one.kind, revision: one.revision, object })));
   }
@@ -65,8 +65,8 @@ function partsOf(
 }
 
 /**
- * Objects that a new version leaves out, and that a revision of its package still controls. `objects`: what these packages hold now. What a
- * revision controls that is gone needs no release.
+ * Objects that a new version leaves out, and that a revision of its package still controls. `objects`: the objects that these
+ * packages hold now. If the revision in control is gone, the object needs no release.
  */
 async function leftOut(
   reader: PackageReader,

@@ -1,9 +1,9 @@
-// A check that takes longer than a call: what was found in order is remembered, and the next call goes on behind it. The memory is that of
-// a process; another one begins again, and comes as far by itself.
+// A check that takes longer than a call. The process remembers the items that are in order, and the next call goes on behind them.
+// The memory belongs to one process. Another process begins again, and gets as far by itself.
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import type { RegistryFailed } from '../registry.ts';
 
-/** What has been found in order, by name, and the time that is left. */
+/** The items that are in order, by name, and the time that is left. */
 export interface Progress {
   has(what: string): boolean;
   add(what: string): void;
@@ -12,12 +12,12 @@ export interface Progress {
 }
 
 export interface Memory {
-  /** `check`: what is checked; of each package transaction the latest check is remembered. */
+  /** `check`: the subject of the check. The process remembers the latest check of each package transaction. */
   recall(uid: string, check: string): Omit<Progress, 'isOver'>;
   forget(uid: string): void;
 }
 
-/** Package transactions that hold the Lock follow one another: few are checked. */
+/** Package transactions hold the Lock one after another, so the hook checks few of them. */
 const mostRemembered = 16;
 
 export function createMemory(most = mostRemembered): Memory {
@@ -37,7 +37,10 @@ export function createMemory(most = mostRemembered): Memory {
 
 const atOnce = 8;
 
-/** Checks all items that are not remembered. What is wrong with them; `unfinished` if nothing is, but the time is over before the last. */
+/**
+ * Checks all items that the process does not remember. Returns their faults, or `unfinished` if it finds no fault, but the time is
+ * over before the last item.
+ */
 export async function checkAll<Item, Fault>(
   items: readonly Item[],
   nameOf: (item: Item) => string,
@@ -60,12 +63,12 @@ async function remembered<Fault>(check: Promise<readonly Fault[]>, name: string,
   return faults;
 }
 
-/** What was found before the time of the call was over. */
+/** The faults that were found before the time of the call was over. */
 export function soFar<Fault>(faults: readonly Fault[]): readonly Fault[] | 'unfinished' {
   return faults.length > 0 ? faults : 'unfinished';
 }
 
-/** A registry that does not answer before the time of the call is over is asked again in the next call. */
+/** If a registry does not answer before the time of the call is over, the next call sends the request again. */
 export function unlessOver(isOver: () => boolean, failed: RegistryFailed): RegistryFailed | { readonly kind: 'unfinished' } {
   return isOver() ? { kind: 'unfinished' } : failed;
 }

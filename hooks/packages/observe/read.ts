@@ -1,4 +1,5 @@
-// Reads as the ServiceAccount of packages. A failure that is no absence is thrown as ReadFailed: nothing is decided on a part of the reads.
+// Reads as the ServiceAccount of packages. The hook throws a failure as ReadFailed unless it is an absence: it decides nothing on a
+// part of the reads.
 import type { Answer, Failed, Identity, Location, Reader, Resource } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
@@ -15,7 +16,7 @@ export class ReadFailed extends Error {
   }
 }
 
-/** Whatever was met: what throws ends nothing by itself, and deadlines and deletions hold. */
+/** The failure of any error. An error that code throws ends nothing by itself, and deadlines and deletions hold. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ReadFailed) return error.failure;
   const message = 'internal error of the hook; its log has the stack';
@@ -26,7 +27,7 @@ export function failureOf(error: unknown): Failure {
 export interface PackageReader {
   readonly cluster: Reader;
   readonly namespace: string;
-  /** For contents. */
+  /** Unpacks contents. */
   readonly gzip: Gzip;
 }
 
@@ -34,7 +35,7 @@ function identityOf({ namespace }: PackageReader): Identity {
   return accountIn(namespace);
 }
 
-// Packages, Locks and people name objects: a name that no object can have is that of none, and a read of it fails for ever.
+// Packages, Locks and people name objects. If no object can have a name, no object has it, and a read of it fails for ever.
 function present(answer: Answer): JsonObject | undefined {
   if (answer.kind === 'ok') return answer.object;
   if (answer.failure.kind === 'absent' || answer.failure.reason === 'InvalidName') return undefined;
@@ -52,13 +53,13 @@ export async function findMetadata(reader: PackageReader, location: Location): P
 
 interface Listing {
   readonly labelSelector?: string;
-  /** Whole objects. */
+  /** Whether the list has whole objects. */
   readonly whole?: boolean;
-  /** What stays in memory of each object while the next ones are read. */
+  /** The part of each object that stays in memory while the next objects are read. */
   readonly keep?: (object: JsonObject) => JsonObject;
 }
 
-/** All objects of a kind; none if it is not served. */
+/** All objects of a kind. The list is empty if the API server does not serve the kind. */
 export async function list(
   reader: PackageReader,
   resource: Resource,
@@ -89,7 +90,7 @@ function pageOf(page: Page | Failed): Page {
   throw new ReadFailed(page.failure);
 }
 
-/** The kind as it is served; undefined if it is not. */
+/** The kind as the API server serves it; undefined if it does not serve the kind. */
 export async function served(reader: PackageReader, apiVersion: string, kind: string): Promise<Resource | undefined> {
   const answer = await reader.cluster.resource(apiVersion, kind);
   if (answer.kind === 'ok') return answer.resource;

@@ -1,4 +1,4 @@
-// Reads from registries what the resolution of a tree needs, until the tree is resolved or refused.
+// Reads the values from registries that the resolution of a tree needs, until the tree is resolved or refused.
 import type { JsonObject } from '../../objects/json.ts';
 import { sharedObjects } from '../checks/conflicts.ts';
 import { type Contents, inspect } from '../checks/contents.ts';
@@ -21,7 +21,7 @@ export interface TreeQuery {
   readonly installed: readonly Installed[];
   /** The version of Crossplane; without it, no `spec.crossplane.version` is checked. */
   readonly crossplane?: Version | undefined;
-  /** The package itself is not checked against that version; its dependencies are. */
+  /** The hook does not check the package itself against that version. It checks the dependencies. */
   readonly ignoresCrossplane?: boolean;
 }
 
@@ -30,7 +30,7 @@ export type Tree =
   | { readonly kind: 'refused'; readonly faults: readonly PackageFault[] }
   | { readonly kind: 'failed'; readonly failure: RegistryFailure };
 
-/** A package of the tree with its contents. Contents of a package that stays unchanged are not read. */
+/** A package of the tree with its contents. The hook does not read the contents of a package that stays unchanged. */
 export interface TreePackage extends Resolved {
   readonly contents: Contents | undefined;
 }
@@ -42,7 +42,7 @@ interface Read extends Fetched {
 interface Collected extends RegistryData {
   readonly tags: Map<string, readonly string[]>;
   readonly packages: Map<string, Read>;
-  /** Why they cannot be read. */
+  /** Why the hook cannot read a package. */
   readonly broken: Map<string, Unreadable>;
 }
 
@@ -84,7 +84,7 @@ function endOf(resolution: Exclude<Resolution, { kind: 'needs' }>, known: Collec
   return why;
 }
 
-/** That are read for one tree. */
+/** The number of packages that the hook reads for one tree. */
 export const mostPackages = 2_000;
 
 function tooLarge({ source }: PackageReference): Tree {
@@ -102,7 +102,7 @@ type Unreadable = RegistryFailed | { readonly kind: 'refused'; readonly faults: 
 async function fetchAll({ tags, packages }: Needs, known: Collected, registry: Prefetch): Promise<Unreadable | undefined> {
   const listing = tags.map(async (source) => {
     const answer = await registry.tags(source);
-    // A missing repository has no versions: the resolution says who requires it.
+    // A missing repository has no versions: the resolution names the package that requires it.
     const isAbsent = answer.kind === 'failed' && answer.failure.kind === 'absent';
     if (answer.kind === 'failed' && !isAbsent) return answer;
     known.tags.set(source, answer.kind === 'ok' ? answer.tags : []);
@@ -119,7 +119,7 @@ async function fetchAll({ tags, packages }: Needs, known: Collected, registry: P
   return ended.find((one) => one !== undefined);
 }
 
-/** The tree may do without a package that cannot be read. Where a registry does not answer, what it has is not known. */
+/** Whether the fault lasts: then the tree may do without the package. If a registry does not answer, its contents are not known. */
 function isLasting(unread: Unreadable): boolean {
   return unread.kind === 'refused' || unread.failure.kind !== 'unavailable';
 }

@@ -1,4 +1,4 @@
-// Reads the tree from registries, compares it with the cluster, and tries every write by a dry run.
+// Reads the tree from registries, compares it with the cluster, and sends every write as a dry run.
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
@@ -32,7 +32,10 @@ interface ValidationContext extends TreeContext {
   readonly progress: Progress;
 }
 
-/** Before the Lock is taken: layers stay in the cache. What is refused now may be valid once the Lock is pkg. */
+/**
+ * The hook reads the tree before it takes the Lock: layers stay in the cache. A tree that is refused now may be valid once the
+ * package transaction holds the Lock.
+ */
 export async function readAhead(context: TreeContext, isOver: () => boolean): Promise<NotRead | undefined> {
   const entries = readLock(context.lock);
   const tree = typeof entries === 'string' ? undefined : await treeOf(context, entries);
@@ -70,7 +73,7 @@ export async function readValidation(context: ValidationContext): Promise<Valida
   return (await compared(context, tree.packages)) ?? tried(context, tree.packages, tree.lock);
 }
 
-/** Package objects that are, or would be, of another source. */
+/** Package objects that have, or would have, another source. */
 async function namesTaken(
   { reader, wanted, lock }: ValidationContext,
   proposed: readonly JsonObject[],
@@ -93,7 +96,7 @@ async function namesTaken(
   return [...sharedNames(changed), ...taken.flat(), ...changing, ...(root === undefined ? [] : otherName(root, previous?.name))];
 }
 
-/** Undefined if no object of the packages breaks what is there. */
+/** Undefined if no object of the packages breaks a live object. */
 async function compared(context: ValidationContext, packages: readonly TreePackage[]): Promise<Validation | undefined> {
   const { reader, registry, progress } = context;
   const locked = new Set(packagesIn(context.lock).map((entry) => textAt(entry, 'name') ?? ''));
@@ -142,7 +145,7 @@ async function tried(
   return { kind: 'valid', lock: await digestedByRegistries(context.registry, lock) };
 }
 
-/** Undefined if each of its objects can be made. */
+/** Undefined if the API server accepts each of its objects. */
 async function triedPackage(context: ValidationContext, pkg: TreePackage): Promise<Validation | undefined> {
   const { reader, registry, ptx, progress } = context;
   const { source, digest, revision, contents } = pkg;

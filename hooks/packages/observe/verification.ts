@@ -1,5 +1,5 @@
-// A last check before the Lock is written: packages at their version, revisions Active, objects controlled by them, CRDs Established
-// with their names accepted.
+// A last check before the hook writes the Lock: packages are at their version, revisions are Active and control their objects. CRDs
+// are Established, and the API server has accepted their names.
 import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import { controllerOf } from '../checks/conflicts.ts';
@@ -11,7 +11,7 @@ import { readStage, resourceOf } from './objects.ts';
 import { checkAll, type Progress, soFar } from './progress.ts';
 import { find, findMetadata, type PackageReader } from './read.ts';
 
-/** What is not as it was made, in words. */
+/** Objects that are not as the stages made them, in words. */
 export async function readVerification(
   reader: PackageReader,
   { status }: PackageTransaction,
