@@ -5,13 +5,13 @@ import { compareSchemas, type Difference } from './walk.ts';
 
 export interface Breach {
   readonly rule: Difference['rule'] | 'identity' | 'storedVersion' | 'servedVersion';
-  /** Empty if it concerns all versions. */
+  /** The version that the breach concerns. Empty if it concerns all versions. */
   readonly version: string;
   readonly path: string;
   readonly message: string;
 }
 
-/** Where the compared members have a default: the live object has it, the object of a package may leave it out. */
+/** The defaults of compared members. The live object has the default; the object of a package may leave the member out. */
 const defaultScopes: Readonly<Record<string, string>> = {
   'apiextensions.crossplane.io/v1 CompositeResourceDefinition': 'LegacyCluster',
   'apiextensions.crossplane.io/v2 CompositeResourceDefinition': 'Namespaced',
@@ -27,7 +27,7 @@ const identity = [['group'], ['scope'], ['names', 'kind'], ['names', 'plural'], 
 
 /**
  * Changes that would break existing objects or their users. Alpha versions may change freely, but not disappear while objects are
- * stored.
+ * stored in them.
  */
 export function compareDefinitions(old: JsonObject, next: JsonObject): readonly Breach[] {
   const changed = identity.flatMap((keys): readonly Breach[] => {
@@ -53,8 +53,9 @@ function storedVersions(old: JsonObject, next: JsonObject): readonly Breach[] {
 const losing: readonly Breach['rule'][] = ['fieldRemoved', 'preserveUnknownFields', 'type'];
 
 /**
- * Objects are read from storage by the schema of the version that they are stored in, served or not, alpha or not: what it lacks is
- * gone from every version. Refused is only what a version that is served has, and the stored one has kept so far.
+ * The API server reads an object from storage by the schema of the version that the object is stored in. It does not matter whether
+ * that version is served or alpha. If that schema lacks a field, the field is gone from every version. The hook refuses only the
+ * loss of a field that a served version has, and that the stored version has kept so far.
  */
 function lostInStorage(old: JsonObject, next: JsonObject): readonly Breach[] {
   const served = versionsOf(old).filter(isCompared);
@@ -108,7 +109,7 @@ function schemaOf(version: JsonObject): JsonObject {
 
 const mostTold = 10;
 
-/** For people; only the first ones. */
+/** For people: only the first breaches. */
 export function describeBreaches(breaches: readonly Breach[]): string {
   const told = breaches
     .slice(0, mostTold)

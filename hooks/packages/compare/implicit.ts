@@ -1,5 +1,5 @@
-// Members that every object has, at the root and in an embedded resource, though its schema need not name them. They are never dropped,
-// so a new rule about one of them concerns objects that are there.
+// Members that every object has, at the root and in an embedded resource, though its schema need not name them. The API server
+// never drops them, so a new rule about one of them concerns existing objects.
 import { at, isObject, type Json, type JsonObject, withKey } from '../../objects/json.ts';
 
 /** The node with `apiVersion`, `kind` and `metadata`; of `metadata` a schema may restrict the names only. */

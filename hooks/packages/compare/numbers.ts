@@ -1,4 +1,4 @@
-// Numbers in schemas, exactly as they are stored: integers above 2^53 too.
+// Numbers in schemas, exactly as the API server stores them: integers above 2^53 too.
 import { isList, isObject, isRawNumber, type Json, type JsonObject } from '../../objects/json.ts';
 
 /** Undefined if the value is no number. An integer that a double cannot hold becomes a bigint; `<` compares both exactly. */
@@ -17,7 +17,7 @@ const byKey = new Map<string, (value: Json) => Json>([
   ['properties', (value) => (isObject(value) ? mapped(value, ofNode) : value)],
 ]);
 
-/** The API server stores these bounds as doubles, so the live schema lacks digits that the one of the package has. */
+/** The API server stores these bounds as doubles, so the live schema lacks digits that the schema of the package has. */
 export function withDoubles(schema: JsonObject): JsonObject {
   return mapped(schema, (value, key) => byKey.get(key)?.(value) ?? value);
 }

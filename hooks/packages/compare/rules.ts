@@ -1,5 +1,5 @@
-// What must not change in one node of a schema, one rule each. A change that these rules accept makes no valid object invalid and
-// drops no field.
+// The values in one node of a schema that must not change, one rule each. A change that these rules accept makes no valid object
+// invalid and drops no field.
 import {
   at,
   canonicalJson,
@@ -14,7 +14,7 @@ import {
 } from '../../objects/json.ts';
 import { numberOf } from './numbers.ts';
 
-/** What broke, in words; undefined if nothing did. */
+/** The breach in words; undefined if the change breaks nothing. */
 type Rule = (old: JsonObject, next: JsonObject) => string | undefined;
 
 export type RuleName = keyof typeof nodeRules;
@@ -29,7 +29,7 @@ function same(key: string, absent?: Json): Rule {
   };
 }
 
-/** It may be removed, but not added or changed. */
+/** A change may remove the value, but not add or change it. */
 function mayGo(key: string): Rule {
   return (old, next) => (at(next, key) === undefined ? undefined : same(key)(old, next));
 }
@@ -39,7 +39,7 @@ function from(before: boolean, key: string): Rule {
     (at(old, key) === true) === before && (at(next, key) === true) !== before ? `${key} is ${!before}, was ${before}` : undefined;
 }
 
-/** A bound that may only move outward: `1` if a higher one allows more, `-1` if a lower one does. */
+/** A bound that may only move outward: `1` if a higher bound allows more, `-1` if a lower bound allows more. */
 function bound(key: string, outward: 1 | -1): Rule {
   return (old, next) => {
     const [before, after] = [numberOf(at(old, key)), numberOf(at(next, key))];
@@ -77,7 +77,7 @@ function hasDefault(node: JsonObject, name: string): boolean {
   return at(node, 'properties', name, 'default') !== undefined;
 }
 
-/** What a default added still counts for minProperties, and stands for a null in a list or a map. */
+/** A key that a default added still counts for minProperties. A default replaces a null in a list or a map. */
 const keptDefaults: Rule = (old, next) => {
   const nameless = ['items', 'additionalProperties'].find(
     (key) => at(old, key, 'default') !== undefined && at(next, key, 'default') === undefined,
@@ -90,7 +90,7 @@ const keptDefaults: Rule = (old, next) => {
   return gone === undefined ? undefined : `${JSON.stringify(gone)} has no default now, and minProperties is ${least}`;
 };
 
-/** An item without a key has the key's default, and another one may have that value already. */
+/** An item without a key has the key's default, and another item may have that value already. */
 const keyDefaults: Rule = (old, next) => {
   const defaultOf = (node: JsonObject, key: string) => at(node, 'items', 'properties', key, 'default');
   const changed = textsOf(at(next, 'x-kubernetes-list-map-keys')).find(

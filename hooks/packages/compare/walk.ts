@@ -38,7 +38,9 @@ function compareNodes(given: Pair): readonly Difference[] {
   return [...broken, ...defaults(pair), ...nulls(pair), ...fields(inside), ...members(inside), ...junctors(inside)];
 }
 
-/** What a node that is no longer an embedded resource preserves, it preserves with its apiVersion, kind and metadata. */
+/**
+ * If a node is no longer an embedded resource, the apiVersion, kind and metadata among the fields that it preserves stay with it.
+ */
 function wholeResource(pair: Pair): Pair {
   const { old, next } = pair;
   if (at(old, embedded) !== true) return pair;
@@ -60,8 +62,8 @@ function defaults({ path, old, next, isWatched }: Pair): readonly Difference[] {
   return [{ rule: 'default', path, message: `a default is ${what} below a rule about the whole` }];
 }
 
-// A null was dropped, or replaced by the default. Now it stays: no enum admits it, and rules above see it. Other rules of the node
-// itself are not asked.
+// The API server dropped a null, or replaced it by the default. Now the null stays: no enum admits it, and rules above see it. The
+// other rules of the node itself do not matter.
 function nulls({ path, old, next, isWatched }: Pair): readonly Difference[] {
   const isNew = at(old, 'nullable') !== true && at(next, 'nullable') === true;
   if (!isNew || !(isWatched || at(next, 'enum') !== undefined)) return [];
@@ -80,7 +82,7 @@ function fields(pair: Pair): readonly Difference[] {
   return [...known, ...added.flatMap(([name, next]) => addedField({ ...pair, path: `${pair.path}.${name}` }, objectAt(next)))];
 }
 
-// The new schema reads a value that the old one left unread, or read with another field's schema.
+// The new schema reads a value that the old schema left unread, or read with another field's schema.
 function addedField(pair: Pair, next: JsonObject): readonly Difference[] {
   const before = at(pair.old, 'additionalProperties');
   const inside = { ...pair, old: {}, next };
@@ -141,7 +143,10 @@ function isLooser(old: JsonObject, next: JsonObject, inPlace: JsonObject | undef
   return (old === inPlace || next === inPlace) && compareNodes(pair).length === 0;
 }
 
-/** Each branch is compared with each. Of a longer list, which nobody writes, only the first are; the others count as one branch more. */
+/**
+ * The function compares each branch with each. No author writes a longer list. Of such a list it compares only the first branches;
+ * the others count as one more branch.
+ */
 const mostBranches = 100;
 
 function branches(node: JsonObject, key: string): readonly JsonObject[] {

@@ -1,4 +1,4 @@
-// Before the Lock: it is free, ours already, held by another one, or by one that is gone.
+// Before the hook takes the Lock: it is free, this package transaction holds it, another one holds it, or a holder that is gone.
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { faultOf } from '../due.ts';
 import { digestOf } from '../model/digest.ts';
@@ -11,7 +11,10 @@ import { requestRollback, undoLast } from './undo.ts';
 
 type Acquiring = ObservedTo<'acquire'>;
 
-/** The spec is no valid one: final. It may hold the Lock, if a call took it and died; earlier tries may have left something. */
+/**
+ * The spec is not valid: final. The package transaction may hold the Lock, if a call took it and died. Earlier tries may have left
+ * objects.
+ */
 export function refuse({ ptx, lock, now }: ObservedTo<'refuse'>): Step {
   const why = { step: 'Validation', reason: 'InvalidPackage', message: faultOf(ptx) ?? '' } as const;
   const status = { ...ptx.status, failures: ptx.status.failures + 1 };
@@ -30,7 +33,7 @@ export function wait({ ptx: { status }, now }: ObservedTo<'wait'>): Step {
 export function acquire(observation: Acquiring): Step {
   const { ptx, lock, ofTries } = observation;
   if (ptx.isDeleting) return abandon(observation);
-  // The next try has stages of other names.
+  // The stages of the next try have other names.
   if (ofTries.length > 0) return deleting(observation, ofTries, 'stages and contents of the try before are deleted');
   if (lock === undefined) return { kind: 'createLock', because: 'there is no Lock yet', status: ptx.status, wait: 0.2 };
   return acquireFrom(observation, lock);
@@ -63,7 +66,7 @@ function deleting({ ptx }: Context, garbage: Acquiring['garbage'], because: stri
   return { kind: 'cleanUp', garbage, history: [], finalized: false, because, status: ptx.status, wait: 1, ...noted };
 }
 
-/** Contents of earlier tries go first. */
+/** The hook deletes contents of earlier tries first. */
 function abandon({ ptx, lock, now }: Acquiring): Step {
   const status = finished(ptx.status, { kind: 'Abandoned', message: 'it is being deleted' }, now);
   return releasing(ptx, lock, { because: 'it is being deleted before it has begun', status, wait: 1 });
@@ -89,8 +92,8 @@ function validating({ ptx: { status, specDigest }, now }: Context, number: numbe
 }
 
 function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
-  // Settled is a holder before this one: were this one gone too, its own requests would have to be waited for. The time that others take
-  // does not count as time for reading.
+  // `settledHolder` names a holder before this one. If this holder were gone too, the hook would have to wait for the requests of
+  // this holder. The time that other package transactions take does not count as time for reading.
   const { settledTime, tryTime } = ptx.status;
   const status =
     settledTime === undefined && tryTime === undefined
@@ -104,18 +107,18 @@ function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
   });
 }
 
-// What a holder that is gone had under way is undone first, unless it had written the Lock: then it was done. Then its stages and contents
-// are deleted: nobody else does it.
+// The hook first undoes the work that a holder that is gone had under way, unless that holder had written the Lock: then its work
+// was done. Then the hook deletes its stages and contents, because no other process deletes them.
 function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
   const { ptx, now, lateWindow, garbage } = observation;
   const settled = millisecondsOf(ptx.status.settledTime);
   const settledHolder = digestOf({ name: holder.name, uid: holder.uid });
-  // Another one may have come and gone since the last call.
+  // Another holder may have taken and released the Lock since the last call.
   if (settled === 0 || ptx.status.settledHolder !== settledHolder) {
     const status = advanced(ptx.status, { settledTime: timeOf(now + lateWindow), settledHolder });
     return setStatus(status, 'the holder of the Lock is gone', 1, noteOn(holder));
   }
-  // A late one may be that which writes the Lock.
+  // A late request may be the write of the Lock.
   if (settled > now)
     return setStatus(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, noteOn(holder));
   const undoing = holder.hasWritten ? undefined : undoingOf(observation, holder);

@@ -1,12 +1,14 @@
-// After a try: the Lock is released, and that is its end, or another try follows. What is left is deleted later.
+// After a try, the hook releases the Lock. Then the package transaction ends, or another try follows. The hook deletes what is left
+// later.
 //
-// A stage is deleted no earlier than one late window after it was created. A create names no version, so one whose answer was lost, or whose
-// process was stopped before it was sent, can land whenever the name is free, and the engine would make that stage again. While a stage is
-// there, such a create gets 409, whoever sends it: so any number of processes may create the same stage, and nobody waits for another. The
-// late window is enough, because who creates a stage has found none in the same call: that call began before the stage was created, and
-// sends nothing after the window. A process can stop for longer between its look at the clock and the request: usually stages stay for
-// `keptFor`. Contents may come late: nobody reads them without a stage, and they go with the package transaction, or as those of one that
-// is gone.
+// The hook deletes a stage no earlier than one late window after the stage was created. A create names no version, so a late create
+// can take effect whenever the name is free. Its answer may have been lost, or its process may have stopped before it sent the
+// create. The engine would then make that stage again. While a stage exists, such a create gets 409, whichever process sends it. So
+// any number of processes may create one stage, and no process waits for another. The late window is enough, because a process that
+// creates a stage has found none in that call. That call began before the stage was created, and sends nothing after the window. A
+// process can stop for longer between its read of the clock and the request. So stages usually stay for `keptFor`. Contents may
+// come late: no process reads them without a stage. The hook deletes them with the package transaction, or as contents of a package
+// transaction that is gone.
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, timeOf } from '../model/status.ts';
 import { createdAt, isOlder, keptFor, type ObservedTo } from '../observe/observation.ts';
@@ -27,7 +29,7 @@ function isTriedAgain({ status, retryLimit, isDeleting }: PackageTransaction): b
   return outcome?.kind === 'Failed' && outcome.isFinal !== true && failures < retryLimit && !isDeleting;
 }
 
-/** Of one that is finished; being deleted, it goes once nothing is left. */
+/** The step of a finished package transaction. If it is being deleted, it goes once nothing is left. */
 export function cleanUp(observation: ObservedTo<'cleanUp'>): Step {
   const { ptx, now, lateWindow, garbage, history } = observation;
   const { status, isDeleting } = ptx;
@@ -35,14 +37,17 @@ export function cleanUp(observation: ObservedTo<'cleanUp'>): Step {
   const kept = isDeleting ? lateWindow : keptFor;
   const due = garbage.filter((one) => isOlder(one, kept, now));
   const step = { kind: 'cleanUp', garbage: due, history, finalized: false } as const;
-  // A stage goes once its finalizer is removed, and that wakes us.
+  // A stage goes once its finalizer is removed, and that change wakes the package transaction.
   if (due.length > 0) return { ...step, because: 'stages and contents are deleted', status, wait: 1 };
   const next = Math.min(...garbage.map(createdAt)) + kept;
   const later = isDeleting ? status : advanced(status, { sweepTime: timeOf(next) });
   return { ...step, because: 'a request that creates a stage again may be late', status: later, wait: (next - now) / 1000 };
 }
 
-/** A package transaction goes once nothing depends on it; if that is refused, it stays, and its condition has the reason. */
+/**
+ * A package transaction goes once nothing depends on it. If the API server refuses this, it stays, and its condition has the
+ * reason.
+ */
 function withoutGarbage({ ptx: { status, isDeleting }, history, orphans }: ObservedTo<'cleanUp'>): Step {
   const because = 'installed objects get owners that stay';
   if (isDeleting && orphans.length > 0) return { kind: 'adopt', orphans, isOptional: false, because, status, wait: 0.2 };

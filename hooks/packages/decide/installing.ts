@@ -1,4 +1,4 @@
-// Stage after stage: the next one is made once the one before is Committed.
+// Stage after stage: the hook makes the next stage once the stage before it is Committed.
 import { at, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import { faultOf } from '../due.ts';

@@ -1,4 +1,4 @@
-// The contents of all stages are stored before the first stage is made: from here on no registry is needed.
+// The hook stores the contents of all stages before it makes the first stage. From here on it needs no registry.
 import type { Failure } from '../../objects/failure.ts';
 import { faultOf } from '../due.ts';
 import { isAsResolved } from '../model/holder.ts';
@@ -41,12 +41,15 @@ function store(status: Status, { prepared, existing }: Extract<Preparation, { ki
 
 type Reading = Pick<Context, 'ptx' | 'now'>;
 
-/** Nobody else comes to the Lock meanwhile: what can never be read and stored in time ends the try. Validation may have taken as long. */
+/**
+ * No other package transaction gets the Lock meanwhile. So the try ends if the contents cannot be read and stored in time.
+ * Validation may have taken as long.
+ */
 function isOverdue({ ptx: { status }, now }: Reading): boolean {
   return now >= millisecondsOf(status.tryTime) + (status.phase === 'Preparing' ? 2 : 1) * longestReading;
 }
 
-/** A read of the cluster failed, for which nothing is decided; undefined if it may still be tried again. */
+/** The end of a try that cannot read the cluster. Undefined if the hook may still try again: then it decides nothing. */
 export function withoutCluster(reading: Reading, { message }: Failure): Step | undefined {
   const { status } = reading.ptx;
   if ((status.phase !== 'Validating' && status.phase !== 'Preparing') || !isOverdue(reading)) return undefined;

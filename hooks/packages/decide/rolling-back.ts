@@ -1,7 +1,8 @@
-// A try that failed after something was made: its stages are rolled back, the last one first.
+// A try failed after it made objects: the hook rolls its stages back, the last one first.
 //
-// The stage that was announced, and every one that somebody deleted, may still be created by a late request. Its name is taken first, by a
-// stage that never begins: the late request gets 409, or has come before and is rolled back with the others. So nothing is waited for.
+// A late request may still create the announced stage, and every stage that somebody deleted. The hook takes its name first, with a
+// stage that never begins. Then the late request gets 409, or it came before and is rolled back with the others. So the hook waits
+// for nothing.
 
 import { at, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
@@ -19,7 +20,7 @@ export function rollBack(observation: RollingBack): Step {
   return { ...step, kind: 'compensate', blocked: namesToBlock(observation, step.status) };
 }
 
-/** A stage that was made and is gone shows until the end what cannot be undone. */
+/** If a stage was made and is gone, its absence shows until the end what cannot be undone. */
 function namesToBlock(observation: RollingBack, { phase, made }: Status): readonly number[] {
   const { status } = observation.ptx;
   return status.stages.slice(0, mostMade(status)).flatMap(({ name }, index) => {
@@ -46,7 +47,7 @@ function stageOf({ found }: RollingBack, name: string): JsonObject | undefined {
   return found.find((stage) => textAt(stage, 'metadata', 'name') === name);
 }
 
-/** A stage that is undone is made no more, and may be deleted by anybody. */
+/** If a stage is undone, the engine makes it no more, and anybody may delete it. */
 function withoutUndone(observation: RollingBack): Status {
   const { status } = observation.ptx;
   const isMade = ({ name }: Stage): boolean => {
@@ -57,7 +58,10 @@ function withoutUndone(observation: RollingBack): Status {
   return made === status.made ? status : advanced(status, { made });
 }
 
-/** What was left, or not begun, is final, and the stages stay, so that their rollback can be tried again. */
+/**
+ * The outcome is final if a stage left an object, or did not begin its rollback. The stages stay, so that a user can request their
+ * rollback again.
+ */
 function left(found: readonly JsonObject[], status: Status, stage: JsonObject, isBegun = true): Status {
   const name = textAt(stage, 'metadata', 'name') ?? '';
   const what = isBegun
@@ -67,7 +71,7 @@ function left(found: readonly JsonObject[], status: Status, stage: JsonObject, i
   return incomplete(status, `${what}; mend it, then annotate that Transaction with ${annotation}${earlierThan(found, stage)}`);
 }
 
-/** The stages before it, of which the rollback is not begun, as a part of a sentence. */
+/** The stages before it, whose rollback has not begun, as a part of a sentence. */
 function earlierThan(found: readonly JsonObject[], stage: JsonObject): string {
   const earlier = found.slice(found.indexOf(stage) + 1).filter((one) => !isUndone(one));
   if (earlier.length === 0) return '';
@@ -75,7 +79,7 @@ function earlierThan(found: readonly JsonObject[], stage: JsonObject): string {
   return `; after it annotate the stages before it with ${requestRollback}, in this order: ${names}`;
 }
 
-/** Whoever deleted the stage took the way back along: nothing can be retried, so the others need not stay. */
+/** Whoever deleted the stage deleted the only way to undo it. No rollback can be tried again, so the others need not stay. */
 function gone(status: Status, name: string): Status {
   const what = `Transaction ${name}, a stage of it, was deleted before it was rolled back: what it had changed stays`;
   return incomplete(status, `${what}; compare its objects with the package that the Lock names`, 'Installation');
@@ -88,7 +92,7 @@ function incomplete(status: Status, what: string, step: 'Rollback' | 'Installati
   return advanced(status, { phase: 'Releasing', outcome });
 }
 
-/** In characters: what the CRD stores of a message. */
+/** The limit in characters: the CRD stores no longer message. */
 const longestOutcome = 8_192;
 
 const mostNamed = 5;

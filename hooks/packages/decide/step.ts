@@ -1,11 +1,11 @@
-// What one observation leads to: a closed union. The status is stored once all writes of the step are made.
+// The step that one observation leads to: a closed union. The hook stores the status once it has made all writes of the step.
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
 import type { Garbage, NextChanges, Orphan } from '../observe/observation.ts';
 import type { Prepared } from '../writes/stages.ts';
 
-/** What the conditions say while nothing else is known. */
+/** The conditions of a package transaction while nothing else is known. */
 export interface Note {
   readonly reason: 'WaitingForLock' | 'Resolving' | 'ReconcileError';
   readonly message: string;
@@ -13,12 +13,12 @@ export interface Note {
 
 export interface Decided {
   readonly because: string;
-  /** The same as before if nothing must be stored. */
+  /** The status before, if nothing must be stored. */
   readonly status: Status;
-  /** Seconds until the next call; 0: the stored status, or a change of what is related, brings it. */
+  /** Seconds until the next call. 0: the stored status, or a change of a related object, causes the call. */
   readonly wait: number;
   readonly note?: Note;
-  /** The status if the API server refuses a write for good; if absent, the write is tried again. */
+  /** The status if the API server refuses a write for good. If absent, the hook tries the write again. */
   readonly refused?: (failure: Failure) => Status;
 }
 
@@ -26,22 +26,25 @@ export type Step = Decided &
   (
     | { readonly kind: 'setStatus' }
     | { readonly kind: 'createLock' }
-    /** Writes to the Lock as it was read. `fence`: a write of its packages that is in flight fails. */
+    /** Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. */
     | { readonly kind: 'acquire' | 'release' | 'fence'; readonly lock: JsonObject }
     | { readonly kind: 'writePackages'; readonly lock: JsonObject; readonly packages: readonly JsonObject[] }
-    /** Installed objects get living owners. `isOptional`: they are of other packages, and an install does not depend on it. */
+    /**
+     * Installed objects get living owners. `isOptional`: they belong to other packages, and an install does not depend on the
+     * write.
+     */
     | { readonly kind: 'adopt'; readonly orphans: readonly Orphan[]; readonly isOptional: boolean }
-    /** The contents of stages are stored. */
+    /** The hook stores the contents of stages. */
     | { readonly kind: 'store'; readonly contents: readonly Prepared[] }
-    /** The stage `index` is created. */
+    /** The hook creates the stage `index`. */
     | { readonly kind: 'create'; readonly index: number; readonly next: Extract<NextChanges, { kind: 'changes' }> }
-    /** The names of stages that may still be created late are taken, then the rollback of one stage is requested. */
+    /** The hook takes the names of stages that a late request may still create. Then it requests the rollback of one stage. */
     | {
         readonly kind: 'compensate';
         readonly blocked: readonly number[];
         readonly request?: { readonly stage: JsonObject; readonly value: string };
       }
-    /** `history`: its deletion may be refused. */
+    /** `history`: the API server may refuse its deletion. */
     | {
         readonly kind: 'cleanUp';
         readonly garbage: readonly Garbage[];
@@ -50,7 +53,7 @@ export type Step = Decided &
       }
   );
 
-/** Seconds after which a call comes though no watch brought it. */
+/** Seconds after which a call comes although no watch causes it. */
 export const safetyWait = 10;
 
 export function setStatus(status: Status, because: string, wait = 1, note?: Note): Step {

@@ -1,5 +1,5 @@
-// How a try ends, and what every phase needs to know of the Lock. What fails before anything is made only releases the Lock; what fails
-// later rolls back first.
+// How a try ends, and the facts about the Lock that every phase needs. If a try fails before it makes anything, it only releases
+// the Lock. If it fails later, it rolls back first.
 import type { JsonObject } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { holds } from '../model/holder.ts';
@@ -30,7 +30,7 @@ export function lostLock(status: Status): Status {
   );
 }
 
-/** The last status: from here on somebody else may take the Lock, and only what is left is deleted. */
+/** The last status: from here on another package transaction may take the Lock, and the hook only deletes what is left. */
 export function finished(status: Status, outcome: Outcome | undefined, now: number): Status {
   const phase = outcome?.kind === 'Succeeded' ? 'Succeeded' : 'Failed';
   return advanced(status, { phase, outcome, completionTime: timeOf(now), sweepTime: timeOf(now) });
@@ -50,7 +50,7 @@ const reasons = {
   unavailable: 'Unavailable',
 } as const satisfies Record<RegistryFailure['kind'], string>;
 
-/** What a registry does not give, as the end of a try. */
+/** The end of a try if a registry does not provide a value. */
 export function unread({ kind, message, retryAfterSeconds }: RegistryFailure): Outcome {
   const after = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return { kind: 'Failed', step: 'Validation', reason: reasons[kind], message: cut(message, longestMessage), ...after };
@@ -66,7 +66,7 @@ export function pauseAfter(failures: number): number {
 /** ms for which a try reads before it counts as failed. */
 export const longestReading = 600_000;
 
-/** Since the try began, or since it began to read for the Lock. */
+/** The time since the try began, or since it began to read for the Lock. */
 export function isOverdue({ tryTime }: Status, now: number): boolean {
   return tryTime !== undefined && now >= millisecondsOf(tryTime) + longestReading;
 }
@@ -80,7 +80,10 @@ export const tooSlow = {
 
 export const readingNote = { reason: 'Resolving', message: 'Reading packages' } as const;
 
-/** The call after this one reads the rest without the Lock: other package transactions wait for a registry at most one call. The try has not failed. */
+/**
+ * The call after this one reads the rest without the Lock. So other package transactions wait for a registry at most one call. The
+ * try has not failed.
+ */
 export function givingBack({ status }: PackageTransaction, lock: JsonObject): Step {
   const next = advanced(status, { phase: 'Waiting', proposed: undefined, lockDigest: undefined });
   const because = 'the packages are not read before the time of the call is over';

@@ -1,4 +1,4 @@
-// Rolls stages back, the last one first, by what the engine offers everybody: an annotation.
+// Rolls stages back, the last one first, by an annotation that the engine offers to every user.
 
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { annotations } from '../../transactions/model/transaction.ts';
@@ -8,7 +8,7 @@ import { type Step, safetyWait } from './step.ts';
 
 export const { requestRollback } = annotations;
 
-/** The engine refuses a request for good once its locks were held by others for a minute (`lockWait`), or if its snapshot is broken. */
+/** The engine refuses a request for good if its snapshot is broken, or if others held its locks for a minute (`lockWait`). */
 const mostRequests = 10;
 
 type Undone =
@@ -16,7 +16,7 @@ type Undone =
   | { readonly kind: 'step'; readonly step: Step }
   /** A stage that the engine could not undo. */
   | { readonly kind: 'failed'; readonly stage: JsonObject }
-  /** A stage that the engine does not begin to undo, however often it is requested. */
+  /** A stage that the engine does not begin to undo, however often the hook requests it. */
   | { readonly kind: 'refused'; readonly stage: JsonObject };
 
 /** `found`: the stages that exist, the last one first. */
@@ -44,7 +44,8 @@ interface Requests {
   readonly isRefused: boolean;
 }
 
-// A request that the engine has handled, while the stage is still Committed, had no effect: only another value is another request.
+// If the engine has handled a request, and the stage is still Committed, the request had no effect. Only another value is another
+// request.
 function requestsOf(stage: JsonObject, uid: string): Requests {
   const value = textAt(stage, 'metadata', 'annotations', requestRollback);
   const isHandled = value !== undefined && textAt(stage, 'status', 'handledAnnotations', requestRollback) === value;

@@ -1,4 +1,4 @@
-// The tree is resolved and compared, or refused, before anything is made.
+// The hook resolves the tree and compares it, or refuses it, before it makes anything.
 import type { JsonObject } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { packageFault } from '../model/fault.ts';
@@ -10,7 +10,9 @@ import { abandoned, ended, givingBack, isOverdue, longestMessage, readingNote, t
 
 type Faults = Extract<Validation, { kind: 'refused' }>['faults'];
 
-/** Of the packages of the Lock: the status holds them too, beside stages and conditions, and the API server stores 1.5 MiB. */
+/**
+ * The limit for the packages of the Lock: the status holds them too, beside stages and conditions. The API server stores 1.5 MiB.
+ */
 const mostLockBytes = 1_000_000;
 const mostFaults = 10;
 

@@ -1,4 +1,4 @@
-// Everything is made: it is checked once more, then the Lock is written.
+// All objects are made: the hook checks them once more, then writes the Lock.
 import type { JsonObject } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { holderOf, holds, isAsResolved } from '../model/holder.ts';
@@ -12,7 +12,8 @@ export function verify({ ptx, lock, faults }: ObservedTo<'verify'>): Step {
   const { status } = ptx;
   const proposed = status.proposed ?? [];
   const done = advanced(status, { phase: 'Releasing', outcome: success(proposed) });
-  // The Lock was written and the answer was lost: from then on it is done, also if it is being deleted.
+  // The Lock was written, and the answer was lost. From then on the try has succeeded, even if the package transaction is being
+  // deleted.
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return setStatus(done, 'the Lock is written');
   if (!isAsResolved(ptx, lock)) return setStatus(lostLock(status), 'the Lock is not as it was');
   if (ptx.isDeleting) return giveUp(lock, abandoned(status), 'it is being deleted');
@@ -26,7 +27,7 @@ export function verify({ ptx, lock, faults }: ObservedTo<'verify'>): Step {
     because: 'everything is there',
     status: done,
     wait: 1,
-    // An earlier write of the Lock may still be late: the next call fences the Lock before anything is rolled back.
+    // An earlier write of the Lock may still be late: the next call fences the Lock before the hook rolls anything back.
     refused: ({ message }) => advanced(status, { outcome: failure(`The packages of the Lock could not be written: ${message}`) }),
   };
 }
@@ -36,7 +37,7 @@ function success(proposed: readonly JsonObject[]): Outcome {
   return { kind: 'Succeeded', ...(message === undefined ? {} : { message: cut(message, longestMessage) }) };
 }
 
-/** The Lock was refused before, or something is not as it was made. */
+/** The API server refused the Lock before, or an object is not as a stage made it. */
 function failureIn({ outcome }: Status, faults: ObservedTo<'verify'>['faults']): Outcome | undefined {
   const isFaulty = faults !== 'unfinished' && faults.length > 0;
   return outcome ?? (isFaulty ? failure(faults.slice(0, 10).join('; ')) : undefined);
@@ -46,8 +47,8 @@ function failure(message: string): Outcome {
   return installationFailure(cut(message, longestMessage));
 }
 
-/** The answer to a write of the Lock may be lost, and the write late: it must not land on what is rolled back. */
+/** The answer to a write of the Lock may be lost, and the write late: it must not take effect after a rollback. */
 function giveUp(lock: JsonObject, status: Status, because: string): Step {
-  // Who refuses every write of the Lock refuses a late one too.
+  // A policy that refuses every write of the Lock refuses a late write too.
   return { kind: 'fence', lock, because, status, wait: 1, refused: () => status };
 }

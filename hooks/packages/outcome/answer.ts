@@ -1,4 +1,4 @@
-// What follows from the writes of a step: the status that was decided, or the one before if a write failed.
+// The results of the writes of a step: the status that was decided, or the status before if a write failed.
 import type { Failure } from '../../objects/failure.ts';
 import type { Outcome } from '../../objects/mutation.ts';
 import type { PackageCall, PackageReply } from '../call.ts';
@@ -9,14 +9,14 @@ import { conditionsOf } from './conditions.ts';
 
 const afterTrouble = 2;
 const afterRefusal = 30;
-/** In seconds: a webhook may wish for an hour, for which nobody else would come to the Lock. */
+/** In seconds: a webhook may request an hour, and no other package transaction could take the Lock in that time. */
 const longestWish = 60;
 
 interface Result {
   readonly reply: PackageReply;
   /** How many writes took effect. */
   readonly writes: number;
-  /** Of the write that did not take effect; those after it were not sent. */
+  /** The failure of the write that did not take effect. The hook did not send the writes after it. */
   readonly failure?: Failure;
 }
 
@@ -30,13 +30,13 @@ export function resultOf(step: Step, context: Context, outcome: Outcome): Result
 
 function afterFailure({ refused, note }: Step, context: Context, failure: Failure): PackageReply {
   if (failure.kind === 'refused' && refused !== undefined) return reply(context, { status: refused(failure), wait: 1 });
-  // Somebody was faster: it is read again.
+  // Another writer was faster: the hook reads the object again.
   if (failure.kind === 'stale' || failure.kind === 'exists')
     return reply(context, { status: context.ptx.status, wait: 0.3, ...(note === undefined ? {} : { note }) });
   return troubled(context, failure);
 }
 
-/** A read or a write failed: nothing is decided, and it is tried again. */
+/** A read or a write failed: the hook decides nothing, and tries again. */
 export function troubled(context: Answered, { kind, message, retryAfterSeconds }: Failure): PackageReply {
   const wait = kind === 'refused' ? afterRefusal : Math.min(retryAfterSeconds ?? afterTrouble, longestWish);
   return reply(context, { status: context.ptx.status, wait, note: { reason: 'ReconcileError', message } });
@@ -45,7 +45,7 @@ export function troubled(context: Answered, { kind, message, retryAfterSeconds }
 type Answered = Pick<Context, 'ptx' | 'now'>;
 
 function reply({ ptx, now }: Answered, { status, wait, note }: Omit<Decided, 'because'>, finalized = false): PackageReply {
-  // Before the first status everything is new, its version too: otherwise none could be stored.
+  // Before the first status everything is new, its version too: otherwise the hook could store no status.
   const stored = status.version === 0 ? { ...status, version: 1 } : status;
   const { conditions: before } = ptx.status;
   const conditions = conditionsOf({ ...stored, conditions: before }, note, ptx.generation, timeOf(now));
@@ -57,7 +57,7 @@ export function echo({ status }: PackageCall, resyncAfterSeconds: number): Packa
   return { status, resyncAfterSeconds, finalized: false };
 }
 
-/** The object is not there any more. */
+/** The object does not exist any more. */
 export function gone({ status }: PackageCall): PackageReply {
   return { status, resyncAfterSeconds: 0, finalized: true };
 }

@@ -1,4 +1,4 @@
-// What a call has changed, for metrics and the log.
+// The changes that a call has made, for metrics and the log.
 import type { JsonObject } from '../../objects/json.ts';
 import type { PackageReport } from '../call.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
@@ -12,7 +12,7 @@ export function changedBy(before: Status, stored: JsonObject): Changed {
   return { ...phases, ...endOf(before, after), ...durationOf(before, after) };
 }
 
-/** A try ends where the Lock is released after it; before it is taken, where the spec is refused. */
+/** A try ends if the Lock is released after it. Before the Lock is taken, it ends if the spec is refused. */
 function endOf(before: Status, { phase, outcome }: Status): Pick<Changed, 'ended'> {
   const isRefused = before.phase === 'Waiting' && outcome?.kind === 'Failed';
   const isEnd = phase !== before.phase && (phase === 'Releasing' || (isTerminal(phase) && isRefused));

@@ -29,7 +29,8 @@ function installConditions(status: Status, note: Note | undefined): Conditions {
     const why = cut(`Rolling back: ${outcome?.message ?? ''}`, longest);
     return { Validated: valid, Installed: condition('Unknown', 'RollingBack', why), Ready: executing };
   }
-  // Before its next try, what it waits for: the end of the last one does not say what somebody may have to mend.
+  // Before its next try, the condition names what the package transaction waits for. The end of the last try does not show what
+  // somebody may have to repair.
   const waits = phase === 'Waiting' && note?.reason === 'WaitingForLock';
   if (outcome !== undefined && !waits) return endOf(status, outcome);
   if (phase === 'Waiting' || phase === 'Validating')
@@ -47,12 +48,12 @@ function endOf({ phase, lockDigest }: Status, outcome: Outcome): Conditions {
   const { kind, step, reason = 'InstallationFailed', message = '' } = outcome;
   if (kind === 'Succeeded') return succeeded(phase, message);
   if (kind === 'Abandoned') {
-    // With the digest of the Lock it was resolved, and found valid.
+    // If the status has the digest of the Lock that the try was resolved against, the tree was found valid.
     const Validated = lockDigest === undefined ? condition('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
     return { Validated, Installed: condition('False', 'InstallationFailed', `Not installed: ${message}`), Ready: uninstalled };
   }
   if (step !== 'Validation') return { Validated: valid, Installed: condition('False', reason, message), Ready: uninstalled };
-  // The trouble of a registry is no verdict on the packages.
+  // A fault of a registry is no verdict on the packages.
   const Validated = reason === 'Unavailable' ? condition('Unknown', 'Resolving', message) : condition('False', reason, message);
   return { Validated, Installed: pending, Ready: unvalidated };
 }
@@ -64,7 +65,7 @@ function succeeded(phase: Status['phase'], message: string): Conditions {
 
 const longest = 8_000;
 
-/** Of a registry. */
+/** The reasons of faults of a registry. */
 const troubles = ['Unavailable', 'FetchDenied'];
 
 function synced({ outcome }: Status, note: Note | undefined): Condition {
@@ -81,7 +82,7 @@ function finished({ phase }: Status): Condition {
   return condition('False', 'TransactionInProgress', 'It is under way, or will be tried again');
 }
 
-/** All conditions; one whose status stays keeps its time. */
+/** All conditions. A condition whose status stays keeps its time. */
 export function conditionsOf(status: Status, note: Note | undefined, generation: number, now: string): readonly JsonObject[] {
   const all = { ...installConditions(status, note), Synced: synced(status, note), Finished: finished(status) };
   return Object.entries(all).map(([type, one]) => {

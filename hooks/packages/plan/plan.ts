@@ -1,4 +1,4 @@
-// From a step to its writes. Pure and exhaustive: performing them needs no further decision.
+// From a step to its writes. Pure and exhaustive: a process that performs them makes no further decision.
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { textAt } from '../../objects/json.ts';
 import type { Mutation, Writes } from '../../objects/mutation.ts';
@@ -47,13 +47,13 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
     case 'cleanUp':
       return [
         ...deletions(step.garbage, namespace),
-        // Whether previous ones can be deleted is no matter of this one.
+        // It does not matter to this package transaction whether the API server can delete previous ones.
         ...deletions(step.history, namespace).map((one): Mutation => ({ ...one, settledBy: ['absent', 'refused'] })),
       ];
   }
 }
 
-/** Somebody else's contents under that name do no harm: the stage names their digests. */
+/** Another writer's contents under that name do no harm: the stage names their digests. */
 function creation({ index, next }: Extract<Step, { kind: 'create' }>, { ptx, namespace }: Context): readonly Mutation[] {
   const { changes, source } = next;
   const stage: Mutation = { write: stageWrite(ptx, index, changes, namespace) };
@@ -61,7 +61,7 @@ function creation({ index, next }: Extract<Step, { kind: 'create' }>, { ptx, nam
   return [{ write: contentsWrite(ptx, source, { name: source.name, index, namespace }), settledBy: ['exists'] }, stage];
 }
 
-/** Who refuses to create the stages that take the names refuses a late request too. */
+/** A policy that refuses to create the stages that take the names also refuses a late request. */
 function compensation(
   { blocked, request }: Extract<Step, { kind: 'compensate' }>,
   { ptx, namespace }: Context,
@@ -74,7 +74,7 @@ function compensation(
 
 const mostDeletes = 100;
 
-/** Of those that nobody deletes already, the first ones. */
+/** The first objects that are not being deleted already. */
 function deletions(garbage: readonly Garbage[], namespace: string): readonly Mutation[] {
   const going = garbage.filter(({ object }) => !isTerminating(object)).slice(0, mostDeletes);
   return going.map(({ resource, namespace: place, object }) => {
