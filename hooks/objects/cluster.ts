@@ -1,5 +1,5 @@
-// The port: what the engine needs of the outside world. Every stage before `perform` gets only a Reader; dry runs and access
-// reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
+// The port: the functions of the outside world that the engine needs. Every stage before `perform` gets only a Reader; dry runs and
+// access reviews have no effect and count as reads. Expected failures are values; a rejected promise is a bug.
 import type { Failure } from './failure.ts';
 import type { JsonObject } from './json.ts';
 
@@ -95,7 +95,10 @@ export type Write =
       /** `absent`: the object is created, and must not exist. */
       readonly precondition: Precondition | 'absent';
       readonly fieldManager: string;
-      /** Whether a field that another manager owns with another value refuses the write; otherwise it is taken over. */
+      /**
+       * Whether the API server refuses the write if another manager owns a field with another value. Otherwise the write takes the
+       * field over.
+       */
       readonly failOnConflict?: true;
     })
   | (WriteBase & { readonly verb: 'delete'; readonly precondition: Precondition });
@@ -110,7 +113,7 @@ export interface AccessQuestion {
 }
 
 export interface ListOptions {
-  /** Items at most; `complete` of the answer says whether there are more. */
+  /** Items at most; `complete` of the answer shows whether there are more. */
   readonly limit?: number;
   /** Continues a list from the token `next` of an earlier answer. */
   readonly from?: string;
@@ -120,7 +123,7 @@ export interface ListOptions {
   readonly name?: string;
   /** Whole objects, if their metadata is not enough. */
   readonly whole?: boolean;
-  /** A larger answer, in bytes, is cut off: its failure has the reason `AnswerTooLarge`. */
+  /** The API server's answer is cut off beyond this size, in bytes: its failure has the reason `AnswerTooLarge`. */
   readonly mostBytes?: number;
 }
 
@@ -130,9 +133,12 @@ export interface Reader {
   getMetadata(location: Location, identity: Identity): Promise<Answer>;
   /** Metadata of the objects of a resource, in one namespace or, without one, in the whole cluster. */
   listMetadata(resource: Resource, namespace: string | undefined, identity: Identity, options: ListOptions): Promise<ListAnswer>;
-  /** Resolves a kind through discovery, which is read again once if the kind is unknown. `absent` if no such kind is served. */
+  /**
+   * Resolves a kind through discovery. The adapter reads discovery once more if the kind is unknown. `absent` if no API server
+   * serves the kind.
+   */
   resource(apiVersion: string, kind: string): Promise<ResourceAnswer>;
-  /** Every resource that is served at its preferred version. */
+  /** Every resource that the API server serves, at its preferred version. */
   resources(): Promise<ResourcesAnswer>;
   /** SelfSubjectAccessReview as that identity. */
   allowed(question: AccessQuestion, identity: Identity): Promise<AccessAnswer>;
@@ -142,15 +148,16 @@ export interface Reader {
 
 export interface Writer {
   /**
-   * Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). `isLate` is called once the
-   * head of the request is sent: if it returns true, the write is not completed and has no effect.
+   * Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). The adapter calls `isLate`
+   * once it has sent the head of the request. If `isLate` returns true, the adapter does not complete the write, and the write has
+   * no effect.
    */
   send(write: Write, isLate?: () => boolean): Promise<Answer>;
 }
 
 export interface Cluster extends Reader, Writer {}
 
-/** Makes stored text provably ours, and unreadable if it must be. */
+/** Makes stored text provably the engine's, and unreadable if it must be. */
 export type Sealer = Packer;
 
 /** Monotonic time in ms, only for deadlines of a call. Everything else follows the API server's clock. */
@@ -162,13 +169,15 @@ export interface Clock {
 
 /** CEL with one variable, `object`. */
 export interface Expressions {
-  /** `why`: why the text is no expression over `object`. `late`: it had no turn within `wait` ms; the next call tries again. */
+  /**
+   * `why`: why the text is no expression over `object`. `late`: the text had no turn within `wait` ms; the next call tries again.
+   */
   compile(text: string, requester: Requester, wait: number): Promise<{ readonly why?: string } | 'late'>;
   /** No message holds a value of the object. `late`: the expression had no turn in time; the next call tries again. */
   evaluate(text: string, object: JsonObject, requester: Requester): Promise<ExpressionResult | 'late'>;
 }
 
-/** `why`: a predicate, such as `is not UTF-8`; repeats nothing of what was read. */
+/** `why`: a predicate, such as `is not UTF-8`; it repeats no part of the text that was read. */
 interface Unreadable {
   readonly kind: 'unreadable';
   readonly why: string;
@@ -179,46 +188,58 @@ export type Unpacked = { readonly kind: 'bytes'; readonly bytes: Uint8Array } | 
 /** `values`: maps, lists and scalars in it. */
 export type Manifest = { readonly kind: 'object'; readonly object: JsonObject; readonly values: number } | Unreadable;
 
-/** One object in JSON or YAML, gzip or not, as people store manifests. Neither throws on what was read; memory and time have bounds, whatever it is. */
+/**
+ * One object in JSON or YAML, gzip or not, as people store manifests. Neither function throws, whatever the text is. Memory and
+ * time have bounds, whatever the text is.
+ */
 export interface Manifests {
   /** The bytes, unpacked if they are gzip. Unreadable if there are more than `most`. */
   unpack(bytes: Uint8Array, most: number): Promise<Unpacked>;
   /**
-   * The one object in unpacked bytes. `late`: they are YAML, and had no turn within `wait` ms, because other Transactions came first; the next call
-   * tries again.
+   * The one object in unpacked bytes. `late`: the bytes are YAML, and had no turn within `wait` ms, because other Transactions had
+   * their turns first. The next call tries again.
    */
   parse(bytes: Uint8Array, requester: Requester, wait: number): Promise<Manifest | 'late'>;
 }
 
-/** The result of a CEL expression. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words. */
+/**
+ * The result of a CEL expression. `unset`: it reads a field that is not there (yet). `broken`: no bool, or too much work; in words.
+ */
 export type ExpressionResult =
   | { readonly kind: 'value'; readonly value: boolean }
   | { readonly kind: 'unset' }
   | { readonly kind: 'broken'; readonly message: string };
 
-/** The Transaction that a task is for: namespaces have their turns one after the other, and so have the Transactions of one. */
+/**
+ * The Transaction that a task is for. Namespaces have their turns one after the other, and so have the Transactions of one
+ * namespace.
+ */
 export interface Requester {
   readonly namespace: string;
   readonly uid: string;
 }
 
 /**
- * Makes what is stored where others can write recognisable as ours: sealed where they must not read it (AES-256-GCM), else tagged
- * (HMAC-SHA-256). `context` says where the text belongs, and must agree when it is read. Nothing here throws on what was read.
+ * Makes text recognisable as the engine's if it is stored in a place where others can write. If others must not read the text, it
+ * is sealed (AES-256-GCM); otherwise it is tagged (HMAC-SHA-256). `context` names the place of the text, and must agree when the
+ * text is read. These functions never throw, whatever text they read.
  */
 export interface Packer {
   seal(text: string, context: string): string;
   /**
-   * Undefined when the text was tampered with, has another context, was sealed with a key that we do not have, or expands to more
-   * than `most` bytes. Nothing is expanded that is not authentic.
+   * Undefined if the text was tampered with, has another context, was sealed with a key that the engine does not have, or expands
+   * to more than `most` bytes. The function expands only authentic text.
    */
   open(sealed: string, context: string, most: number): string | undefined;
-  /** Proves that the text is ours, and belongs to that context. */
+  /** Proves that the text is the engine's, and belongs to that context. */
   tag(text: string, context: string): string;
   isTagged(text: string, tag: string, context: string): boolean;
-  /** What nobody can guess and every process finds again: one for each key that we have, that of the current one first. */
+  /**
+   * Texts that no attacker can guess and every process finds again: one for each key that the engine has, that of the current key
+   * first.
+   */
   derive(text: string): readonly [string, ...string[]];
   compress(text: string): string;
-  /** Undefined when it is not what `compress` gives, or expands to more than `most` bytes. */
+  /** Undefined if the text is not a result of `compress`, or expands to more than `most` bytes. */
   expand(compressed: string, most: number): string | undefined;
 }

@@ -1,4 +1,4 @@
-// The content of an object: what people and tools write, without what the API server sets itself.
+// The content of an object: the fields that people and tools write, without the fields that the API server sets itself.
 import type { Resource } from '../cluster.ts';
 import { at, isObject, type Json, type JsonObject, withKey, withPath } from '../json.ts';
 

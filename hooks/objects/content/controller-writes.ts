@@ -1,12 +1,13 @@
-// What Kubernetes' own controllers write into objects that others made. These values are derived: a controller writes them again. So
-// they are content of nobody, and no conflict.
+// The values that Kubernetes' own controllers write into objects that others made. These values are derived: a controller writes
+// them again. So they are content of no manager, and no conflict.
 //
-// A name alone proves nothing: anybody can send it, and many controllers share one. So a row is a manager, a kind, a subresource and
-// exact fields, and where an object shows it, a condition on the object (derived.ts compares). test/controlplane/controller-writes.test.ts holds each row
-// against the controllers themselves.
+// A name alone proves nothing: any client can send it, and many controllers share one. So a row is a manager, a kind, a subresource
+// and exact fields. If an object shows the write, the row also has a condition on the object (derived.ts compares).
+// test/controlplane/controller-writes.test.ts holds each row against the controllers themselves.
 //
-// Left out, since the engine compares none of it: status, finalizers, owner references, and objects that a controller made itself. The
-// node of a Pod is left out, too: its binding makes nobody own it. Source: k8s.io/kubernetes pkg/registry/core/pod/storage/storage.go.
+// The engine does not compare status, finalizers, owner references, and objects that a controller made itself, so the table leaves
+// them out. It leaves out the node of a Pod, too: its binding leaves the field without an owner. Source: k8s.io/kubernetes
+// pkg/registry/core/pod/storage/storage.go.
 import { at, isList, isObject, type Json, textAt } from '../json.ts';
 import { isToken } from './generated.ts';
 
@@ -26,11 +27,14 @@ export interface ControllerWrite {
   /** As `kindOf` names it; `*` for every kind. */
   readonly kind: string;
   readonly subresource: string;
-  /** Names of fields. What lies in such a field belongs to the row, too. */
+  /** Names of fields. A value inside such a field belongs to the row, too. */
   readonly fields: readonly (readonly string[])[];
-  /** What an object must be to be written so. */
+  /** The condition that an object must meet for this write. */
   readonly when?: (object: Json) => boolean;
-  /** The value is no function of the object, or holds values of others: it goes with an object that we made, and else counts as theirs. */
+  /**
+   * The value is no function of the object, or holds others' values. It goes with an object that the engine made; otherwise it
+   * counts as the others' value.
+   */
   readonly isShared?: true;
   readonly source: string;
 }

@@ -1,14 +1,15 @@
-// What the API server may make of a value that no dry run has shown: it adds defaults, drops what is empty, and writes amounts in other
-// words. That is seen where a value is owned as a whole, such as the claim templates of a StatefulSet. Elsewhere it adds keys to list items.
+// The value that the API server may make of a value that no dry run has shown. It adds defaults, drops empty values, and writes
+// amounts in other words. This matters if a manager owns a value as a whole, such as the claim templates of a StatefulSet.
+// Elsewhere the API server adds keys to list items.
 import { at, equalJson, isList, isObject, type Json, type JsonObject } from '../json.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { ListKinds } from './lists.ts';
 import { field, itemElement, type Path, schemaPath } from './path.ts';
 
 /**
- * Whether the API server may have stored `found` where `sent` was sent. Lists keep their length and order. A null sends no value: the
- * API server drops it, or decodes it as empty and then sets its default. Source: encoding/json Unmarshal, and k8s.io/apimachinery
- * pkg/runtime/serializer/json.
+ * Whether the API server may have stored `found` when the engine sent `sent`. Lists keep their length and order. A null sends no
+ * value: the API server drops it, or decodes it as empty and then sets its default. Source: encoding/json Unmarshal, and
+ * k8s.io/apimachinery pkg/runtime/serializer/json.
  */
 export function mayBecome(sent: Json | undefined, found: Json | undefined): boolean {
   if (found === undefined) return isEmpty(sent);
@@ -45,9 +46,10 @@ interface Stored {
 }
 
 /**
- * What was sent, its list items with the keys that the API server has added to them. Only `found`, what it stored, shows these keys: an item
- * matches by the keys that were sent. A key of an item that is not there is null. The API server takes a missing key from the default of
- * the schema. Source: sigs.k8s.io/structured-merge-diff typed/helpers.go, keyedAssociativeListItemToPathElement.
+ * The value that was sent, with the keys that the API server has added to its list items. Only `found`, the value that the API
+ * server stored, shows these keys. An item matches by the keys that were sent. If an item lacks a key, the key is null. The API
+ * server takes a missing key from the default of the schema. Source: sigs.k8s.io/structured-merge-diff typed/helpers.go,
+ * keyedAssociativeListItemToPathElement.
  */
 export function withStoredKeys(sent: Json, found: Json | undefined, stored: Stored, path: Path = []): Json {
   if (isObject(sent) && isObject(found)) {
@@ -83,13 +85,13 @@ interface ListOf {
   readonly isOurs: (element: string) => boolean;
 }
 
-/** Finds the stored item of a sent one. Each is found once. */
+/** Finds the stored item of a sent item. The function finds each stored item once. */
 function partners({ sent, found, keys, isOurs }: ListOf): (item: Json) => Json | undefined {
   const hasAll = (item: Json): boolean => keys.every((key) => isSent(item, key));
   const stored = new Map(found.map((item) => [itemElement(item, keys) ?? '', item]));
   const taken = new Set(sent.filter(hasAll).map((item) => itemElement(item, keys) ?? ''));
   const open = [...stored].filter(([element]) => !taken.has(element) && isOurs(element));
-  // Lists may be long: each is read once for the keys that its items were sent with.
+  // Lists may be long: the function reads each list once for the keys that its items were sent with.
   const indexes = new Map<string, Map<string, (typeof open)[number][]>>();
   return (item) => {
     const element = itemElement(item, keys) ?? '';

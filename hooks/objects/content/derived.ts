@@ -1,4 +1,4 @@
-// Which values of an object its controllers wrote, by the table of their writes.
+// The values of an object that its controllers wrote, by the table of their writes.
 import type { Json } from '../json.ts';
 import { kindOfObject } from '../reference.ts';
 import { type ControllerWrite, controllerWrites } from './controller-writes.ts';
@@ -32,13 +32,13 @@ export function isDerived(live: Json | undefined, path: Path, object: Json | und
   return owners.length > 0 && object !== undefined && owners.every((owner) => isDerivedBy(object, owner, path));
 }
 
-/** Whether controllers of Kubernetes alone own the value at the path: nobody loses it together with the object. */
+/** Whether controllers of Kubernetes alone own the value at the path. Then no manager loses it together with the object. */
 export function isOfControllers(live: Json, path: Path): boolean {
   const owners = ownersAt(live, path);
   return owners.length > 0 && owners.every((owner) => hasRow(live, owner, path, () => true));
 }
 
-/** Whether all that the manager owns in an object of that kind is what controllers write there, whatever the object is. */
+/** Whether controllers write all the fields that the manager owns in an object of that kind, whatever the object is. */
 export function writesAsController(kind: string, owner: Manager): boolean {
   const fields = controllerWrites.filter((row) => isRowOf(row, kind, owner)).flatMap((row) => row.fields);
   const known = fields.map((names) => names.map(field));

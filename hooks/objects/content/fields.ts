@@ -17,7 +17,7 @@ export interface Manager {
 
 export const noFields: FieldSet = new Set();
 
-/** The API server treats two entries with the same key as one manager. */
+/** If two entries have equal keys, the API server treats them as one manager. */
 export function managerKey(manager: Manager): string {
   return JSON.stringify([manager.name, manager.operation, manager.apiVersion, manager.subresource]);
 }
@@ -32,7 +32,7 @@ export function managersByKey(object: Json | undefined): ReadonlyMap<string, Man
   return new Map(managersOf(object).map((manager) => [managerKey(manager), manager]));
 }
 
-/** One set for all: a union of two copies the first, and there may be thousands. */
+/** One set for all managers: a union of two sets copies the first, and there may be thousands of managers. */
 export function unionOf(all: readonly FieldSet[]): FieldSet {
   const members = new Set<string>();
   for (const fields of all) for (const text of fields) members.add(text);
@@ -47,7 +47,7 @@ function managerOf(entry: JsonObject): Manager {
     operation: textAt(entry, 'operation') ?? '',
     apiVersion: textAt(entry, 'apiVersion') ?? '',
     subresource: textAt(entry, 'subresource') ?? '',
-    // Made when it is asked for: of objects that only lie around, the names alone are.
+    // The set is made when a caller requests it. For objects that no caller compares, the names alone exist.
     get fields() {
       fields ??= parseFields(at(entry, 'fieldsV1'));
       return fields;
@@ -68,7 +68,10 @@ export function entryOf(manager: Manager): JsonObject {
   return manager.subresource === '' ? timed : withKey(timed, 'subresource', manager.subresource);
 }
 
-/** What a set was parsed from: as long as it is unchanged, it is formatted as it was. An object may have 90 000 fields. */
+/**
+ * The fieldsV1 that a set was parsed from. As long as the set is unchanged, this is also its formatted value. An object may have 90
+ * 000 fields.
+ */
 const parsedFrom = new WeakMap<FieldSet, JsonObject>();
 
 export function parseFields(fieldsV1: Json | undefined): FieldSet {
@@ -87,7 +90,7 @@ function collect(node: JsonObject, above: string, members: Set<string>): void {
   });
 }
 
-/** Calls `work` for the elements of one level of fieldsV1, with what lies below them. */
+/** Calls `work` for the elements of one level of fieldsV1, with the fields below them. */
 export function eachChild(node: JsonObject, work: (element: string, below: JsonObject) => void): void {
   for (const element of Object.keys(node)) {
     const below = node[element];

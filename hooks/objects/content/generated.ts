@@ -1,5 +1,5 @@
-// Fields that the API server generates for a new object. An undo that recreates an object must not send the old values: the API
-// server refuses them, or they would be wrong.
+// Fields that the API server generates for a new object. If an undo creates an object again, it must not send the old values: the
+// API server refuses them, or they would be wrong.
 import { at, equalJson, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../json.ts';
 
 // Source: k8s.io/kubernetes pkg/registry/batch/job/strategy.go, generateSelector: labels of the Pod template and the selector
@@ -19,8 +19,8 @@ export function withoutGenerated(object: JsonObject): JsonObject {
     : stripped;
 }
 
-// Source: k8s.io/kubernetes pkg/apis/batch/v1/defaults.go, SetDefaults_Job: a Job without labels gets those of its template, and
-// the generated labels of the template with them. A Job that is sent with labels keeps only those.
+// Source: k8s.io/kubernetes pkg/apis/batch/v1/defaults.go, SetDefaults_Job: a Job without labels gets the labels of its template,
+// and the generated labels of the template with them. If a Job is sent with labels, it keeps only these labels.
 function ownLabels(labels: Json | undefined, ofTemplate: Json | undefined): JsonObject | undefined {
   return labels !== undefined && equalJson(labels, ofTemplate) ? undefined : withoutLabels(labels);
 }
@@ -31,8 +31,8 @@ function withoutLabels(labels: Json | undefined): JsonObject | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-// Source: k8s.io/kubernetes pkg/controller/serviceaccount/tokens_controller.go: the controller deletes a token whose annotation
-// names another uid than that of the ServiceAccount. A token that names no uid gets all of these fields.
+// Source: k8s.io/kubernetes pkg/controller/serviceaccount/tokens_controller.go: the controller deletes a token if its annotation
+// names another uid than the uid of the ServiceAccount. A token that names no uid gets all of these fields.
 const tokenData = ['token', 'ca.crt', 'namespace'];
 const accountOf = (key: string): string => `kubernetes.io/service-account.${key}`;
 
@@ -48,7 +48,9 @@ export function tokenAccount(token: Json): { readonly name: string; readonly uid
   return { name: said('name'), uid: said('uid') };
 }
 
-/** The token without the fields generated for its ServiceAccount: these are worth nothing for another account of that name. */
+/**
+ * The token without the fields generated for its ServiceAccount: these fields are worth nothing for another account of that name.
+ */
 export function withoutToken(token: JsonObject): JsonObject {
   const plain = withPath(token, ['metadata', 'annotations', accountOf('uid')], undefined);
   const data = at(plain, 'data');

@@ -1,11 +1,12 @@
-// The CA bundle of a webhook configuration, of the conversion of a CRD, or of an APIService, where our change does not set it. A program
-// that serves the webhook fills it in, or an injector does (cert-manager), and again whenever it is lost. So it is content of nobody: the
-// live value stays when the object is restored, and goes with the object, or with the webhook, that it belongs to.
+// The CA bundle of a webhook configuration, of the conversion of a CRD, or of an APIService, if the Transaction's change does not
+// set it. A program that serves the webhook fills the bundle in, or an injector (cert-manager). The program or the injector fills
+// it in again whenever it is lost. So the bundle is content of no manager. The live value stays when the object is restored, and
+// goes with the object, or with the webhook, that it belongs to.
 import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../json.ts';
 import { isWithin, type Manager } from './fields.ts';
 import { field, itemElement, type Path, pathOf, pathText } from './path.ts';
 
-/** The object before our change and right after it. */
+/** The object before the Transaction's change and right after it. */
 interface Change {
   readonly prior?: Json | undefined;
   readonly expected?: Json | undefined;
@@ -23,14 +24,17 @@ const configs: Readonly<Record<string, readonly string[]>> = {
 
 type Bundles = ReadonlyMap<string, Json>;
 
-/** The object without the bundles that our change does not set. */
+/** The object without the bundles that the Transaction's change does not set. */
 export function withoutInjected(object: JsonObject, kind: string, change: Change): JsonObject {
   if (configs[kind] === undefined) return object;
   const ours = oursIn(kind, change);
   return withConfigs(object, kind, (config, key) => (ours.has(key) ? config : withKey(config, member, undefined)));
 }
 
-/** A restored object with the bundles that `withoutInjected` left out: as they are now, or as before where our change removed them. */
+/**
+ * A restored object with the bundles that `withoutInjected` left out. A bundle has its live value, or its prior value if the
+ * Transaction's change removed it.
+ */
 export function withInjected(restored: JsonObject, kind: string, change: Change & { readonly live: Json }): JsonObject {
   if (configs[kind] === undefined) return restored;
   const [ours, before, after] = [oursIn(kind, change), bundlesIn(change.prior, kind), bundlesIn(change.expected, kind)];
@@ -43,7 +47,9 @@ export function withInjected(restored: JsonObject, kind: string, change: Change 
   });
 }
 
-/** Whether the manager owns the path as the one that fills in a bundle. An apply makes it own the item and the name of the webhook, too. */
+/**
+ * Whether the manager owns the path because it fills in a bundle. An apply makes it own the item and the name of the webhook, too.
+ */
 export function isInjectedBy(owner: Manager, path: Path, kind: string, change: Change): boolean {
   const place = placeOf(path, kind);
   if (place === undefined || oursIn(kind, change).has(place.key)) return false;
@@ -60,7 +66,7 @@ interface Place {
   readonly key: string;
   readonly item: Path;
   readonly config: Path;
-  /** What a manager owns together with the bundle. */
+  /** The fields that a manager owns together with the bundle. */
   readonly identity: readonly Path[];
 }
 

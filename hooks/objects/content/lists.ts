@@ -1,10 +1,10 @@
-// Which lists have keys. managedFields show it: the API server writes into them the keys of every list that its schema declares as
-// a map or a set, for built-in kinds and CustomResourceDefinitions alike. So no schema is read.
+// Which lists have keys. managedFields show it: if a schema declares a list as a map or a set, the API server writes the keys of
+// the list into them. It does so for built-in kinds and CustomResourceDefinitions alike. So the engine reads no schema.
 import { at, isList, isObject, type Json, type JsonObject } from '../json.ts';
 import { eachChild, fieldTreesOf } from './fields.ts';
 import { field, itemElement, keyNames, memberElement, type Path, schemaPath } from './path.ts';
 
-/** By schemaPath: the key names of a list with keys, or `set`. Any other list is compared as a whole. */
+/** By schemaPath: the key names of a list with keys, or `set`. The engine compares any other list as a whole. */
 export type ListKinds = ReadonlyMap<string, readonly string[] | 'set'>;
 
 /** The kinds of lists that the managedFields of these versions of one object show. */
@@ -31,7 +31,9 @@ export interface Parts {
   readonly entries: ReadonlyMap<string, Json>;
 }
 
-/** The parts of a value at a path. Undefined for values compared as a whole: scalars, and lists without unique keys. */
+/**
+ * The parts of a value at a path. Undefined for values that the engine compares as a whole: scalars, and lists without unique keys.
+ */
 export function partsOf(value: Json | undefined, path: Path, kinds: ListKinds): Parts | undefined {
   if (isObject(value)) return { kind: 'map', entries: fieldsIn(value) };
   if (!isList(value)) return undefined;
@@ -46,7 +48,7 @@ function fieldsIn(value: JsonObject): Parts['entries'] {
   return entries;
 }
 
-// A list may hold duplicates from before its schema declared keys: such a list is compared as a whole.
+// A list may hold duplicates from before its schema declared keys: the engine compares such a list as a whole.
 function unique(kind: 'items' | 'set', list: readonly Json[], elementOf: (item: Json) => string | undefined): Parts | undefined {
   const entries = new Map<string, Json>();
   for (const item of list) {
@@ -74,8 +76,8 @@ export function assemble(kind: Parts['kind'], entries: readonly (readonly [strin
 export function valueAt(root: Json | undefined, path: Path, kinds: ListKinds): Json | undefined {
   let value = root;
   for (const [index, element] of path.entries()) {
-    // A map may have very many fields, and callers look each of them up: building the parts of the whole map each time would cost
-    // too much.
+    // A map may have very many fields, and callers find each of them by path. It would cost too much to build the parts of the
+    // whole map each time.
     value = isObject(value) ? fieldOf(value, element) : partsOf(value, path.slice(0, index), kinds)?.entries.get(element);
     if (value === undefined) return undefined;
   }
@@ -97,7 +99,10 @@ interface Placed {
   readonly value?: Json | undefined;
 }
 
-/** The same for many paths. No path may lie in another one. What they lie in is copied once. */
+/**
+ * A copy in which the values at many paths are set. No path may be inside another path. The function copies the values around the
+ * paths once.
+ */
 export function withValuesAt(root: Json | undefined, placed: readonly Placed[], kinds: ListKinds): Json | undefined {
   return placed.length === 0 ? root : replace(root, { placed, kinds, depth: 0 });
 }

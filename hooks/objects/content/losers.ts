@@ -1,4 +1,4 @@
-// Who loses fields to a write.
+// Which managers lose fields to a write.
 import type { Json } from '../json.ts';
 import { type FieldSet, managerKey, managersOf, noFields } from './fields.ts';
 
@@ -7,7 +7,7 @@ export function losers(before: Json | undefined, after: Json | undefined): reado
   return [...lostFields(before, after).keys()];
 }
 
-/** The same with what each of them lost, in the order of their names. */
+/** The managers that lost a field, with the fields that each of them lost, in the order of their names. */
 export function lostFields(before: Json | undefined, after: Json | undefined): ReadonlyMap<string, FieldSet> {
   const left = new Map(managersOf(after).map((manager) => [managerKey(manager), manager.fields]));
   const lost = new Map<string, FieldSet>();

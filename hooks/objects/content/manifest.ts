@@ -1,8 +1,8 @@
-// What generators leave in manifests and nobody means: a status, and timestamps that are null.
+// Parts that generators leave in manifests and no author means: a status, and timestamps that are null.
 import type { Resource } from '../cluster.ts';
 import { isList, isObject, type Json, type JsonObject, withKey } from '../json.ts';
 
-/** The manifest without these parts. A kind without a status subresource has its status as content, which stays. */
+/** The manifest without these parts. If a kind has no status subresource, its status is content, and stays. */
 export function withoutGeneratedParts(
   manifest: JsonObject,
   { statusSubresource }: Pick<Resource, 'statusSubresource'>,
@@ -11,7 +11,7 @@ export function withoutGeneratedParts(
   return withoutNullTimestamps(plain);
 }
 
-/** The parts that are dropped, in words; undefined if there are none. */
+/** The parts that the engine drops, in words. Undefined if the manifest has no such parts. */
 export function generatedNote(
   manifest: Json | undefined,
   { statusSubresource }: Pick<Resource, 'statusSubresource'>,
@@ -26,7 +26,7 @@ export function generatedNote(
 
 const timestamp = 'creationTimestamp';
 
-// The same object again where it has none.
+// If the object has no such timestamp, the result is the object itself.
 function withoutNullTimestamps(object: JsonObject): JsonObject {
   let changed: JsonObject = object;
   for (const [key, value] of Object.entries(object)) {

@@ -1,4 +1,5 @@
-// The three-way merge. It recognises our change in a live object, and it computes the object without our change.
+// The three-way merge. It recognises the Transaction's change in a live object, and it computes the object without this change. In
+// this file, "we" are the Transaction and its engine.
 //
 // prior -> expected is our change, expected -> live is theirs. The restored object is the prior one plus their changes. It is a
 // conflict if a path of our change has neither its prior nor its expected value, or if others changed a list item that we added or
@@ -11,7 +12,7 @@ import type { Path } from './path.ts';
 export interface OurPath {
   readonly path: Path;
   readonly state: PathState;
-  /** We changed the order of the list; its items are not part of this path. */
+  /** We changed the order of the list; its items are no part of this path. */
   readonly isOrder?: true;
 }
 
@@ -39,7 +40,7 @@ export function differences(before: Json | undefined, after: Json | undefined, k
   return differencesAt({ prior: before, expected: after, live: before }, [], kinds);
 }
 
-// As `merge` finds what is ours, without the restored value.
+// The function finds our paths as `merge` does, without the restored value.
 function differencesAt(versions: Versions, path: Path, kinds: ListKinds): readonly Path[] {
   if (equalJson(versions.prior, versions.expected)) return [];
   const parts = commonParts(versions, path, kinds);
@@ -65,7 +66,7 @@ function mergeAt(versions: Versions, path: Path, kinds: ListKinds): Merge {
 
 const unchanged = { ours: [], theirs: [] } as const;
 
-/** Without a comparison of objects: most of 90 000 fields are texts. */
+/** A quick test before objects are compared: most of 90 000 fields are texts. */
 function isSame({ prior, expected, live }: Versions): boolean {
   return prior === expected && expected === live;
 }
