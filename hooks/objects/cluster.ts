@@ -227,8 +227,8 @@ export interface Requester {
 export interface Packer {
   seal(text: string, context: string): string;
   /**
-   * Undefined if the text was tampered with, has another context, was sealed with a key that the engine does not have, or expands
-   * to more than `most` bytes. The function expands only authentic text.
+   * Undefined if the text was tampered with, has another context, or expands to more than `most` bytes. Also undefined if it was
+   * sealed with a key that the engine does not have. The function expands only authentic text.
    */
   open(sealed: string, context: string, most: number): string | undefined;
   /** Proves that the text is the engine's, and belongs to that context. */

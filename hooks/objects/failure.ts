@@ -1,6 +1,6 @@
-// Failures are named by what must happen next, never by where they arose or by the text of a message.
+// A failure has the name of the engine's next step, never of its place or of the text of a message.
 
-/** `metav1.StatusReason`, all of it but the empty one. Source: k8s.io/apimachinery pkg/apis/meta/v1/types.go. */
+/** `metav1.StatusReason`, all reasons but the empty one. Source: k8s.io/apimachinery pkg/apis/meta/v1/types.go. */
 export const apiReasons = [
   'Unauthorized',
   'Forbidden',
@@ -25,7 +25,7 @@ export const apiReasons = [
 
 export type ApiReason = (typeof apiReasons)[number];
 
-/** Where no answer of the API server says why: the engine's own words. */
+/** The engine's own words, if no answer of the API server names a reason. */
 const ownFailures = [
   'AnswerTooLarge',
   'AnswerUnreadable',
@@ -41,7 +41,7 @@ const ownFailures = [
 
 type OwnFailureReason = (typeof ownFailures)[number];
 
-/** `Unknown`: the API server named none, and the code has none. */
+/** `Unknown`: the API server named no reason, and the code has none. */
 export type FailureReason = ApiReason | OwnFailureReason | 'Unknown';
 
 export function isOwnReason(reason: FailureReason): reason is OwnFailureReason {
@@ -63,41 +63,49 @@ export type FailureKind = Failure['kind'];
 
 export type Failure = Passing | Refusal;
 
-/** May be waited for. */
+/** Kinds of failures that the engine may wait for. */
 export interface Passing extends Answered {
   readonly kind: 'absent' | 'exists' | 'stale' | 'transient';
-  /** Nothing failed: others had their turns first. The message says for what. */
+  /** Nothing failed: others had their turns first. The message shows what the call waited for. */
   readonly isLate?: true;
 }
 
-/** Is final, and so is never waited for, once it is confirmed (decide/waiting.ts). */
+/** Kinds that are final, so that the engine never waits for them, once it has confirmed them (decide/waiting.ts). */
 export interface Refusal extends Answered {
   readonly kind: 'refused';
-  /** Of a 403 to the engine itself, not to a ServiceAccount: for its own request, or since it may not impersonate the ServiceAccount. */
+  /**
+   * A 403 to the engine itself, not to a ServiceAccount: for its own request, or because it may not impersonate the ServiceAccount.
+   */
   readonly toEngine?: 'request' | 'impersonation';
 }
 
 interface Answered {
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 if no answer came. */
   readonly code: number;
   /**
-   * `reason` of the API server's Status where it is one of its own, that of the code where it is not, our own word where no Status
-   * came. For messages and logs: what it comes to in a status is `reasonOfFailure`.
+   * `reason` of the API server's Status if it is one of the API server's own reasons; the reason of the code if it is not; the
+   * engine's own word if no Status came. For messages and logs: `reasonOfFailure` computes the reason in a status.
    */
   readonly reason: FailureReason;
-  /** For people, clean and bounded. May quote values of the request: never shown for objects whose content is secret. */
+  /**
+   * For people, clean and bounded. It may quote values of the request: the engine never shows it for objects whose content is
+   * secret.
+   */
   readonly message: string;
   /** Paths of the fields that the API server, or a webhook, complained about; clean and bounded. May hold values too. */
   readonly fields: readonly string[];
-  /** Of a server-side apply without force: the fields that others own with other values. Absent where there are none. */
+  /** After a server-side apply without force: the fields that others own with other values. Absent if there are no such fields. */
   readonly conflicts?: readonly FieldConflict[];
-  /** The object that the answer is about, by its name: where the API server names one and gives no causes, as policies do. */
+  /** The name of the object that the answer is about, if the API server names an object and gives no causes, as policies do. */
   readonly subject?: string;
-  /** What is said of it while the write is tried again: of which object, and why. Absent where no words of others may be shown. */
+  /**
+   * The text for people while the engine tries the write again: which object, and why. Absent if the engine may show no others'
+   * words.
+   */
   readonly said?: string;
-  /** True when the answer proves that the request has no effect now or later; a lost or a 5xx answer proves nothing. */
+  /** True if the answer proves that the request has no effect now or later. A lost answer or a 5xx proves nothing. */
   readonly definitive: boolean;
-  /** The server's wish, in seconds. */
+  /** The pause that the server requests, in seconds. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -107,28 +115,28 @@ export interface FieldConflict {
   readonly owner: string;
 }
 
-/** A kind that could not be listed, and why. */
+/** A kind that the API server could not list, and why. */
 export interface UnlistableKind<Why extends Failure = Failure> {
   /** Its plural with its group, or the APIService of the kinds. */
   readonly kind: string;
-  /** As it was listed; absent for an APIService. */
+  /** The resource as it was listed; absent for an APIService. */
   readonly apiVersion?: string;
   readonly failure: Why;
-  /** The APIService is not Available: its kinds cannot be listed until somebody repairs or deletes it. */
+  /** The APIService is not Available: the API server cannot list its kinds until somebody repairs or deletes it. */
   readonly isAway?: true;
 }
 
-/** Of an object, or of objects together, beyond a bound of the engine. */
+/** The failure of an object, or of objects together, beyond a bound of the engine. */
 export function tooLarge(message: string): Refusal {
   return { kind: 'refused', code: 413, reason: 'RequestEntityTooLarge', message, fields: [], definitive: true };
 }
 
-/** Of what was not sent, since there was no time left for it: the failure proves that it has no effect. */
+/** The failure of a request that was not sent, since there was no time left for it. It proves that the request has no effect. */
 export function deadlineExceeded(message: string): Passing {
   return { kind: 'transient', code: 0, reason: 'DeadlineExceeded', message, fields: [], definitive: true };
 }
 
-/** Of what had no turn in this call, since others came first. */
+/** The failure of a task that had no turn in this call, since others had their turns first. */
 export function lateTurn(message: string): Passing {
   return { ...deadlineExceeded(message), isLate: true };
 }

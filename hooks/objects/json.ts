@@ -34,7 +34,8 @@ export function parseJson(text: string): Json {
   try {
     return (JSON.parse as (text: string, reviver: Reviver) => Json)(text, keepPrecision);
   } catch (error) {
-    // Nested too deep for a reviver, which goes down by recursion; nobody works with such a value (`isDeeperThan`).
+    // The value is nested too deep for a reviver, which works by recursion. The engine never works with such a value
+    // (`isDeeperThan`).
     if (error instanceof RangeError) return JSON.parse(text) as Json;
     throw error;
   }
@@ -57,10 +58,10 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
-/** Maps and lists inside one another that the engine works with: by recursion, so there is an end. */
+/** The most maps and lists inside one another that the engine works with. It works by recursion, so there must be a limit. */
 export const mostLevels = 500;
 
-/** Whether a value has more levels. Goes no deeper than that: the value may be meant to exhaust the stack. */
+/** Whether a value has more levels. The function goes no deeper than that: the value may be meant to exhaust the stack. */
 export function isDeeperThan(value: Json | undefined, levels: number): boolean {
   if (value === undefined) return false;
   if (levels < 0) return true;
@@ -83,19 +84,19 @@ export function textAt(value: Json | undefined, ...keys: readonly string[]): str
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Empty where there is no list. */
+/** Empty if there is no list. */
 export function listAt(value: Json | undefined, ...keys: readonly string[]): readonly Json[] {
   const found = at(value, ...keys);
   return isList(found) ? found : [];
 }
 
-/** Empty where there is no object. */
+/** Empty if there is no object. */
 export function objectAt(value: Json | undefined, ...keys: readonly string[]): JsonObject {
   const found = at(value, ...keys);
   return isObject(found) ? found : {};
 }
 
-/** `listAt`, of what are objects in it. */
+/** The members of `listAt` that are objects. */
 export function objectsAt(value: Json | undefined, ...keys: readonly string[]): readonly JsonObject[] {
   return listAt(value, ...keys).filter(isObject);
 }
@@ -108,7 +109,7 @@ export function withKey(object: JsonObject, key: string, value: Json | undefined
   return Object.fromEntries(Object.entries(object).map(([name, old]) => [name, name === key ? value : old]));
 }
 
-/** A copy with the value at a path set; missing objects on the way are made, `undefined` removes the last key. */
+/** A copy with the value at a path set. The function makes missing objects on the way; `undefined` removes the last key. */
 export function withPath(object: JsonObject, path: readonly string[], value: Json | undefined): JsonObject {
   const [key, ...rest] = path;
   if (key === undefined) return object;
@@ -135,7 +136,7 @@ function equalObjects(left: JsonObject, right: JsonObject): boolean {
   );
 }
 
-/** One text for equal values: keys sorted. For digests and for keys of maps. */
+/** One text for equal values, with sorted keys. For digests and for keys of maps. */
 export function canonicalJson(value: Json): string {
   if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -143,7 +144,10 @@ export function canonicalJson(value: Json): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(',')}}`;
 }
 
-/** The same JSON, which a parser of YAML reads as it is, too: to one of YAML 1.1 these characters break a line, or may not stand in a text. */
+/**
+ * The same value as JSON that a YAML parser also reads unchanged. For a YAML 1.1 parser, these characters break a line, or a text
+ * may not contain them.
+ */
 export function asYaml(json: string): string {
   return json.replaceAll(unlikeJson, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -11,15 +11,15 @@ export interface LruCache<Value> {
 }
 
 interface Bounds<Value> {
-  /** What all values together may weigh at most. */
+  /** The most that all values together may weigh. */
   readonly most: number;
   /** By default each value weighs 1. */
   readonly weigh?: (value: Value) => number;
-  /** Called with each value that another value drove out. */
+  /** The cache calls it with each value that another value drove out. */
   readonly dropped?: (value: Value) => void;
 }
 
-/** A value that alone weighs more than `most` is not kept. */
+/** The cache does not keep a value that alone weighs more than `most`. */
 export function createLruCache<Value>({ most, weigh = () => 1, dropped = () => undefined }: Bounds<Value>): LruCache<Value> {
   const entries = new Map<string, { readonly value: Value; readonly weight: number }>();
   let total = 0;

@@ -1,6 +1,7 @@
 // How large an object is: in memory, and as JSON. A short key takes ten times as much memory as text.
 //
-// A text is measured before it is parsed, and the measure is remembered for the object: a walk over 90 000 keys takes 20 times as long.
+// The text is measured before it is parsed, and the measure is remembered for the object. A walk over 90 000 keys takes 20 times as
+// long.
 import { isDeeperThan, type JsonObject, mostLevels } from './json.ts';
 
 /** Bytes, both estimates. */
@@ -24,7 +25,10 @@ const [quote, colon, backslash] = [34, 58, 92];
 
 const known = new WeakMap<JsonObject, Weight>();
 
-/** Remembers the measure of the text that the object was parsed from, or was a part of: then it counts as the whole. */
+/**
+ * Remembers the measure of the text that the object was parsed from, or was a part of. In the second case the object counts as the
+ * whole.
+ */
 export function remember(object: JsonObject, measure: Weight): void {
   known.set(object, measure);
 }
@@ -34,13 +38,13 @@ const nothing: Weight = { memory: 0, text: 0 };
 /** Bytes in memory and as JSON. */
 export function weightOf(object: JsonObject | undefined): Weight {
   if (object === undefined) return nothing;
-  // What is nested without end is refused before it is kept (content/bulk.ts), and has no text.
+  // An object that is nested without end is refused before it is kept (content/bulk.ts), and has no text.
   const measure = known.get(object) ?? (isDeeperThan(object, mostLevels) ? nothing : measureOfText(JSON.stringify(object)));
   known.set(object, measure);
   return measure;
 }
 
-/** Of the text of one JSON value, which need not be valid: one pass without a tree. */
+/** The measure of the text of one JSON value, which need not be valid: one pass without a tree. */
 export function measureOfText(text: string): Weight {
   const width = isWide(text) ? 2 : 1;
   let [memory, index] = [0, 0];
@@ -53,12 +57,12 @@ export function measureOfText(text: string): Weight {
   return { memory, text: text.length };
 }
 
-/** Of the text that ends there, a key if a colon follows. */
+/** The overhead of the text that ends there; the text is a key if a colon follows. */
 function overhead(text: string, end: number): number {
   return text.charCodeAt(end + 1) === colon ? ofKey : ofText;
 }
 
-/** The index of the quote that ends the text; the length if no quote does. */
+/** The index of the quote that ends the text; the length if no quote ends it. */
 function endOfText(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -71,7 +75,7 @@ function isEscaped(text: string, index: number): boolean {
   return (index - before) % 2 === 0;
 }
 
-/** V8 stores a text with a single character beyond Latin-1 as two bytes for each. */
+/** If a text has a single character beyond Latin-1, V8 stores every character as two bytes. */
 function isWide(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range begins there
   return /[^\u0000-\u00ff]/.test(text);

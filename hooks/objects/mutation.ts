@@ -1,4 +1,4 @@
-// Writes in order, each with its precondition. The next write may depend on the answer to the previous one, and on nothing else: if
+// Writes in order, each with its precondition. The next write may depend on the answer to the previous one, and on nothing else. If
 // a process dies between two writes, the next process decides again from the objects in the API server.
 import type { Answer, Write } from './cluster.ts';
 import type { FailureKind } from './failure.ts';
@@ -6,9 +6,9 @@ import type { JsonObject } from './json.ts';
 
 export interface Mutation {
   readonly write: Write;
-  /** The next write, given the answer; undefined if there is none. */
+  /** The next write, given the answer; undefined if no write follows. */
   readonly next?: (answer: JsonObject) => Mutation | undefined;
-  /** The next write if the API server refuses this one for good. If absent, the refusal makes the mutation fail. */
+  /** The next write if the API server refuses this write for good. If absent, the refusal makes the mutation fail. */
   readonly otherwise?: () => Mutation | undefined;
   /** Failures that do not end a sequence: the write took effect before, or nothing that follows depends on it. */
   readonly settledBy?: readonly FailureKind[];
@@ -31,5 +31,5 @@ export interface Attempt {
   readonly item?: number;
 }
 
-/** What was tried, in order. If a chain or a sequence failed, its failure comes last. */
+/** The writes that were tried, in order. If a chain or a sequence failed, its failure comes last. */
 export type Outcome = readonly Attempt[];

@@ -17,7 +17,7 @@ const suffixes: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** The amount, near enough to compare which of two is larger; NaN when the text is no quantity. */
+/** The amount, exact enough to compare two quantities; NaN if the text is no quantity. */
 export function parseQuantity(text: string): number {
   const [, amount = '', suffix = ''] = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([a-zA-Z]*)$/.exec(text) ?? [];
   return Number(amount === '' ? Number.NaN : amount) * (suffixes[suffix] ?? Number.NaN);

@@ -1,4 +1,4 @@
-// One place makes every name: identity of an object, of its lock, of its key in a snapshot.
+// This file makes every name: the identity of an object, of its lock, and of its key in a snapshot.
 import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, textAt } from './json.ts';
 import { clean } from './words.ts';
@@ -21,12 +21,12 @@ export function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }
 
-/** Of a kind in any version, as tables of kinds name it: `apps/Deployment`, `/Pod`. */
+/** A kind in any version, as tables of kinds name it: `apps/Deployment`, `/Pod`. */
 export function kindOf({ group, kind }: { readonly group: string; readonly kind: string }): string {
   return `${group}/${kind}`;
 }
 
-/** The same of a reference. */
+/** `groupKind` of a reference. */
 export function kindOfReference({ apiVersion, kind }: Pick<Reference, 'apiVersion' | 'kind'>): string {
   return kindOf({ group: groupOf(apiVersion), kind });
 }
@@ -36,7 +36,7 @@ export function isSecret(reference: Pick<Reference, 'apiVersion' | 'kind'>): boo
   return kindOfReference(reference) === '/Secret';
 }
 
-/** The same of an object. */
+/** `isSecret` of an object. */
 export function kindOfObject(object: Json): string {
   return kindOfReference({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' });
 }
@@ -46,17 +46,17 @@ export function identityOf(reference: Reference): string {
   return [groupOf(reference.apiVersion), reference.kind, reference.namespace ?? '', reference.name].join('|');
 }
 
-/** For people: `Deployment shop/web-server`, `ClusterRole system:node`; with the group where it is not a well-known one. */
+/** For people: `Deployment shop/web-server`, `ClusterRole system:node`. A group that is not well-known is named, too. */
 export function describe(reference: Reference): string {
   const group = groupOf(reference.apiVersion);
   const kind = group.includes('.') ? `${reference.kind}.${group}` : reference.kind;
-  // Names of roles are free text, as far as a path can hold it.
+  // Names of roles are free text, if a path can hold them.
   return clean(
     reference.namespace === undefined ? `${kind} ${reference.name}` : `${kind} ${reference.namespace}/${reference.name}`,
   );
 }
 
-/** What an object must carry to be sent to that reference. */
+/** The fields that an object must have to be sent to that reference. */
 export function typeMeta(reference: Reference): JsonObject {
   return { apiVersion: reference.apiVersion, kind: reference.kind };
 }

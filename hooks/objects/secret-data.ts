@@ -4,7 +4,10 @@
 import { at, isObject, type Json, type JsonObject, withKey } from './json.ts';
 import { isSecret, type Reference } from './reference.ts';
 
-/** Content of a Secret with `stringData` as a part of `data`; any other content, and what the API server refuses, as it is. */
+/**
+ * Content of a Secret with `stringData` as a part of `data`. Any other content stays as it is, and so stays content that the API
+ * server refuses.
+ */
 export function withEncodedStrings(content: Json | undefined, target: Pick<Reference, 'apiVersion' | 'kind'>): Json | undefined {
   if (!isSecret(target) || !isObject(content)) return content;
   const [strings, data] = [at(content, 'stringData'), at(content, 'data') ?? {}];
@@ -15,13 +18,14 @@ export function withEncodedStrings(content: Json | undefined, target: Pick<Refer
   return withKey(withKey(content, 'stringData', undefined), 'data', { ...data, ...Object.fromEntries(encoded) });
 }
 
-// What is wrong with a key or a value of a Secret. The API server names no field for a value that is not base64, and what it says of a key
+// Names the fault of a key or a value of a Secret. The API server names no field for a value that is not base64, and its message
+// about a key may quote the value. So the engine and the command line check the content themselves, and repeat no value.
 // may quote the value: so the engine and the command line look themselves, and no value is repeated.
 
 interface WrongEntry {
   readonly field: 'data' | 'stringData';
   readonly key: string;
-  /** A predicate, with what to do. */
+  /** A predicate, with the repair. */
   readonly why: string;
 }
 
@@ -49,7 +53,7 @@ function whyWrong(field: WrongEntry['field'], value: unknown): string | undefine
   return field === 'stringData' || isBase64(value) ? undefined : 'is not base64: encode the value, or write it into stringData';
 }
 
-// As Go decodes it (encoding/base64, StdEncoding): line breaks do not count, the padding does.
+// The form that Go decodes (encoding/base64, StdEncoding): line breaks do not count, the padding does.
 function isBase64(text: string): boolean {
   const bare = text.replaceAll(/[\r\n]/g, '');
   return bare.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(bare);

@@ -1,7 +1,10 @@
 // Label selectors, as the API server reads them in a query.
 import { at, isObject, type Json, type JsonObject, listAt, textAt } from './json.ts';
 
-/** The selector of an object's spec; undefined if it selects everything. A requirement that is not understood is left out. */
+/**
+ * The selector of an object's spec; undefined if it selects everything. The function leaves out a requirement that it does not
+ * know.
+ */
 export function labelSelectorOf(owner: Json): string | undefined {
   const selector = at(owner, 'spec', 'selector');
   const equal = Object.entries(matchLabelsOf(selector)).map(([key, value]) => `${key}=${value}`);
@@ -33,7 +36,7 @@ function holds(expression: Json, labels: JsonObject): boolean {
   }
 }
 
-// That of a ReplicationController is a map of labels.
+// The selector of a ReplicationController is a map of labels.
 function matchLabelsOf(selector: Json | undefined): JsonObject {
   const labels = at(selector, 'matchLabels') ?? (at(selector, 'matchExpressions') === undefined ? selector : undefined);
   return isObject(labels) ? labels : {};

@@ -1,4 +1,4 @@
-// The order of elements in lists with keys and in sets. We may have changed it, others may have, or both.
+// The order of elements in lists with keys and in sets. We, others, or both may have changed the order.
 import type { Parts } from './lists.ts';
 
 /** The state of a path of our change in the live object. */
@@ -24,7 +24,7 @@ export function mergeOrder(parts: OrderedParts, left: readonly string[]): Merged
   if (parts.kind === 'map') return { elements: left, theirs: false };
   const weReordered = !sameOrder(parts.prior, parts.expected);
   const theyReordered = !sameOrder(parts.expected, parts.live);
-  // Elements are gone, and the order of the others equals the prior one: nothing of our order is left to undo.
+  // Elements are gone, and the order of the remaining elements equals the prior order. So our order needs no undo.
   const undone = sameOrder(parts.prior, parts.live);
   const [restored, kept] = [weave(parts.prior, parts.live, left), weave(parts.live, parts.prior, left)];
   if (!weReordered) return { elements: theyReordered ? kept : restored, theirs: theyReordered };
@@ -43,7 +43,7 @@ export function sameOrder(before: Parts['entries'], after: Parts['entries']): bo
 function weave(first: Parts['entries'], second: Parts['entries'], left: readonly string[]): readonly string[] {
   const wanted = new Set(left);
   const leftOf = (entries: Parts['entries']): readonly string[] => [...entries.keys()].filter((element) => wanted.has(element));
-  // What comes after each element of `first`, and before the first one of them.
+  // The elements that come after each element of `first`, and before the first of them.
   const isAfter = new Map<string | undefined, string[]>([undefined, ...leftOf(first)].map((element) => [element, []]));
   let before: string | undefined;
   for (const element of leftOf(second)) {

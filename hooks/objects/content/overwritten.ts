@@ -1,4 +1,5 @@
-// Who owns fields that an undo overwrites: the change, as if nobody had written after it. So the undo returns them to their former owners.
+// Who owns fields that an undo overwrites: the change owns them, as if no manager had written after it. So the undo returns them to
+// their former owners.
 import type { JsonObject } from '../json.ts';
 import { withManagedFields } from './content.ts';
 import { entryOf, isWithin, type Manager, managersByKey, managersOf, noFields } from './fields.ts';

@@ -1,11 +1,13 @@
-// The part of an object that a field manager owns: what its next apply must send to change nothing.
+// The part of an object that a field manager owns. If its next apply sends this part, the apply changes nothing.
 import { isObject, type JsonObject, parseJson } from '../json.ts';
 import { listKindsOf, valueAt, withValuesAt } from './lists.ts';
 import { isWhole } from './owners.ts';
 import { ownedBy } from './ownership.ts';
 import { field, type Path, pathText } from './path.ts';
 
-/** The values that the manager owns, with the keys of the list items that they are in. What a subresource owns is left out. */
+/**
+ * The values that the manager owns, with the keys of the list items that contain them. Values that a subresource owns are left out.
+ */
 export function ownedPart(object: JsonObject, manager: string): JsonObject {
   const kinds = listKindsOf(object);
   const owned = ownedBy(object, [manager]).filter((path) => path[0] !== 'f:status' && isWhole(object, path));

@@ -5,7 +5,7 @@ import { eachChild, fieldTreesOf, isMember, type Manager, managersOf } from './f
 import { type ListKinds, valueAt } from './lists.ts';
 import { normalElement, type Path } from './path.ts';
 
-/** The managers that own a path, something below it, or an ancestor of it as a whole. */
+/** The managers that own a path, a path below it, or an ancestor of it as a whole. */
 export function ownersAt(object: Json | undefined, path: Path): readonly Manager[] {
   const { managers, root } = ownershipIn(object);
   const own = new Set<number>();
@@ -25,7 +25,7 @@ interface Ownership {
 interface OwnedNode {
   /** Indexes into the list of managers. */
   owners: readonly number[];
-  /** Absent for the most: there may be 90 000 of them. */
+  /** Absent for most nodes: there may be 90 000 of them. */
   below?: Map<string, OwnedNode>;
 }
 
@@ -60,8 +60,9 @@ function childOf(node: OwnedNode, element: string): OwnedNode {
   return found;
 }
 
-// If any entry owns members of a value, these members are owned one by one, and an owner of the value itself owns only its
-// existence. A value without owned members (a selector, an atomic list) is owned as a whole: `whole` is called with its leaf.
+// If any entry owns members of a value, managers own these members one by one. Then an owner of the value itself owns only its
+// existence. If a value has no owned members (a selector, an atomic list), its owner owns it as a whole: `whole` is called with its
+// leaf.
 function descend(root: OwnedNode, path: Path, whole: (leaf: OwnedNode) => void): OwnedNode | undefined {
   let node = root;
   for (const element of path) {
@@ -85,16 +86,16 @@ function addAll(all: Set<number>, more: readonly number[]): void {
 }
 
 /**
- * Whether the object has a value at the path that nobody owns: a default, or a value that an admission policy set. The API server
- * does not make the writer own what admission adds. False if the object has no owners at all, or if somebody owns fields under
- * their names in another version of the API: then ownership proves nothing.
+ * Whether the object has a value at the path that no manager owns: a default, or a value that an admission policy set. The API
+ * server does not make the writer own the values that admission adds. False if the object has no owners at all, or if a manager
+ * owns fields under their names in another version of the API. In both cases ownership proves nothing.
  */
 export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKinds): boolean {
   const { isLegible } = ownershipIn(object);
   return isLegible && valueAt(object, path, kinds) !== undefined && ownersAt(object, path).length === 0;
 }
 
-/** Whether the owned path is owned as a whole: nobody owns anything below it. */
+/** Whether a manager owns the path as a whole: no manager owns a path below it. */
 export function isWhole(object: Json | undefined, member: Path): boolean {
   const node = descend(ownershipIn(object).root, member, () => undefined);
   return node !== undefined && node.below === undefined;

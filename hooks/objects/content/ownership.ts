@@ -1,5 +1,5 @@
-// Field ownership is restored together with the content. The owners of fields before our write own them again, unless somebody else
-// has changed the value since. Entries of others stay, and no entry of ours remains.
+// The engine restores field ownership together with the content. The managers that owned fields before the engine's write own them
+// again, unless another manager has changed the value since. Others' entries stay, and no entry of the engine remains.
 //
 // The API server accepts a PUT that changes only managedFields.
 import { at, equalJson, isObject, type Json, type JsonObject, textAt } from '../json.ts';
@@ -13,14 +13,17 @@ import { type Path, pathOf, pathSet, pathText } from './path.ts';
 const ancientChanges = 'ancient-changes';
 
 interface Owned {
-  /** The object before our change. */
+  /** The object before the Transaction's change. */
   readonly prior: Json | undefined;
-  /** The object right after our change. */
+  /** The object right after the Transaction's change. */
   readonly expected: Json | undefined;
   readonly live: Json | undefined;
-  /** Whether a manager owns a path only as one whose values are nobody's work. */
+  /** Whether a manager owns a path only as a manager whose values are no manager's content. */
   readonly ownsNobodys?: (owner: Manager, path: Path) => boolean;
-  /** The manager that others share with us, where the content is restored already: that write took fields from it, too. */
+  /**
+   * The manager name that others share with the engine, if the content is restored already: that write took fields from the
+   * manager, too.
+   */
   readonly halfRestored?: string | undefined;
 }
 
@@ -29,10 +32,13 @@ export function hasManager(object: Json | undefined, names: readonly string[]): 
   return managersOf(object).some((manager) => names.includes(manager.name));
 }
 
-// This path never exists in an object: an entry with it says that the object was fenced, not restored.
+// This path never exists in an object: an entry with it shows that the object was fenced, not restored.
 const fencePath: Path = ['f:metadata', 'f:annotations', 'f:tx.janus.io/fence'];
 
-/** A snapshot may hold the mark of a Transaction whose process died while it fenced: it is nobody's, and comes back with no undo. */
+/**
+ * A snapshot may hold the mark of a Transaction whose process died while it fenced the object. The mark belongs to no manager, and
+ * no undo restores it.
+ */
 const fenceFields: FieldSet = new Set([pathText(fencePath)]);
 
 /** The managedFields entry of a manager that has only fenced an object. */
@@ -40,7 +46,10 @@ export function fenceOf(name: string, apiVersion: string): JsonObject {
   return markOf(name, apiVersion, fencePath);
 }
 
-/** That of one that has restored the content, where the API server would add none: it adds none for fields that are removed. */
+/**
+ * The entry of a manager that has restored the content, if the API server would add no entry: it adds none for fields that are
+ * removed.
+ */
 export function restoredOf(name: string, apiVersion: string): JsonObject {
   return markOf(name, apiVersion, ['f:metadata', 'f:annotations', 'f:tx.janus.io/restored']);
 }
@@ -49,12 +58,12 @@ function markOf(name: string, apiVersion: string, path: Path): JsonObject {
   return entryOf({ name, operation: 'Update', apiVersion, subresource: '', fields: new Set([pathText(path)]) });
 }
 
-/** Whether the manager has an entry in the object that says that values were restored. */
+/** Whether the manager has an entry in the object that shows that values were restored. */
 export function hasRestored(object: Json | undefined, name: string): boolean {
   return ownedBy(object, [name]).some((path) => pathText(path) !== pathText(fencePath));
 }
 
-/** Whether the entry is that of server-side apply to the object itself. A client may write other things under the same name. */
+/** Whether the entry belongs to server-side apply to the object itself. A client may write other things under its name. */
 export function isOfApply({ operation, subresource }: Manager): boolean {
   return operation === 'Apply' && subresource === '';
 }
@@ -67,8 +76,8 @@ export function ownedBy(object: Json | undefined, names: readonly string[]): rea
 }
 
 /**
- * The managers that own one of the paths, or something below it, in the live object but not in the expected one. What a status says is no
- * content; other subresources, such as `scale`, write content.
+ * The managers that own one of the paths, or a path below it, in the live object but not in the expected one. Values in a status
+ * are no content; other subresources, such as `scale`, write content.
  */
 export function newOwners(
   owned: Owned,
@@ -88,11 +97,11 @@ export function newOwners(
 }
 
 /**
- * The managedFields for the live object once its content is restored. For no entries the result is `[{}]`, as the API server
+ * The managedFields for the live object once its content is restored. If no entries remain, the result is `[{}]`, as the API server
  * requires: it would ignore an empty list and keep the old entries.
  */
 export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: readonly string[]): readonly JsonObject[] {
-  // Each entry is parsed once.
+  // The function parses each entry once.
   const [before, now] = [managersByKey(owned.prior), managersByKey(owned.live)];
   const versions = { prior: fieldsIn(before), expected: fieldsByManager(owned.expected), live: fieldsIn(now) };
   const folded = foldedFields(versions);
@@ -106,7 +115,7 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   });
   const given = unionOf(moved.map(({ back }) => back));
   const restored = moved.flatMap(({ key, manager, gained, back }) => {
-    // A folded field that somebody else owns now may have been folded again: it stays in `ancient-changes`.
+    // If another manager owns a folded field now, the API server may have folded the field again: it stays in `ancient-changes`.
     const taken = manager.name === ancientChanges ? gained.intersection(given) : gained;
     const fields = withChanges(fieldsOf(versions.live, key), taken, back);
     return fields.size === 0 ? [] : [withTime({ ...manager, fields }, [before.get(key), now.get(key)])];
@@ -126,7 +135,8 @@ function afterAncientChanges(managers: readonly Manager[]): readonly Manager[] {
   });
 }
 
-// The fields that our writes took from a manager, and those that they gave to it, including the folding into `ancient-changes`.
+// The fields that the engine's writes took from a manager, and the fields that they gave to it, including the folding into
+// `ancient-changes`.
 function movedFields(
   versions: FieldsByVersion,
   key: string,
@@ -152,7 +162,7 @@ function fieldsIn(managers: ReadonlyMap<string, Manager>): ReadonlyMap<string, F
   return new Map([...managers].map(([key, { fields }]) => [key, fields]));
 }
 
-/** The same set if nothing changes it: it need not be formatted again. */
+/** The set itself if nothing changes it: then it need not be formatted again. */
 function withChanges(fields: FieldSet, taken: FieldSet, back: FieldSet): FieldSet {
   const isChanged = !taken.isDisjointFrom(fields) || !back.isSubsetOf(fields) || !fenceFields.isDisjointFrom(fields);
   return isChanged ? fields.difference(taken).union(back).difference(fenceFields) : fields;
@@ -164,7 +174,8 @@ interface FieldsByVersion {
   readonly live: ReadonlyMap<string, FieldSet>;
 }
 
-// Fields that an Update manager owned before and `ancient-changes` owns now: our own two writes may have caused the folding.
+// Fields that an Update manager owned before and `ancient-changes` owns now: the engine's own two writes may have caused the
+// folding.
 function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
   const inAncientChanges = (fields: ReadonlyMap<string, FieldSet>): FieldSet =>
     unionOf([...fields].filter(([key]) => key.startsWith(`["${ancientChanges}"`)).map(([, own]) => own));
@@ -178,11 +189,11 @@ function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boole
   const now = valueAt(live, path, kinds);
   // A write-only field (stringData of a Secret) has an owner but no value, before and now.
   if (before === undefined || now === undefined) return before === now;
-  // An owner of a container owns its existence; the members have owners of their own and are evaluated one by one.
+  // An owner of a container owns its existence. The members have their own owners, and the function evaluates them one by one.
   return equalJson(before, now) || (partsOf(before, path, kinds) !== undefined && partsOf(now, path, kinds) !== undefined);
 }
 
-// An entry that is as it was keeps its time.
+// An entry that does not change keeps its time.
 function withTime(manager: Manager, versions: readonly (Manager | undefined)[]): Manager {
   const same = versions.find((other) => other !== undefined && isEqual(other.fields, manager.fields));
   const time = same?.time ?? manager.time;
@@ -200,7 +211,10 @@ export function isTerminating(object: Json | undefined): boolean {
 
 // Keys of a Secret that an apply has sent as `stringData`: no field manager owns them, so the next apply cannot remove them.
 
-/** How many such keys stay although content does not name them, in words; undefined if there are none. Names of keys may be secret. */
+/**
+ * How many such keys stay although content does not name them, in words. Undefined if no such key stays. Names of keys may be
+ * secret.
+ */
 export function stayingKeysNote(content: Json | undefined, prior: Json | undefined, manager: string): string | undefined {
   const sent = ownedBy(prior, [manager]).filter(([first, key]) => first === 'f:stringData' && key !== undefined);
   const names = sent.map(([, key = '']) => key.slice(2));

@@ -37,7 +37,10 @@ export function pathText(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** The text of the path to `element`, without its last bracket; `above` is that of the path it lies in, empty for none. */
+/**
+ * The text of the path to `element`, without its last bracket. `above` is the text of the path that contains it, empty if no path
+ * does.
+ */
 export function pathOpening(above: string, element: string): string {
   return `${above === '' ? '[' : `${above},`}${JSON.stringify(element)}`;
 }
@@ -78,8 +81,8 @@ export function describePath(path: Path): string {
 }
 
 /**
- * The same for an object whose values messages must not show: `spec.template.spec.containers[…].image`. Members of a set and keys
- * of list items are values; names of fields and of map entries are not.
+ * The path for messages about an object whose values messages must not show: `spec.template.spec.containers[…].image`. Members of a
+ * set and keys of list items are values; names of fields and of map entries are not.
  */
 export function describeSealedPath(path: Path): string {
   const described = path.map((element) => (element.startsWith('f:') ? describeElement(element) : '[…]'));

@@ -1,15 +1,22 @@
-// Whether an object can be compared at all. Sets and maps hold the paths of its fields as texts (path.ts), so one long key, or many
-// levels, above many fields make a small object an amount of text that no memory holds; and texts of more than 16 383 characters
-// collide in them. Whoever may write an object, or its managedFields alone, can make it such a one.
+// Whether the engine can compare an object at all. Sets and maps hold the paths of its fields as texts (path.ts). So one long key,
+// or many levels, above many fields make a small object an amount of text that no memory holds. Texts of more than 16 383
+// characters collide in these sets and maps. Any client that may write an object, or its managedFields alone, can make it such an
+// object.
 import { at, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels } from '../json.ts';
 import { keyNames } from './path.ts';
 
-/** Of the squares of the lengths of all paths. An object of 1.5 MB with paths of 250 characters has a tenth of that. */
+/**
+ * The squares of the lengths of all paths may add up to this number. An object of 1.5 MB with paths of 250 characters has a tenth
+ * of that.
+ */
 const mostText = 1e10;
 
 const known = new WeakMap<JsonObject, string | undefined>();
 
-/** Why the object cannot be compared, in words. Remembered for the object: a large one takes a tenth of a second. */
+/**
+ * Why the engine cannot compare the object, in words. The result is remembered for the object: a large object takes a tenth of a
+ * second.
+ */
 export function whyIncomparable(object: JsonObject | undefined): string | undefined {
   if (object === undefined) return undefined;
   if (!known.has(object)) known.set(object, whyNot(object));
@@ -25,7 +32,7 @@ function whyNot(object: JsonObject): string | undefined {
   return budget.left < 0 ? 'full of fields under keys that are too long' : undefined;
 }
 
-// Which members of list items are keys, and so parts of paths.
+// Learns which members of list items are keys, and so parts of paths.
 function learnKeys(value: Json | undefined, keys: Set<string>): void {
   if (isList(value)) for (const item of value) learnKeys(item, keys);
   if (isObject(value)) for (const element of Object.keys(value)) learnElement(element, value[element], keys);
@@ -42,7 +49,7 @@ interface Budget {
   readonly keys: ReadonlySet<string>;
 }
 
-/** No further than that all is gone. */
+/** The walk ends once the whole budget is used. */
 function spend(value: Json, length: number, budget: Budget): void {
   budget.left -= length * length;
   if (isList(value)) spendOnList(value, length, budget);
@@ -63,7 +70,7 @@ function spendOnList(list: readonly Json[], length: number, budget: Budget): voi
   }
 }
 
-// What is written as several characters counts as they do, where there are many.
+// In a long key, a character that JSON writes as several characters counts as these.
 function keyLength(key: string): number {
   return 5 + (key.length > 64 ? JSON.stringify(key).length : key.length);
 }

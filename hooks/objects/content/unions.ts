@@ -1,6 +1,6 @@
-// Members of a union that the API server filled in, and that another discriminator forbids: `rollingUpdate` beside `type: Recreate`.
-// Nobody owns such a member, so no server-side apply removes it, and the API server refuses the apply. A manager that owns the member
-// removes it if its next apply leaves the member out. So the engine owns the member first (writes/union.ts).
+// Members of a union that the API server filled in, and that another discriminator forbids: `rollingUpdate` beside `type:
+// Recreate`. No manager owns such a member, so no server-side apply removes it, and the API server refuses the apply. If a manager
+// owns the member, its next apply removes the member by leaving it out. So the engine owns the member first (writes/union.ts).
 // Sources: k8s.io/kubernetes pkg/apis/apps/v1/defaults.go; pkg/apis/apps/validation/validation.go, ValidateDeploymentStrategy and
 // ValidateStatefulSetSpec. A DaemonSet is not in the table: its validation allows the member beside OnDelete.
 import { at, type Json, type JsonObject, textAt, withPath } from '../json.ts';
@@ -34,7 +34,10 @@ export function memberOwners(object: Json | undefined, union: Union): readonly s
   return ownersAt(object, memberPath(union)).map(({ name }) => name);
 }
 
-/** Whether only the first of our two writes is made (writes/union.ts): the manager owns the member that the second write removes. */
+/**
+ * Whether the engine has made only the first of its two writes (writes/union.ts): the manager owns the member that the second write
+ * removes.
+ */
 export function isHalfApplied(expected: Json | undefined, object: Json | undefined, kind: string, manager: string): boolean {
   const union = forbiddenMember(expected, object, kind);
   return union !== undefined && memberOwners(object, union).includes(manager);
@@ -50,13 +53,13 @@ export function withMember(content: JsonObject, object: Json | undefined, union:
   return withPath(content, path, at(object, ...path));
 }
 
-/** Content with the discriminator of the object: the API server takes it beside the member. */
+/** Content with the discriminator of the object: the API server accepts it beside the member. */
 export function withFormerDiscriminator(content: JsonObject, object: Json | undefined, union: Union): JsonObject {
   const path = [...union.at, union.discriminator];
   return withPath(content, path, textAt(object, ...path));
 }
 
-/** The object as the apply leaves it if nobody owns the member any more. */
+/** The object as the apply leaves it if no manager owns the member any more. */
 export function withoutMember(object: JsonObject, union: Union): JsonObject {
   return withPath(withPath(object, [...union.at, union.discriminator], union.value), [...union.at, union.member], undefined);
 }

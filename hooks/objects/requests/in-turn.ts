@@ -2,8 +2,8 @@
 const mostAtOnce = 16;
 
 /**
- * Runs `work` for each item, `atOnce` at a time, and returns the results in the order of the items. After one that throws, no other is
- * begun.
+ * Runs `work` for each item, `atOnce` at a time, and returns the results in the order of the items. If the work for one item
+ * throws, no further work begins.
  */
 export async function inTurn<Item, Result>(
   items: readonly Item[],
@@ -11,7 +11,7 @@ export async function inTurn<Item, Result>(
   atOnce = mostAtOnce,
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
-  // A generator ends for all workers when one of them throws.
+  // A generator ends for all workers if one of them throws.
   const left = each(items);
   const worker = async (): Promise<void> => {
     for (const [index, item] of left) results[index] = await work(item);

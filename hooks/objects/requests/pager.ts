@@ -10,7 +10,7 @@ export interface ListQuery {
   readonly labelSelector?: string;
   /** Only objects of this name. */
   readonly name?: string;
-  /** Whether whole objects are needed, not only their metadata. */
+  /** Whether the caller needs whole objects, not only their metadata. */
   readonly whole?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Place {
 export interface Page {
   readonly kind: 'page';
   readonly items: readonly JsonObject[];
-  /** Where the list continues; undefined if it is complete. */
+  /** The place at which the list continues; undefined if it is complete. */
   readonly next: Place | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function readPage(
   return readPage(reader, identity, query, { ...place, limit: Math.max(1, Math.floor(place.limit / 4)) });
 }
 
-// The next objects are expected to be as large as these; a page is half filled, since they may be larger.
+// The next objects are expected to be as large as these objects. A page is half filled, because the next objects may be larger.
 function pageOf({ items, complete, next, size }: Extract<ListAnswer, { kind: 'ok' }>, { limit }: Place): Page {
   const fitting = Math.floor((items.length * mostBytes) / (2 * Math.max(1, size)));
   const following = items.length === 0 ? limit : Math.min(mostLimit, Math.max(1, fitting));
@@ -59,7 +59,7 @@ function pageOf({ items, complete, next, size }: Extract<ListAnswer, { kind: 'ok
 /** Half a million small objects of one kind, or 2.5 GB of metadata. */
 const mostPages = 5_000;
 
-/** An API server ends a list, and gives no page without objects before its end. An aggregated one may do neither. */
+/** An API server ends a list, and gives no page without objects before its end. An aggregated API server may break both rules. */
 export function isEndless(page: Page, place: Place, before: number): boolean {
   if (page.next === undefined) return false;
   return page.items.length === 0 || page.next.from === place.from || before >= mostPages;

@@ -1,4 +1,4 @@
-// Sends writes and returns their answers. It decides nothing: it stops where the mutations say so.
+// Sends writes and returns their answers. It decides nothing: it stops when the mutations require it.
 import type { Answer, Failed, Writer } from '../cluster.ts';
 import { deadlineExceeded } from '../failure.ts';
 import type { Attempt, Mutation, Outcome, Writes } from '../mutation.ts';
@@ -47,7 +47,10 @@ async function performSequence(mutations: readonly Mutation[], writer: Writer): 
 
 export const outOfTime: Failed = { kind: 'failed', failure: deadlineExceeded('call deadline exceeded') };
 
-/** A writer that sends nothing once it is late, nor completes what it has begun: a request that is never sent cannot land late. */
+/**
+ * Once it is late, the writer sends nothing, and does not complete a write that it has begun. A request that is never sent cannot
+ * take effect late.
+ */
 export function writerUntil(writer: Writer, isLate: () => boolean): Writer {
   return { send: async (write) => (isLate() ? outOfTime : writer.send(write, isLate)) };
 }
