@@ -76,9 +76,9 @@ interface WriteBase {
 }
 
 /**
- * One request that changes something. The adapter puts preconditions where the API server reads them: into the metadata of the body
- * for update and apply, into `preconditions` of DeleteOptions for delete. A create has no precondition but the absence of the
- * object.
+ * One request that changes an object. The adapter puts preconditions into the part that the API server reads. This part is the
+ * metadata of the body for update and apply, and `preconditions` of DeleteOptions for delete. The only precondition of a create is
+ * the absence of the object.
  */
 export type Write =
   | (WriteBase & { readonly verb: 'create'; readonly object: JsonObject; readonly fieldManager: string })
@@ -211,8 +211,8 @@ export type ExpressionResult =
   | { readonly kind: 'broken'; readonly message: string };
 
 /**
- * The Transaction that a task is for. Namespaces have their turns one after the other, and so have the Transactions of one
- * namespace.
+ * The Transaction that a task is for. Namespaces have their turns one after the other, and the Transactions of one namespace have
+ * theirs one after the other, too.
  */
 export interface Requester {
   readonly namespace: string;

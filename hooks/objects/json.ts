@@ -1,7 +1,7 @@
-// Objects as they are: raw JSON from the wire to the wire. Integers above 2^53 are kept as raw JSON
-// (`JSON.rawJSON`), keys such as `__proto__` are ordinary keys, absent and empty are different.
+// Objects as they are: raw JSON from the wire to the wire. The parser keeps integers above 2^53 as raw JSON (`JSON.rawJSON`). Keys
+// such as `__proto__` are ordinary keys; absent and empty are different.
 
-/** An integer that a double cannot hold, kept as the text it came in. (The API server keeps decimals as doubles itself.) */
+/** An integer that a double cannot hold, kept as its original text. (The API server keeps decimals as doubles itself.) */
 interface RawNumber {
   readonly rawJSON: string;
 }
@@ -25,7 +25,7 @@ interface ReviverContext {
 
 type Reviver = (this: unknown, key: string, value: unknown, context: ReviverContext) => unknown;
 
-// Sixteen digits in a row are the least that can lose precision; without them the plain parser, ten times faster, is exact.
+// A number needs at least sixteen digits in a row to lose precision. Without them the plain parser, ten times faster, is exact.
 const mayLosePrecision = /\d{16}/;
 
 /** Parses JSON text without losing a digit. Throws SyntaxError as JSON.parse does. */

@@ -41,7 +41,7 @@ export function kindOfObject(object: Json): string {
   return kindOfReference({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' });
 }
 
-/** Equal for equal objects, whatever the version they are addressed by. */
+/** A text that is equal for equal objects, whatever the version that addresses them. */
 export function identityOf(reference: Reference): string {
   return [groupOf(reference.apiVersion), reference.kind, reference.namespace ?? '', reference.name].join('|');
 }
@@ -69,8 +69,8 @@ function shortHash(text: string): string {
 }
 
 /**
- * Name of the Lease that locks an object: readable, and collision-free by a hash of the whole identity (two names may differ
- * in case or in characters that a Lease name cannot hold, RBAC names hold `:`).
+ * Name of the Lease that locks an object. The name is readable, and a hash of the whole identity makes it collision-free. Two names
+ * may differ in case, or in characters that a Lease name cannot hold: RBAC names hold `:`.
  */
 export function lockName(reference: Reference): string {
   const group = groupOf(reference.apiVersion);

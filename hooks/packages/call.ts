@@ -21,7 +21,7 @@ export interface PackageReply {
   readonly finalized: boolean;
 }
 
-/** What a call did, for the log. */
+/** The actions of a call, for the log. */
 export interface PackageReport {
   readonly name: string;
   readonly uid: string;
@@ -37,7 +37,7 @@ export interface PackageReport {
   readonly writes: number;
   /** The failure of a write or a read, if there was one; contains no secret. */
   readonly trouble?: string;
-  /** The error of a bug. The hook answers the call all the same. */
+  /** The error of a bug. The hook answers the call nevertheless. */
   readonly thrown?: unknown;
 }
 

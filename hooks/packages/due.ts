@@ -1,4 +1,4 @@
-// What is due for a package transaction, from its stored status.
+// The step that is due for a package transaction, from its stored status.
 import type { PackageTransaction } from './model/package-transaction.ts';
 import { isTerminal, millisecondsOf } from './model/status.ts';
 
@@ -7,7 +7,7 @@ export type Due =
   | 'rest'
   /** The spec is not valid, or a user changed it: final. */
   | 'refuse'
-  /** The time of the next try, or of the next deletion of what is left, has not come yet. */
+  /** The time of the next try, or of the next deletion of leftovers, has not come yet. */
   | 'wait'
   /** The hook acquires the Lock. If the package transaction is being deleted, the hook abandons the Lock. */
   | 'acquire'

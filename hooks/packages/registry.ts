@@ -5,14 +5,14 @@ import type { PackageReference } from './model/reference.ts';
 /**
  * - `denied`: 401, 403; no right, or no pull secret for that registry.
  * - `absent`: 404; no such repository, tag or digest.
- * - `invalid`: the content differs from what was announced, or is no package: it is the same for everybody who downloads it.
+ * - `invalid`: the content differs from the announced content, or is no package. Every client that downloads it gets this content.
  * - `unavailable`: anything else; try again later.
  */
 type RegistryFailureKind = 'denied' | 'absent' | 'invalid' | 'unavailable';
 
 export interface RegistryFailure {
   readonly kind: RegistryFailureKind;
-  /** For people: what, where, and what was found. Contains no text of a registry, and no secret. */
+  /** For people: the request, its place, and the value that was found. Contains no text of a registry, and no secret. */
   readonly message: string;
   /** Retry-After of the registry, in seconds. */
   readonly retryAfterSeconds?: number;
@@ -29,14 +29,14 @@ type DigestAnswer = { readonly kind: 'ok'; readonly digest: string } | RegistryF
 
 type ReadAnswer = { readonly kind: 'ok' } | RegistryFailed;
 
-/** Registries, with the pull secrets of one root and until one deadline. */
+/** Reads from registries, with the pull secrets of one root and until one deadline. */
 export interface Registry {
   /** All tags of a source. */
   tags(source: string): Promise<TagsAnswer>;
   /** The current digest of a tag; for a digest, the digest itself if it exists. */
   digest(reference: PackageReference): Promise<DigestAnswer>;
   /**
-   * Reads a package object by object, so that memory never holds a whole package. The objects given to `take` count only if the
+   * Reads a package object by object, so that memory never holds a whole package. The objects that `take` gets count only if the
    * answer is ok.
    */
   read(source: string, digest: string, take: (object: JsonObject) => void): Promise<ReadAnswer>;

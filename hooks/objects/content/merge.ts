@@ -2,8 +2,8 @@
 // this file, "we" are the Transaction and its engine.
 //
 // prior -> expected is our change, expected -> live is theirs. The restored object is the prior one plus their changes. It is a
-// conflict if a path of our change has neither its prior nor its expected value, or if others changed a list item that we added or
-// removed.
+// conflict if a path of our change has neither its prior nor its expected value. It is also a conflict if others changed a list
+// item that we added or removed.
 import { equalJson, type Json } from '../json.ts';
 import { assemble, type ListKinds, type Parts, partsOf } from './lists.ts';
 import { mergeOrder, type PathState, sameOrder } from './order.ts';
@@ -91,8 +91,8 @@ interface CommonParts {
   readonly live: Parts['entries'];
 }
 
-// An absent map or list counts as an empty one, so that both we and others can add to it. An absent list item does not: an item
-// counts as a whole. If all sides are absent or empty, the difference between absent and empty is itself the change.
+// An absent map or list counts as an empty one, so that both we and others can add to it. An absent list item is no empty item: an
+// item counts as a whole. If all sides are absent or empty, the difference between absent and empty is itself the change.
 function commonParts(versions: Versions, path: Path, kinds: ListKinds): CommonParts | undefined {
   const sides = [versions.prior, versions.expected, versions.live];
   const present = sides.filter((value) => value !== undefined);

@@ -32,7 +32,7 @@ export function mergeOrder(parts: OrderedParts, left: readonly string[]): Merged
   return { elements: restored, ours: undone ? 'untouched' : 'applied', theirs: false };
 }
 
-/** Whether the elements that exist on both sides have the same order. */
+/** Whether the elements that exist on both sides have equal orders. */
 export function sameOrder(before: Parts['entries'], after: Parts['entries']): boolean {
   const common = [...before.keys()].filter((element) => after.has(element));
   const again = [...after.keys()].filter((element) => before.has(element));

@@ -61,7 +61,7 @@ export function inspect(): Inspection {
   };
 }
 
-/** Adds the object to those that were found, or names its fault. */
+/** Adds the object to the objects that were found, or names its fault. */
 function faultOf(object: JsonObject, objects: Map<string, Reference>): string | undefined {
   const reference = referenceOf(object);
   if (typeof reference === 'string') return reference;

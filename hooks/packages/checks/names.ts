@@ -59,7 +59,7 @@ export function otherName({ kind, name, source }: Named, revision: string | unde
 interface Lost {
   /** Names of the package objects whose revision is Active. */
   readonly packages: readonly string[];
-  /** `spec.package` of the live object of the same name. */
+  /** `spec.package` of the live object of that name. */
   readonly live: string | undefined;
 }
 

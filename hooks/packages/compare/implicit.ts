@@ -2,7 +2,7 @@
 // never drops them, so a new rule about one of them concerns existing objects.
 import { at, isObject, type Json, type JsonObject, withKey } from '../../objects/json.ts';
 
-/** The node with `apiVersion`, `kind` and `metadata`; of `metadata` a schema may restrict the names only. */
+/** The node with `apiVersion`, `kind` and `metadata`. A schema may restrict only the names in `metadata`. */
 export function withImplicit(node: JsonObject): JsonObject {
   const metadata = named(at(node, 'properties', 'metadata'), { type: 'object' });
   return withMembers(node, {

@@ -1,4 +1,4 @@
-// After a try, the hook releases the Lock. Then the package transaction ends, or another try follows. The hook deletes what is left
+// After a try, the hook releases the Lock. Then the package transaction ends, or another try follows. The hook deletes leftovers
 // later.
 //
 // The hook deletes a stage no earlier than one late window after the stage was created. A create names no version, so a late create

@@ -30,7 +30,7 @@ export function lostLock(status: Status): Status {
   );
 }
 
-/** The last status: from here on another package transaction may take the Lock, and the hook only deletes what is left. */
+/** The last status: from here on another package transaction may take the Lock, and the hook only deletes leftovers. */
 export function finished(status: Status, outcome: Outcome | undefined, now: number): Status {
   const phase = outcome?.kind === 'Succeeded' ? 'Succeeded' : 'Failed';
   return advanced(status, { phase, outcome, completionTime: timeOf(now), sweepTime: timeOf(now) });

@@ -43,7 +43,7 @@ export function kindOf(text: string | undefined): PackageKind | undefined {
   return packageKinds.find((kind) => kind === text);
 }
 
-/** The meta, or what is wrong with it in words. */
+/** The meta, or its fault in words. */
 export function readMeta(object: JsonObject): Meta | string {
   const [apiVersion, kind] = [textAt(object, 'apiVersion') ?? '', kindOf(textAt(object, 'kind'))];
   if (kind === undefined || !metaVersions.includes(versionOf(apiVersion)))

@@ -1,4 +1,4 @@
-// All that a decision may use: what is due, and what the hook read for it.
+// All that a decision may use: the step that is due, and the values that the hook read for it.
 import type { Resource } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Due } from '../due.ts';
@@ -47,7 +47,7 @@ export type Validation =
   | { readonly kind: 'refused'; readonly faults: readonly (PackageFault | DryRunFault)[] }
   /** A registry does not provide a value that the hook needs. */
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
-  /** The time of the call is over. The hook keeps what it found, and the next call goes on. */
+  /** The time of the call is over. The hook keeps its findings, and the next call goes on. */
   | { readonly kind: 'unfinished' }
   /** The time of the call is over before the tree was read. */
   | { readonly kind: 'unread' };

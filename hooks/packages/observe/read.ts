@@ -42,7 +42,7 @@ function present(answer: Answer): JsonObject | undefined {
   throw new ReadFailed(answer.failure);
 }
 
-/** Undefined if it does not exist, its kind is not served, or no object can have that name. */
+/** Undefined if the object does not exist, if the API server does not serve its kind, or if no object can have that name. */
 export async function find(reader: PackageReader, location: Location): Promise<JsonObject | undefined> {
   return present(await reader.cluster.get(location, identityOf(reader)));
 }

@@ -19,7 +19,7 @@ export interface TreeQuery {
   readonly reference: PackageReference;
   readonly skipsDependencies: boolean;
   readonly installed: readonly Installed[];
-  /** The version of Crossplane; without it, no `spec.crossplane.version` is checked. */
+  /** The version of Crossplane. Without it, the hook checks no `spec.crossplane.version`. */
   readonly crossplane?: Version | undefined;
   /** The hook does not check the package itself against that version. It checks the dependencies. */
   readonly ignoresCrossplane?: boolean;

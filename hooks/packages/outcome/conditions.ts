@@ -1,4 +1,4 @@
-// The conditions of a package transaction, from its status: Validated, Installed, Ready, Synced, Finished.
+// The conditions of a package transaction, computed from its status: Validated, Installed, Ready, Synced, Finished.
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import type { Note } from '../decide/step.ts';

@@ -1,4 +1,4 @@
-// What keeps a state from being a solution. In a solution, every reached package has the version that the rule (candidates.ts)
+// Why a state is no solution. In a solution, every reached package has the version that the rule (candidates.ts)
 // gives for the demands of that very state. Kinds agree, no package requires itself, and every package can be read.
 import { textAt } from '../../objects/json.ts';
 import { kindOf, type PackageKind } from '../model/package.ts';
@@ -6,7 +6,7 @@ import { choose, isAdmitted } from './candidates.ts';
 import { dependenciesFirst } from './cycles.ts';
 import type { Chosen, Demand, Problem, State } from './problem.ts';
 
-/** Where the steps of the solver ended. */
+/** The state in which the steps of the solver ended. */
 export interface Settled {
   readonly state: State;
   /** If the steps would never end: two versions of one package, in the state in which one of them is refused. */

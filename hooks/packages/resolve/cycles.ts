@@ -1,10 +1,10 @@
-// Packages in the order of their dependencies, and those that require each other in a cycle.
+// Packages in the order of their dependencies, and packages that require each other in a cycle.
 import type { Dependency } from '../model/package.ts';
 
 type Dependencies = ReadonlyMap<string, readonly Dependency[]>;
 
 interface Order {
-  /** Each source after all its dependencies, as far as there is no cycle; the same order for equal graphs. */
+  /** Each source after all its dependencies, if there is no cycle. Equal graphs result in equal orders. */
   readonly order: readonly string[];
   /** The first cycle found, each source once and the first one again. */
   readonly cycle: readonly string[] | undefined;

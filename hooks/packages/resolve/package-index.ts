@@ -15,7 +15,7 @@ export interface RegistryData {
   readonly tags: ReadonlyMap<string, readonly string[]>;
   /** By source and version, `SOURCE VERSION`. */
   readonly packages: ReadonlyMap<string, Fetched>;
-  /** Packages that nobody can read. A choice that needs one of them is not possible. By source and version. */
+  /** Packages that no client can read. A choice that needs one of them is not possible. By source and version. */
   readonly broken: { has(key: string): boolean };
 }
 
@@ -58,7 +58,7 @@ function inOrder(tags: readonly string[]): readonly Version[] {
 
 export type PackageIndex = ReturnType<typeof createIndex>;
 
-/** Looks values up, and records what is missing. `spent`: checks of the rounds before. */
+/** Looks values up, and records missing values. `spent`: checks of the rounds before. */
 export function createIndex(known: RegistryData, spent: number) {
   const constraints = new Map<string, Constraint>();
   const looked = new Set<string>();

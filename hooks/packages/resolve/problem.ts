@@ -20,7 +20,7 @@ export interface Root {
 
 export interface Problem {
   readonly root: Root;
-  /** The installed packages by source, without those that the root replaces. */
+  /** The installed packages by source, without the packages that the root replaces. */
   readonly installed: ReadonlyMap<string, Installed>;
   readonly index: PackageIndex;
   /** Undefined as long as any version may be chosen. */

@@ -1,4 +1,4 @@
-// The packages that change, from the Lock as it is and as it will be.
+// The packages that change, computed from the live Lock and the Lock after the change.
 import { at, equalJson, type JsonObject, textAt } from '../../objects/json.ts';
 import { digested, type Installed, readLock } from '../model/lock.ts';
 import { nameInRevision, packageName } from '../model/names.ts';

@@ -12,7 +12,7 @@ interface Packed {
   readonly values: number;
 }
 
-/** What a ConfigMap holds. */
+/** The contents of a ConfigMap. */
 export interface Contents {
   /** SHA-256 of all its objects, unpacked. */
   readonly digest: string;

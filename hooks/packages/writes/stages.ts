@@ -71,8 +71,8 @@ export function blockingWrite(ptx: PackageTransaction, index: number, namespace:
 }
 
 /**
- * Requests the rollback. Half of a package is worse than what one edit by another writer keeps. So the engine undoes all else, and
- * names what is left.
+ * Requests the rollback. Half of a package is worse than the changes that one edit by another writer keeps. So the engine undoes
+ * all else, and names the objects that it leaves.
  */
 export function requestWrite(stage: JsonObject, value: string, namespace: string): Write {
   const whole = withPath(stage, ['metadata', 'annotations', annotations.requestRollback], value);
