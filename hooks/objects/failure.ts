@@ -49,13 +49,13 @@ export function isOwnReason(reason: FailureReason): reason is OwnFailureReason {
 }
 
 /**
- * | kind        | HTTP status                                                 | next step of the engine                                  |
- * | ----------- | ----------------------------------------------------------- | -------------------------------------------------------- |
- * | `absent`    | 404: the object or its kind is not there                    | evaluates the change without the object                  |
- * | `exists`    | 409 AlreadyExists                                           | reads the object, and evaluates whose it is              |
- * | `stale`     | any other 409: a precondition did not hold                  | reads the object again, and evaluates it again           |
- * | `refused`   | 400, 403, 405, 413, 415, 422                                | reports a fault, begins a rollback, or leaves the object |
- * | `transient` | 401, 408, 429, 5xx; no answer or an unreadable one; no time | tries again, with a growing pause, until `spec.timeout`  |
+ * | kind        | HTTP status                                          | next step of the engine                                  |
+ * | ----------- | ---------------------------------------------------- | -------------------------------------------------------- |
+ * | `absent`    | 404: the object or its kind is not there             | evaluates the change without the object                  |
+ * | `exists`    | 409 AlreadyExists                                    | reads the object, and evaluates whose it is              |
+ * | `stale`     | any other 409: a precondition did not hold           | reads the object again, and evaluates it again           |
+ * | `refused`   | 400, 403, 405, 413, 415, 422                         | reports a fault, begins a rollback, or leaves the object |
+ * | `transient` | 401, 408, 429, 5xx; no readable answer; no time left | tries again, pauses grow, at most until `spec.timeout`   |
  *
  * `kindOf` in server/kubernetes/failures.ts assigns the kinds.
  */
