@@ -145,8 +145,8 @@ export function canonicalJson(value: Json): string {
 }
 
 /**
- * The same value as JSON that a YAML parser also reads unchanged. For a YAML 1.1 parser, these characters break a line, or a text
- * may not contain them.
+ * This JSON, escaped so that a YAML parser reads an equal value. For a YAML 1.1 parser, the replaced characters break a line, or a
+ * text may not contain them.
  */
 export function asYaml(json: string): string {
   return json.replaceAll(unlikeJson, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -26,7 +26,7 @@ export function kindOf({ group, kind }: { readonly group: string; readonly kind:
   return `${group}/${kind}`;
 }
 
-/** `groupKind` of a reference. */
+/** `kindOf` for a reference. */
 export function kindOfReference({ apiVersion, kind }: Pick<Reference, 'apiVersion' | 'kind'>): string {
   return kindOf({ group: groupOf(apiVersion), kind });
 }
@@ -36,7 +36,7 @@ export function isSecret(reference: Pick<Reference, 'apiVersion' | 'kind'>): boo
   return kindOfReference(reference) === '/Secret';
 }
 
-/** `isSecret` of an object. */
+/** `kindOf` for an object. */
 export function kindOfObject(object: Json): string {
   return kindOfReference({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' });
 }

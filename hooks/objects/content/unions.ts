@@ -1,6 +1,7 @@
-// Members of a union that the API server filled in, and that another discriminator forbids: `rollingUpdate` beside `type:
-// Recreate`. No manager owns such a member, so no server-side apply removes it, and the API server refuses the apply. If a manager
-// owns the member, its next apply removes the member by leaving it out. So the engine owns the member first (writes/union.ts).
+// Members of a union that the API server filled in, and that another discriminator forbids. An example is `rollingUpdate` beside
+// `type: Recreate`. No manager owns such a member, so no server-side apply removes it, and the API server refuses the apply. If a
+// manager owns the member, its next apply removes the member by leaving it out. So the engine owns the member first
+// (writes/union.ts).
 // Sources: k8s.io/kubernetes pkg/apis/apps/v1/defaults.go; pkg/apis/apps/validation/validation.go, ValidateDeploymentStrategy and
 // ValidateStatefulSetSpec. A DaemonSet is not in the table: its validation allows the member beside OnDelete.
 import { at, type Json, type JsonObject, textAt, withPath } from '../json.ts';

@@ -107,8 +107,9 @@ function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
   });
 }
 
-// The hook first undoes the work that a holder that is gone had under way, unless that holder had written the Lock: then its work
-// was done. Then the hook deletes its stages and contents, because no other process deletes them.
+// If a holder is gone, the hook first undoes the work that the holder had under way. If the holder had written the Lock, its work
+// was done, and the hook undoes nothing. Then the hook deletes the stages and contents of the holder, because no other process
+// deletes them.
 function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
   const { ptx, now, lateWindow, garbage } = observation;
   const settled = millisecondsOf(ptx.status.settledTime);

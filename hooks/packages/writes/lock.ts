@@ -1,8 +1,8 @@
 // Writes of the Lock. Each write names the version that it replaces, so a late write takes effect only if no process wrote the Lock
-// since. There are four of them. `takeLock`: if its package transaction went meanwhile, it leaves a holder that is gone, and the
+// since. There are four of them. A late `takeLock` whose package transaction went meanwhile leaves a holder that is gone, and the
 // next package transaction takes over. `writePackages`: the hook fences the Lock before it rolls anything back; an edit by another
 // writer is a write too. `releaseLock`: if its package transaction has released the Lock and taken it again since, the Lock is at
-// another version. `createLock`: there is a Lock already.
+// another version. A late `createLock` fails, because there is a Lock already.
 import type { Write } from '../../objects/cluster.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { fenced, held, nextNumberOf, released, withPackages } from '../model/holder.ts';
