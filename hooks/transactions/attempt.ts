@@ -1,5 +1,6 @@
-// One attempt of a call: look, decide, plan, perform, and the result of the step. A look reads the Transaction with its Leases, and
-// retries for a moment if it cannot. Then come what is due, and the reads that it needs. A look counts for a moment (`timing.lookAge`).
+// One attempt of a call: read, decide, plan, perform, and the result of the step. The engine reads the Transaction with its Leases,
+// and retries for a moment if it cannot. Then it finds the step that is due, and makes the reads that this step needs. What the
+// engine has read counts for a moment (`timing.lookAge`).
 
 import type { Reader } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
@@ -63,7 +64,7 @@ interface TimedLook extends Looked {
   readonly ahead: Prefetch;
 }
 
-/** What an attempt rests on: a look, and the pending status of this call if nobody has stored another status since. */
+/** The input of an attempt: the Transaction as read, and this call's pending status if no process has stored another since. */
 export interface Basis extends TimedLook {
   /** The status that the reply will store; absent until this call has completed a first target. */
   readonly pending?: Status;

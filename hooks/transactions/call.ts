@@ -76,7 +76,7 @@ export interface Stored {
   readonly itemCount?: number;
   readonly items: readonly ItemOperation[];
   readonly gates: readonly GateOutcome[];
-  /** The reason of each change that conflicts with the work of others. */
+  /** The reason of each change that conflicts with others' work. */
   readonly conflicts: readonly string[];
   /** Why a requested undo was refused before its first write. */
   readonly refusedUndo?: string;

@@ -1,5 +1,5 @@
-// What is due for a Transaction as it is stored: a list of guards, then one answer for each phase. It says which reads are
-// needed; what comes of them is for decide/.
+// The step that is due for a stored Transaction: a list of guards, then one answer for each phase. The answer names the reads that
+// the step needs. decide/ judges the results of these reads.
 //
 // I9. Every Transaction ends: each phase has its deadline, and what is terminal causes no further write.
 // I10. What is terminal, or deleted, holds no Lease and keeps no object of others waiting.
@@ -75,8 +75,8 @@ const byPhase: Readonly<Record<Phase, (stored: Stored) => Due>> = {
   Failed: failed,
 };
 
-// The default is to stop and leave what is applied. What is rolling back always finishes, and what may be half recreated is undone: the
-// Transaction holds the only copy.
+// By default, the engine stops and leaves the applied changes. A rollback always finishes. The engine also undoes a change that may
+// be half recreated, because the Transaction holds the only copy of its object.
 function deletion({ transaction, status }: Stored): Due | undefined {
   const isApplying = status.phase === 'Prepared' || status.phase === 'Committing';
   if (status.phase === 'RollingBack') return undefined;
@@ -181,13 +181,13 @@ function ignored(stored: Stored, annotation: string, message: string): Due | und
 }
 
 function ended(stored: Stored): Due {
-  // What is terminal holds no Lease (I10).
+  // A terminal Transaction holds no Lease (I10).
   if (holdsLocks(stored.status)) return { kind: 'release' };
   const left = timeToLive(stored);
   return left === undefined || left > 0 ? { kind: 'rest', seconds: left ?? 0 } : { kind: 'expire' };
 }
 
-/** Seconds until a finished Transaction shall be deleted; undefined when it is kept: the only copy of what is left goes with it. */
+/** Seconds until the engine deletes a finished Transaction. Undefined if it holds the only copy of a state that is not restored. */
 function timeToLive({ transaction, status, now }: Stored): number | undefined {
   const { ttlSecondsAfterFinished } = transaction;
   if (ttlSecondsAfterFinished === undefined || status.completionTime === undefined || status.items.some(isNotRestored))

@@ -23,8 +23,8 @@ export function lint(object: Json): readonly Finding[] {
 }
 
 /**
- * The changes of a Transaction that is there: before, as expected, and now. Without the engine's key: what is sealed is said to be,
- * and that the rest was not modified is shown by the digest in the status alone.
+ * The changes of an existing Transaction: before, as expected, and now. The command line does not have the engine's key. So it only
+ * names sealed entries as sealed. Only the digest in the status shows that the other entries were not modified.
  */
 export function states(parts: StatesParts, object: JsonObject): Promise<readonly ChangeStates[]> {
   return statesOf(parts, object);

@@ -1,5 +1,5 @@
-// The seam to the command line: what may be asked of a Transaction before it is created, and of one that is there. Nothing here holds a
-// value of a Secret: values are masked before they come here.
+// The seam to the command line: the questions about a Transaction before it is created, and about an existing Transaction. Nothing
+// here holds a value of a Secret: the engine masks values before they arrive here.
 import type { AccessQuestion, Clock, Expressions, Manifests, Reader, Sealer } from '../objects/cluster.ts';
 import type { Json } from '../objects/json.ts';
 import type { Reference } from '../objects/reference.ts';

@@ -1,9 +1,9 @@
 // The program: look, decide, plan, perform, report. One call takes steps of one kind of the saga: it goes on from target to target
-// while the stored status announces them and its time allows it (V1 to V4, decide/window.ts). A Transaction that is being deleted takes
-// the same way, since the live deletionTimestamp decides.
+// while the stored status announces them and its time allows it (V1 to V4, decide/window.ts). A Transaction that is being deleted
+// also takes this way, because the live deletionTimestamp decides.
 //
-// A call makes another attempt for a target if a step only prepared the ground (a lock taken, a fence claimed), or if the world moved
-// between the look and the write.
+// A call makes another attempt for a target if a step only took a lock or claimed a fence. It also makes another attempt if an
+// object changed between the read and the write.
 
 import {
   type Answer,
@@ -79,7 +79,8 @@ async function reconcile(context: CallContext, call: Call): Promise<Reply> {
   return next;
 }
 
-// The fence that is most likely due is claimed before the look that must follow it; if that fails, it is claimed after a look.
+// The call claims the fence that is most likely due, and then reads the Transaction. If that claim fails, the call claims the fence
+// after a read.
 async function claimFence({ parts, memory, session, writer }: CallContext, { uid }: Call): Promise<void> {
   const lease = memory.leaseToFence(uid);
   const write = lease === undefined ? undefined : signWrite(lease, writer, parts.engineNamespace);
@@ -117,7 +118,7 @@ async function followed(context: CallContext, call: Call, progress: Progress, { 
     : replyOf(context, call, whole, result);
 }
 
-// What is known of the targets so far is true, whether the Transaction can be read or not.
+// The facts about the targets that are known so far are true, even if the engine cannot read the Transaction.
 function withoutLook(
   context: CallContext,
   call: Call,

@@ -122,7 +122,7 @@ function longestPauseUnder({ leases, now, stored }: Attempt): number {
   return Math.max(1, Math.min(longestStay, ...left));
 }
 
-// Without a look a process replaces only itself, or a settled writer. A call that only waits takes no turn.
+// If a process has not read the Transaction, it replaces only itself, or a settled writer. A call that only waits takes no turn.
 function nextFenceOf({ stored, first }: Attempt, status: Status, { writer }: OwnWrites): NextFence {
   const { phase, settledWriter, version } = status;
   const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');

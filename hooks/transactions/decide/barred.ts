@@ -10,8 +10,9 @@ import { setStatus } from './waiting.ts';
 export const acting = 'acting for the ServiceAccount';
 
 /**
- * The step of a call that met such a refusal: it waits once, then it ends. Before the first change that is Failed, with changes applied a
- * rollback, and in a rollback Failed with what is left. What needs no ServiceAccount goes on.
+ * The step of a call that met such a refusal: it waits once, then it ends. Before the first change, the end is Failed. If changes
+ * are applied, it is a rollback. In a rollback, it is Failed with the changes that are left. Steps that need no ServiceAccount go
+ * on.
  */
 export function barredStep(observation: Observation): Step | undefined {
   const { barred, status, now } = observation;
@@ -21,7 +22,7 @@ export function barredStep(observation: Observation): Step | undefined {
   return isFinal(observation) ? end(causeOf(acting, barred)) : waitOnce(running, acting, barred, true);
 }
 
-/** How a final refusal ends what is under way; undefined where it ends nothing. */
+/** How a final refusal ends the operation that is under way; undefined if it ends nothing. */
 export function endOf({ status, now, due }: Observation): ((cause: Cause) => SetStatus) | undefined {
   switch (due.kind) {
     case 'begin':

@@ -73,7 +73,7 @@ function decideChange(observation: Observation, view: ItemView, { entry, drift }
     : stepForVerdict(observation, evidence, verdict);
 }
 
-// W5: what is sent names a version that was read before this look at the Transaction, or none.
+// W5: the write names a version that the engine read before it read the Transaction, or no version.
 function isToBeRead({ liveFrom }: ItemView, verdict: ApplyVerdict): boolean {
   const isSent = verdict.kind === 'send';
   return liveFrom === 'assumed' ? !isSent : liveFrom === 'now' && isSent && verdict.precondition !== undefined;

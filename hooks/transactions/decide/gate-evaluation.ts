@@ -1,4 +1,5 @@
-// One open gate: how far it is after a look, and whether it has ended badly. It follows from stored times and the API server's clock.
+// One open gate: how far it is after a read, and whether it has ended badly. Both follow from stored times and the API server's
+// clock.
 
 import type { Failure } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';

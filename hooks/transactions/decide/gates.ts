@@ -32,7 +32,7 @@ export function decideAwait(observation: Observation, view: Awaiting): Step {
   const gates = view.views.map((gate) => evaluated(observation, gate));
   const bad = gates.find(({ end }) => end !== undefined);
   if (bad?.end !== undefined) return failed(observation, view, bad, bad.end);
-  // What is behind the gates is announced only by the status that says that they have passed (I18).
+  // Only the status that says that the gates have passed announces the changes behind them (I18).
   return gates.every(({ isOver }) => isOver) ? passedAll(observation, view, gates) : waiting(observation, view, gates);
 }
 

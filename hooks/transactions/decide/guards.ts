@@ -107,7 +107,7 @@ export function unreadable(failure: Failure, entry: SnapshotEntry, transaction: 
   return { reason: reasonOfFailure(failure), message };
 }
 
-/** A lock that changes stand on is not ours any more: what is applied is undone. */
+/** Another holder has a lock that changes depend on: the engine undoes the applied changes. */
 export function lockLost({ status, now }: Observation, index: number): Step {
   const message = `the lock of spec.changes[${index}] was taken by another Transaction or deleted: spec.lockTimeout is too short, or the engine was not running`;
   return setStatus(undoing(status, { reason: 'LockLost', message }, now), message);

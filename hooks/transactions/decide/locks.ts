@@ -95,12 +95,12 @@ type AcquirePlan =
       readonly create: readonly Lock[];
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
     }
-  /** `release`: those of ours beyond the first one that is held by another, unless another process may be taking them. */
+  /** `release`: our Leases after the first lock that another Transaction holds, unless another process may be taking them. */
   | {
       readonly kind: 'blocked';
       readonly lock: Lock;
       readonly holder: string;
-      /** What it locks for the other one, where that is another object of the same lock name. */
+      /** The object that the holder locks, if that is another object with the same lock name. */
       readonly other?: string;
       readonly release: readonly JsonObject[];
     };

@@ -1,4 +1,4 @@
-// Preparing: what is, and what will be, is stored before the first change.
+// Preparing: the engine stores the prior and the expected state of each target before the first change.
 //
 // I2. No target is written before its prior state is stored and the API server has acknowledged it.
 import type { Observation, PrepareView } from '../observe/observation.ts';

@@ -1,5 +1,5 @@
-// What is due although something threw, which is a fault of the engine: nothing may keep the deadline, a request or a deletion from
-// acting. What these need is decided without whatever threw; everything else is tried again.
+// The step that is due although code of the engine threw, which is a fault of the engine. No fault may keep the deadline, a request
+// or a deletion from acting. So the engine decides these without the part that threw, and tries everything else again.
 import type { Due } from '../due.ts';
 import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
@@ -27,7 +27,7 @@ const what = 'internal error of the engine (its log says more)';
 export function recover({ status, due, now }: Interrupted): Recovered {
   switch (due.kind) {
     case 'cleanUp':
-      // What is left behind is swept.
+      // The sweep deletes the objects that are left behind.
       return { ...going(status), finalized: true };
     case 'releaseFields':
       return going(fieldsReleased(status, due.index), 'now');

@@ -27,7 +27,7 @@ interface Trouble {
   readonly isNews?: boolean;
 }
 
-/** Waits until the trouble passes; a final refusal ends what is under way by `end`. */
+/** Waits until the trouble passes. A final refusal ends the operation that is under way by `end`. */
 export function unlessFinal<Ended extends Step>(
   observation: Pick<Observation, 'refusedFor'>,
   { status, what, failure, isNews }: Trouble,

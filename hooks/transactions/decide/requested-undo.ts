@@ -1,5 +1,5 @@
-// An undo that a user asks for once the Transaction has ended: the locks are taken again, the undo is decided as a whole
-// (whole-undo.ts), and begins or is refused. A plan is the same decision without locks.
+// An undo that a user requests after the Transaction has ended. The engine takes the locks again and decides the undo as a whole
+// (whole-undo.ts). Then the undo begins, or the engine refuses it. A plan makes this decision without locks.
 
 import type { JsonObject } from '../../objects/json.ts';
 import { formatTime } from '../../objects/time.ts';

@@ -48,7 +48,7 @@ interface Due extends Clear {
   readonly fencedUntil: number;
 }
 
-// A lock that was lost while rolling back is taken again: what we changed must be taken back all the same.
+// If a rollback has lost a lock, the engine takes the lock again: it must take our changes back in any case.
 function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {
   const { status, now } = observation;
   const lock = lockOf(entry.target);
@@ -83,7 +83,7 @@ function awaitCreate(
   return undoLater(observation.status, index, message);
 }
 
-// What was created long ago was recorded long ago, and nobody has sent it since.
+// If an object was created long ago, the engine recorded it long ago, and no process has sent its Create since.
 function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): boolean {
   const created = live.kind === 'present' ? parseTime(textAt(live.object, 'metadata', 'creationTimestamp')) : undefined;
   return created !== undefined && now > created + 2 * lateWindow;
@@ -115,7 +115,7 @@ export function judgeUndo(observation: Observation, view: ItemView, clear: Clear
   return { evidence, verdict: evaluateUndo(evidence) };
 }
 
-/** Whether no write of ours can land any more, that of another fence neither (W6). */
+/** Whether none of our writes can land any more, nor a write of another fence (W6). */
 function isFenced({ live, managers, recorded }: UndoEvidence, { fencedUntil }: Due): boolean {
   // Who fenced it and died has left his mark: that is taken off again.
   return (fencedUntil === 0 || recorded) && !hasManager(live, [managers.restore]);

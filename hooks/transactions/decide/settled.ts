@@ -1,4 +1,4 @@
-// The ends: locks are released, later requests honoured, and what is deleted is let go.
+// The ends: the engine releases locks, honours later requests, and lets a deleted Transaction go.
 
 import { unsettledAtEnd } from '../in-flight/in-flight.ts';
 import type { CleanUpView, ItemView, Observation, ReleaseView } from '../observe/observation.ts';
@@ -27,7 +27,7 @@ export function unsettledAtRelease(observation: Observation): number | undefined
 /** ms for which a deletion is held up by objects that cannot be read or written: it must not depend on what others keep doing. */
 const deletionPatience = 60_000;
 
-/** Whether a deletion has waited long enough: from then on each object of others, and each snapshot, has one try. */
+/** Whether a deletion has waited long enough. From then on, the engine tries each object and each snapshot only once. */
 export function isDeletionOverdue({ transaction: { deletedAt }, now }: Pick<Observation, 'transaction' | 'now'>): boolean {
   return deletedAt !== undefined && now > deletedAt + deletionPatience;
 }

@@ -18,7 +18,7 @@ export type Step =
   | { readonly kind: 'setStatus'; readonly status: Status; readonly because: string; readonly wait: Wait }
   /** The target is missing: it is read, then all is observed again within this call. */
   | { readonly kind: 'readMore'; readonly entry: SnapshotEntry; readonly because: string }
-  /** Other Transactions over the same object are missing: they are read, then all is observed again. */
+  /** Other Transactions that change the object are not read yet: the engine reads them, then observes everything again. */
   | { readonly kind: 'readMore'; readonly others: Wanted; readonly because: string }
   /** What a requested undo would do with each change is missing: it is evaluated, then all is observed again. */
   | { readonly kind: 'readMore'; readonly survey: true; readonly because: string }

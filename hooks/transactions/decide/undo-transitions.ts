@@ -88,7 +88,7 @@ export function observed(status: Status, now: number): Status {
 /** Of a change that was taken back; `uid`: of the object that the undo of a Delete has created again. */
 export type Restored = { readonly [fact in 'note' | 'uid']?: string | undefined };
 
-/** Nothing of ours is left of one change. */
+/** No part of one change is left in its object. */
 export function restored(status: Status, index: number, now: number, { note, uid }: Restored = {}): Status {
   const next = withItem(status, index, ({ waiting: _over, ...item }) => ({
     ...item,

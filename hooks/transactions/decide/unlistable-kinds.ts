@@ -41,7 +41,7 @@ export function unlistableAtChecks(observation: Observation, targets: readonly P
   );
 }
 
-/** The same when the Delete is due: what was changed before is taken back then. */
+/** Like the check before the first change, when the Delete is due: the engine then takes the earlier changes back. */
 export function unlistableAtDelete(observation: Observation, view: ItemView, { index, target }: SnapshotEntry): Step | undefined {
   const { status, now } = observation;
   const [unlistable] = view.hazards.failingKinds;
@@ -53,8 +53,9 @@ export function unlistableAtDelete(observation: Observation, view: ItemView, { i
 }
 
 /**
- * The undo of a Create would delete the object. If the Transaction was Committed, others may rely on what Kubernetes would delete with it, and the
- * undo leaves the object; the same if the kind is one inside the object. Otherwise the undo deletes it, and a note says so.
+ * The undo of a Create would delete the object. If the Transaction was Committed, others may rely on the objects that Kubernetes
+ * would delete with it. So the undo leaves the object. The undo also leaves the object if the kind is one inside the object.
+ * Otherwise the undo deletes the object, and a note reports that.
  */
 export function unlistableAtUndo(
   observation: Observation,

@@ -18,8 +18,9 @@ export const lockPatience: Wait = { seconds: 0.5 };
 const turnPatience: Wait = { seconds: 0.2 };
 
 /**
- * It is the same sentence at each try, whatever the API server adds to the reason: a status that changes wakes Metacontroller at once.
- * Nothing would say again what an end has said: its message stays. `isNews`: something else is under way since, a deletion or a requested undo, and the message says what fails.
+ * The sentence does not change from try to try, whatever the API server adds to the reason: a changed status wakes Metacontroller
+ * at once. No later status would repeat the message of an end, so that message stays. `isNews`: a deletion or a requested undo is
+ * under way since the end, and the message says what fails.
  */
 export function waitOut(status: Status, what: string, failure: Passing, isNews = false): SetStatus {
   if (failure.isLate === true) return waitFor(status, `waiting: ${failure.message}`, turnPatience, isNews);
@@ -45,9 +46,9 @@ export function undoLater(status: Status, index: number, message: string, wait: 
 }
 
 /**
- * As `waitOut`, in an undo: trouble with one target does not keep the others from being undone. Where there is no answer at all
- * they would meet the same. An answer below 500 may be that of an admission webhook to this write alone, or of an API server that
- * is busy: the others have their turn, and not at once.
+ * As `waitOut`, in an undo: trouble with one target does not keep the engine from undoing the others. If no answer arrives at all,
+ * the others would meet this trouble, too. An answer below 500 may be an admission webhook's answer to this write alone. A busy API
+ * server may also send it. Then the others have their turn, but not at once.
  */
 export function undoOut(status: Status, index: number, what: string, failure: Passing): SetStatus {
   return failure.code === 0 ? waitOut(status, what, failure) : setAside(status, index, what, failure);
@@ -75,7 +76,7 @@ function passOver(status: Status, index: number, { message, wait, first = 'now' 
   if (others.length === 0) return { kind: 'setStatus', status: { ...status, message }, because: message, wait };
   const next = passedOver(status, index, message);
   const isNew = status.items[index]?.waiting === undefined;
-  // The same sentence whichever of them has its turn: a status that changes wakes Metacontroller at once.
+  // The sentence does not depend on the item that has its turn: a changed status wakes Metacontroller at once.
   const waiting = next.items.filter((item) => item.waiting !== undefined);
   const summary = `${count(waiting.length, 'change')} cannot be undone yet: ${waiting.at(-1)?.waiting ?? message}`;
   return { kind: 'setStatus', status: { ...next, message: summary }, because: message, wait: isNew ? first : wait };

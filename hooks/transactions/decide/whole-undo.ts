@@ -37,7 +37,7 @@ interface Decided {
   readonly transaction: Transaction;
   readonly findings: readonly UndoFinding[];
   readonly choices: Pick<UndoChoices, 'keep' | 'overwrite'>;
-  /** The change that needs a kept one, by the index of what is kept with it. */
+  /** By the index of a change that the undo must keep, too: the index of the kept change that needs it. */
   readonly neededBy: ReadonlyMap<number, number>;
 }
 

@@ -19,8 +19,8 @@ import type { Step } from './step.ts';
 import { setStatus } from './waiting.ts';
 
 /**
- * Deletes announced at once: nothing distinguishes what is only announced of them from the same deed of others. What may recreate its
- * object may begin with one.
+ * Deletes announced at once: nothing distinguishes a Delete that is only announced from another writer's Delete. A change that may
+ * recreate its object may begin with a Delete.
  */
 const mostDeletes = 8;
 
@@ -54,13 +54,13 @@ interface Gone {
   readonly isTerminating?: boolean;
 }
 
-/** Whether the call may go on with what is due `next`, as far as the statuses say. */
+/** Whether the call may go on with the step that is due `next`, as far as the statuses show. */
 export function mayGoOn({ due, running, stored, isTerminating }: Gone, next: Due): boolean {
   switch (next.kind) {
     case 'prepare':
       return due.kind === 'begin';
     case 'apply':
-      // What is not announced is not applied (I8).
+      // A change that is not announced is not applied (I8).
       return (isApplied(due, running) || due.kind === 'await') && isAnnounced(stored, next.index);
     case 'await':
       return isApplied(due, running);

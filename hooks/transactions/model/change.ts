@@ -1,4 +1,4 @@
-// One change of a spec, as written, and as it is made once it is known what is there.
+// One change of a spec: as the user wrote it, and as the engine makes it after it has read the object.
 import { at, isList, type Json, textAt } from '../../objects/json.ts';
 import { withEncodedStrings } from '../../objects/secret-data.ts';
 

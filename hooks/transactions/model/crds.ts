@@ -22,8 +22,8 @@ export function isCrdOf({ target, content }: Pick<Change, 'target' | 'content'>,
 }
 
 /**
- * The same for a change whose content is not at hand, since it comes from a source: by its name alone, whatever the version. So a kind of
- * the same group counts, too.
+ * Like `isCrdOf`, also for a change whose content comes from a source and is not at hand. Then the name alone decides, whatever the
+ * version. So another kind of the same group counts, too.
  */
 export function mayBeCrdOf(change: Change, wanted: Change['target']): boolean {
   if (change.contentFrom === undefined || change.content !== undefined) return isCrdOf(change, wanted);
@@ -40,13 +40,13 @@ export function versionIn(crd: Json | undefined, version: string): Json | undefi
   return isList(versions) ? versions.find((candidate) => textAt(candidate, 'name') === version) : undefined;
 }
 
-/** What is known of the objects of a CRD whose storage version moved. */
+/** The facts about the objects of a CRD whose storage version moved. */
 export interface StoredObjects {
   /** ms by the API server's clock. */
   readonly now: number;
   /** Objects that were written since the change, in words. They are known once the pause is over. */
   readonly others: readonly string[];
-  /** Those that are targets of the same Transaction whose undo comes first. */
+  /** Such objects that are targets of this Transaction, if their undo is before the undo of the CRD. */
   readonly awaited: readonly string[];
 }
 

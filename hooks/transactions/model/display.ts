@@ -20,7 +20,7 @@ export type ItemState =
   | 'Kept'
   | 'Skipped';
 
-/** Of one change; each is absent where what is stored has none. */
+/** The display of one change. A field is absent if the stored status has no value for it. */
 interface ItemDisplay {
   readonly target?: string;
   readonly state?: string;
@@ -58,7 +58,7 @@ function stateOf({ progress, error }: Item, isOver: boolean): ItemState {
     case 'kept':
       return 'Kept';
     case 'restored':
-      // As the message counts: what was never known to be applied is none of the changes undone.
+      // The message counts in this way, too: a change that was never known to be applied is not one of the undone changes.
       return progress.applied ? 'Restored' : stopped(error);
     default:
       return isOver ? stopped(error) : unsent[progress.kind];

@@ -1,6 +1,7 @@
-// A change that recreates its object (whenImmutable: Recreate) has two halves: a Delete, and a Create under the same name. Each half is
-// decided, sent, recognised and undone as a change of that type is; the undo takes the halves in reverse order. The item remembers that
-// the first half is made (`deleted`), and the second half is sent only once a stored status says so.
+// A change that recreates its object (whenImmutable: Recreate) has two halves: a Delete, and a Create under the same name. The
+// engine decides, sends, recognises and undoes each half like a change of that type. The undo takes the halves in reverse order.
+// The item remembers that the first half is made (`deleted`). The engine sends the second half only after a stored status has
+// `deleted`.
 import type { Change } from './change.ts';
 import type { SnapshotEntry } from './entry.ts';
 import type { Item } from './item.ts';
@@ -10,7 +11,7 @@ export function deletingHalf({ expected: _later, ...entry }: SnapshotEntry): Sna
   return { ...entry, type: 'Delete', approximate: false };
 }
 
-/** The entry as the Create sees it. `prior` is the former object: what is created keeps parts of it, and must wait until it is gone. */
+/** The entry for the Create. `prior` is the former object. The new object keeps parts of it; the Create waits until it is gone. */
 export function creatingHalf(entry: SnapshotEntry): SnapshotEntry {
   return { ...entry, type: 'Create' };
 }

@@ -18,7 +18,7 @@ export interface ItemError {
  * - `applied`: its write is known to have taken effect.
  * - `restored`: the undo has ended: no change of this Transaction is left in it; `applied` says whether there was anything to take back.
  * - `notRestored`: the undo could not take it back; the error says why.
- * - `kept`: the undo left it, because the user asked to keep it, or what is kept needs it.
+ * - `kept`: the undo left it, because the user asked to keep it, or because a kept object needs it.
  */
 export type Progress =
   | { readonly kind: 'waiting' | 'prepared' | 'announced' | 'applied' }

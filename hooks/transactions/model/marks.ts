@@ -1,6 +1,6 @@
-// How an object shows that a write of ours is in it: by an entry in managedFields whose name is only ours; where others write under
-// the same name, by the annotation `applied-by`, owned by that name. Whoever may write the object can write both: content is compared
-// all the same, and what was there before our write shows nothing.
+// How an object shows that it contains our write. Usually, managedFields has an entry whose name only this Transaction uses. If
+// others use that name, the annotation `applied-by`, owned by that name, shows our write. Whoever may write the object can write
+// both. So the engine always compares content as well. A mark that was there before our write shows nothing.
 
 import { hasManager, ownedBy } from '../../objects/content/ownership.ts';
 import { type Path, pathText } from '../../objects/content/path.ts';

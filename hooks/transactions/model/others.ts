@@ -1,5 +1,5 @@
-// What the engine knows of other Transactions that change the same object: as they are stored, read while its lock is held, so
-// that none of them is under way.
+// The engine's knowledge of other Transactions that change the same object. The engine reads them as they are stored, while it
+// holds the lock of the object. So no such Transaction is under way.
 
 import { groupOf, type Reference } from '../../objects/reference.ts';
 import type { ChangeType, Target } from './change.ts';

@@ -1,9 +1,9 @@
-// Every word that may stand as a reason in a status, in an Event or in a label: closed lists, so that no word of others can pass for
-// one of ours. docs/reasons.md says what each means.
+// Every word that may be a reason in a status, in an Event or in a label. The lists are closed, so another writer's word cannot
+// pass for a word of the engine. docs/reasons.md explains each word.
 //
 // The API server and this engine use some words for different things (`Conflict`, `Gone`, `NotFound`, `Timeout`, ...), and an admission
-// webhook answers with whichever word it likes. So the reason of an answer is shown in messages and logs only; what an answer comes
-// to in a status follows from its HTTP code (`reasonOfFailure`), never from its words.
+// webhook answers with whichever word it likes. So the engine shows the reason of an answer in messages and logs only. The reason
+// in a status follows from the HTTP code of the answer (`reasonOfFailure`), never from its words.
 import { type FailureReason, isOwnReason } from '../../objects/failure.ts';
 import { type Phase, phases } from './phase.ts';
 
@@ -119,7 +119,7 @@ interface Refusal {
   readonly conflicts?: readonly unknown[];
 }
 
-/** What a failed request comes to in a status. Not found, in conflict, gone: these follow from what is read, not from a refusal. */
+/** The reason in a status for a failed request. Not found, in conflict and gone follow from what is read, not from a refusal. */
 export function reasonOfFailure({ code, reason, conflicts }: Refusal): Reason {
   if (conflicts !== undefined) return 'FieldConflict';
   if (isOwnReason(reason)) return reason;

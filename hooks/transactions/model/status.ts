@@ -140,7 +140,7 @@ function decodeCause(conditions: readonly Condition[]): { readonly cause?: Cause
 
 const times = ['startTime', 'completionTime', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
 
-/** The wire form. Equal statuses have equal wire forms: Metacontroller writes nothing then and wakes nobody. */
+/** The wire form. Equal statuses have equal wire forms: Metacontroller writes nothing then and wakes no process. */
 export function encodeStatus(status: TruncatedStatus): JsonObject {
   const time = (key: (typeof times)[number]): JsonObject => {
     const value = status[key];

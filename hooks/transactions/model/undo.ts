@@ -29,7 +29,7 @@ export interface UndoFinding {
   readonly message?: string;
   readonly fields?: readonly UndoField[];
   readonly moreFields?: number;
-  /** Equal if the undo writes the same: keyed with the key of the engine, so that it shows no value. */
+  /** Equal if the undo writes equal values. It is keyed with the key of the engine, so it shows no value. */
   readonly state: string;
   /** The object as it is, else as it was: what it needs is kept with it. */
   readonly object: JsonObject | undefined;
@@ -123,7 +123,9 @@ export function notedValue(value: string): string {
   return short.test(value) ? value : `sha256:${createHash('sha256').update(value).digest('hex')}`;
 }
 
-/** Noted in place of a value once its annotation is gone: set again, the same value is a new request. No value is noted as this. */
+/**
+ * Noted in place of a value after its annotation is gone: a value that a user sets again is a new request. No value has this note.
+ */
 export const removed = '‹removed›';
 
 /** The request of an annotation with that value, unless it is `noted` already. */

@@ -1,8 +1,8 @@
 // When a Transaction is to be called for again.
 
 /**
- * `none`: nothing is due that time brings. `now`: at once, in another call. `backoff`: transient trouble; the pause grows with each
- * try, which this process counts, so that it is not decided but found at the reply. `refusal`: after a moment it is tried again whether the
- * API server refuses the same once more; the process remembers since when it does.
+ * `none`: time alone makes nothing due. `now`: at once, in another call. `backoff`: transient trouble. The pause grows with each
+ * try. This process counts the tries, so the reply finds the pause, not the decision. `refusal`: after a moment, the engine tries
+ * whether the API server refuses the request again. The process remembers since when the API server refuses it.
  */
 export type Wait = 'none' | 'now' | 'backoff' | 'refusal' | { readonly seconds: number };
