@@ -1,7 +1,8 @@
 // A change under a field manager that others use as well, as the releases of one application do. The manager's entry in managedFields
-// shows nothing of whose work the object is: the annotation `applied-by` does, together with the values. Whoever may write the object
-// can write both. So the annotation alone is never enough to take an object for ours, and where it names somebody else, or is gone
-// while the manager still owns values of ours, that manager has written again: its work is left alone.
+// does not show whose work the object is. The annotation `applied-by` shows it, together with the values. Whoever may write the
+// object can write both. So the annotation alone never proves that an object is our work. The manager has written again if the
+// annotation names another writer. It has also written again if the annotation is gone while the manager still owns our values.
+// Then the engine leaves the manager's work alone.
 
 import { mayBecome } from '../../objects/content/defaulted.ts';
 import { listKindsOf, partsOf, valueAt } from '../../objects/content/lists.ts';
@@ -29,9 +30,10 @@ interface Known {
 }
 
 /**
- * Whether a Transaction of the same line of releases wrote the object last, and is gone: its name is free, or another one has it. What it
- * wrote under the shared manager nobody else will undo, so it counts as ours. A Transaction in a namespace that is not served counts as
- * there. Who forges the annotation gains nothing: it protects no value from the undo.
+ * Whether a Transaction of the same line of releases wrote the object last, and is gone: its name is free, or another Transaction
+ * has the name. No other Transaction will undo its work under the shared manager, so that work counts as ours. A Transaction in a
+ * namespace that the engine does not serve counts as existing. A user who forges the annotation gains nothing: it protects no value
+ * from the undo.
  */
 export function isLineGone({ managers, live, others }: Evidence & Known): boolean {
   const holder = appliedBy(live);
@@ -63,7 +65,7 @@ export function unlikeOurs(evidence: Evidence & Known): readonly ForeignPath[] {
   return theirs.map((path) => foreignPath(live, path));
 }
 
-// What the shared manager owns of the content. A controller may have the same name, and writes the status.
+// The paths of the content that the shared manager owns. A controller may use this manager's name, too, and write the status.
 function claimedBy({ managers, live, entry }: Evidence): readonly Path[] {
   const isStatus = (path: Path): boolean => entry.resource.statusSubresource && path[0] === 'f:status';
   return ownedBy(live, [managers.forward]).filter((path) => !isStatus(path));

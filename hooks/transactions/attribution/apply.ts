@@ -75,7 +75,7 @@ function evaluateExisting({ entry, live }: Evidence, object: JsonObject | undefi
   return undefined;
 }
 
-// A PUT writes all its values at once: if only some of our values are there, and no entry of ours, somebody else wrote those values.
+// A PUT writes all its values at once. If only some of our values are there, without our entry, another writer wrote those values.
 function evaluateUpdate(evidence: ApplyEvidence): ApplyVerdict {
   const { kind, ours, foreign } = attribute(evidence);
   const isPart = !isMarked(evidence) && ours.some(({ state }) => state === 'untouched');
@@ -137,7 +137,7 @@ function unstored(evidence: ApplyEvidence): ApplyVerdict | undefined {
   );
 }
 
-/** Compares everything with the prior state, except annotations, metadata that the change keeps (keptBy), and what is not content. */
+/** Compares the whole content with the prior state, except annotations, and metadata that the change keeps (keptBy). */
 function changedConflict(evidence: ApplyEvidence): ApplyVerdict | undefined {
   const { entry, live, change } = evidence;
   if (live === undefined || entry.prior === undefined) return undefined;

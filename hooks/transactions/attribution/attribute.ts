@@ -1,5 +1,6 @@
-// Separates our work in the live object from the work of others. Values decide: prior -> expected is our change, expected -> live is
-// theirs. managedFields help only where values prove nothing: a change that changed nothing, and values that a webhook stamped.
+// Separates our work in the live object from others' work. Values decide: prior -> expected is our change, expected -> live is
+// their change. managedFields help only if values prove nothing: for a change that changed nothing, and for values that a webhook
+// stamped.
 //
 // I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
 //     managedFields show what is already there.
@@ -44,11 +45,11 @@ export interface ForeignPath {
   readonly manager: string;
 }
 
-/** The live object of an Update or a Patch, split into our work and that of others. */
+/** The live object of an Update or a Patch, split into our work and others' work. */
 export interface Attributed {
   readonly kind: 'untouched' | 'applied' | 'foreign';
   readonly merge: Merge;
-  /** The paths of our change, without those that nobody owns: these prove nothing. */
+  /** The paths of our change, without the paths that no manager owns: such paths prove nothing. */
   readonly ours: readonly OurPath[];
   readonly kinds: ListKinds;
   /** The expected state, with the values that the API server set later (unclaimedPaths). */
@@ -75,7 +76,7 @@ export function attribute(evidence: Evidence): Attributed {
   const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
   const marked = bearsOurWrite(live, managers) || hasRestored(live, managers.restore);
   const byValue = ours.some(({ state }) => state === 'applied');
-  // Server-side apply always leaves an entry in managedFields: if there is none, somebody else wrote equal values.
+  // Server-side apply always leaves an entry in managedFields: without an entry, another writer wrote equal values.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
   const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
   return { kind, merge: withBundles(merged, evidence), ours, kinds, written, foreign };
@@ -97,8 +98,9 @@ function consequences({ ours, theirs }: Merge, { entry, live }: Evidence): reado
   return [...new Map(found.map((path) => [pathText(path), path])).values()];
 }
 
-// Paths whose value is neither the prior nor the expected one, and which nobody owns. A webhook stamps them at every write, ours or
-// another's, or the API server generates them (a node port in a list item of ours). The undo reverts them with our change.
+// Paths that no manager owns, and whose value is neither the prior nor the expected value. A webhook stamps such values at every
+// write, ours or another's. Or the API server generates them, for example a node port in our list item. The undo reverts these
+// values with our change.
 function unclaimedPaths(
   { ours }: Merge,
   written: Json | undefined,
@@ -113,8 +115,8 @@ function unclaimedPaths(
   return differing.filter((path) => inForeign.covers(path) && !isTheirs(path) && isUnclaimed(live, path, kinds));
 }
 
-// The API server names no owner if somebody scales an object whose replicas nobody owned before. A user who requests an undo decides; a
-// rollback that the engine begins itself takes the replicas back.
+// If a user scales an object whose replicas no manager owned before, the API server names no owner. A user who requests an undo
+// decides. A rollback that the engine begins itself takes the replicas back.
 const replicas = pathText(['f:spec', 'f:replicas']);
 
 // The API server increments this at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
@@ -139,7 +141,7 @@ export function writtenState(evidence: Evidence, kinds: ListKinds): Json | undef
     (state, { path, value }) => withValueAt(state, path, value, kinds),
     sentState(evidence, kinds),
   );
-  // What others write under the same manager is no work of ours.
+  // Values that others write under our manager's name are not our work.
   const ours = ownedBy(live, [ownManager(managers)]).flatMap((path) => {
     const value = valueAt(live, path, kinds);
     const isContainer = value === undefined || partsOf(value, path, kinds) !== undefined;
@@ -162,7 +164,7 @@ export function foreignPath(live: Json | undefined, path: Path): ForeignPath {
 
 /** The paths of our change that another manager took over since, although the value is still ours. */
 export function takenOver(evidence: Evidence, attributed: Attributed): readonly ForeignPath[] {
-  // Nobody owns the order of a list: a manager that adds an item takes nothing over.
+  // No manager owns the order of a list: a manager that adds an item takes nothing over.
   const applied = attributed.merge.ours
     .filter(({ state, isOrder }) => state === 'applied' && isOrder !== true)
     .map(({ path }) => path);

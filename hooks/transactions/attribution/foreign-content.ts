@@ -34,9 +34,10 @@ function isOnlyBy(names: readonly string[], live: Json | undefined, path: Path):
 }
 
 /**
- * Whether no dry run has shown the created object, and nobody has written to it since its uid and resourceVersion were recorded: every
- * write that changes an object gives it a new resourceVersion. What only our manager owns is ours then, whatever it looks like: a policy
- * may have changed it. An object that was found after a lost answer is recorded only if all values of our manager are those that were sent.
+ * Whether no dry run has shown the created object, and no writer has changed it since the engine recorded its uid and
+ * resourceVersion. Every write that changes an object gives it a new resourceVersion. Then a value that only our manager owns is
+ * ours, whatever the value is: a policy may have changed it. After a lost answer, the engine records a found object only if our
+ * manager's values equal the sent values.
  */
 export function isAsRecorded({ entry, live, createdUid, version }: OthersEvidence): boolean {
   const isSame = createdUid !== undefined && uidOf(live) === createdUid;

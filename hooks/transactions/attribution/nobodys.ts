@@ -1,5 +1,5 @@
-// What counts neither as our work nor as that of others: values that nobody owns, values that controllers of Kubernetes derive
-// (content/controller-writes.ts), and injected CA bundles (content/injected.ts).
+// Values that count neither as our work nor as others' work: values that no manager owns, values that controllers of Kubernetes
+// derive (content/controller-writes.ts), and injected CA bundles (content/injected.ts).
 import { contentOf } from '../../objects/content/content.ts';
 import { isDerived, isDerivedBy } from '../../objects/content/derived.ts';
 import type { Manager } from '../../objects/content/fields.ts';
@@ -21,7 +21,7 @@ export function countedOf(object: JsonObject, entry: SnapshotEntry): JsonObject 
   return withoutInjected(contentOf(object, entry.resource), kindOf(entry.resource), entry);
 }
 
-/** Whether the value at the path is nobody's work. */
+/** Whether the value at the path counts neither as our work nor as others' work. */
 export function isNobodys(live: Json | undefined, path: Path, kinds: ListKinds): boolean {
   return isUnclaimed(live, path, kinds) || isDerived(live, path);
 }

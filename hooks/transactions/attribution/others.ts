@@ -1,6 +1,6 @@
 // Other Transactions that changed the same object. A later Transaction that is not undone has built upon our change: its own undo
-// restores what it found, our change included. So our undo waits for the undo of every later Transaction that touched the same fields.
-// And our undo gives no fields back to a Transaction that is itself undone.
+// restores the state that it found, with our change. So our undo waits for the undo of every later Transaction that touched the
+// same fields. And our undo gives no fields back to a Transaction that is itself undone.
 //
 // An object that was deleted, and that an undo created again, has another uid but counts as the same object: it has our field
 // manager, or the item of the Transaction that restored it names its new uid.
@@ -140,8 +140,8 @@ export function laterWork(evidence: OthersEvidence, attributed: Attributed): Hin
   return again?.reason === 'LaterTransaction' ? again : (builtUpon(evidence, attributed) ?? again);
 }
 
-// A later Update set every field, and a later Patch may own fields of ours. If a part of our change is gone and managedFields do not show
-// who took it, all Transactions are read: one of them may have taken it, and its undo returns it.
+// A later Update set every field, and a later Patch may own our fields. A part of our change may be gone while managedFields do not
+// show who took it. Then the engine reads all Transactions: one Transaction may have taken that part, and its undo returns it.
 function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | undefined {
   if (!evidence.recorded) return undefined;
   const takers = takersOfClaims(evidence);
@@ -179,7 +179,7 @@ function setsOnlyItsFields(type: ChangeType): boolean {
   return type === 'Patch' || type === 'Apply';
 }
 
-/** The fields of ours that others now own, in a created object whose uid does not prove that it is ours. */
+/** Our fields that other managers now own, in a created object whose uid does not prove that the object is ours. */
 export function sharedFields({ live, entry, managers }: Evidence): readonly ForeignPath[] {
   const [ours, names] = [[managers.forward], [managers.forward, managers.restore, ownManager(managers)]];
   const fields = [...ownedBy(entry.expected, ours), ...ownedBy(live, ours)];

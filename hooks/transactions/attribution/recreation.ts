@@ -62,7 +62,7 @@ export function recreatedContent(evidence: Evidence, live: JsonObject): readonly
   const { prior } = evidence.entry;
   if (prior === undefined) return [];
   const kinds = listKindsOf(prior, live);
-  // A token for another ServiceAccount of the same name is a different token, whoever made it.
+  // A token for another ServiceAccount with this name is a different token, whoever made it.
   const isOther = isToken(prior) && isToken(live) && tokenAccount(prior).uid !== tokenAccount(live).uid;
   const known = (object: JsonObject): JsonObject => comparable(isOther ? withoutToken(object) : object, evidence);
   const paths = differences(known(prior), known(live), kinds);

@@ -1,8 +1,9 @@
 // The undo of a CRD whose storage version moved. status.storedVersions keeps every version in which objects were ever stored, and the
 // API server refuses a spec that lacks one of them. So there are three writes, and the object shows which of them is missing:
 //
-// 1. The content of before, and the versions that came with the change: served, and no longer the one to store. Under the Transaction's
-//    own field manager, so that what is there still counts as its work, also after an Apply under a manager that releases share.
+// 1. The former content, and the versions that came with the change: served, but no longer the version to store. The engine writes
+//    under the Transaction's own field manager, so that the content still counts as its work. This also holds after an Apply under
+//    a manager that releases share.
 // 2. status.storedVersions without those versions: no object may be stored in them.
 // 3. The content of before, and the field ownership, as in every undo.
 //

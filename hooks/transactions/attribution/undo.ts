@@ -40,7 +40,7 @@ import { awaitGone, type Completion, completion, type Recreation, recreatedConte
 import { type Bridging, evaluateStorage } from './stored-versions.ts';
 
 export type UndoVerdict =
-  /** Nothing of ours is left. `note` is for the user. */
+  /** No part of our change is left. `note` is for the user. */
   | { readonly kind: 'restored'; readonly note?: string }
   | { readonly kind: 'delete'; readonly live: JsonObject; readonly note?: string }
   | Recreation
@@ -56,7 +56,7 @@ export type UndoVerdict =
       readonly note?: string;
     }
   | Bridging
-  /** Nothing is to be restored, but a write of ours may still be in flight: a new version of `live` makes that write miss. */
+  /** The undo has nothing to restore, but our write may still be in flight: a new version of `live` makes that write miss. */
   | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended; readonly givesUpOn: readonly FailureKind[] }
   | { readonly kind: 'wait'; readonly message: string }
   /** The undo needs to know other Transactions first. */
@@ -154,8 +154,8 @@ function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
 function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const { entry, managers } = evidence;
   const attributed = attribute(evidence);
-  // Our restoring write has landed, and it writes all values at once: later differences are the work of others. Only the field ownership
-  // is still to be restored.
+  // Our restoring write has landed, and it writes all values at once: later differences are others' work. The engine must still
+  // restore only the field ownership.
   if (hasRestored(live, managers.restore))
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
@@ -191,7 +191,7 @@ function isOverwritten({ overwrites }: UndoEvidence, verdict: UndoVerdict | unde
   return overwrites === true && verdict?.kind === 'conflict' && contentConflicts.includes(verdict.reason);
 }
 
-// What a Transaction of the same line wrote that is gone is ours, too.
+// The work of a Transaction of this line that is gone counts as ours, too.
 function othersIn(evidence: UndoEvidence, foreign: readonly ForeignPath[]): readonly ForeignPath[] {
   return isLineGone(evidence) ? foreign.filter(({ manager }) => manager !== evidence.managers.forward) : foreign;
 }
@@ -216,7 +216,7 @@ function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attribu
   return { kind: 'content', live, restored, attributed, ...noted(note), ...(upon && { storedVersions: upon.storedVersions }) };
 }
 
-// The change was announced, and nothing of it is in the object: other values there are the work of others. A Patch always leaves our entry.
+// The change was announced, but no part of it is in the object: the values there are others' work. A Patch always leaves our entry.
 function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attributed): boolean {
   if (recorded || bearsOurWrite(live, managers)) return false;
   return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');

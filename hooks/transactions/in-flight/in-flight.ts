@@ -71,7 +71,8 @@ export function accountFor(next: Status, first: JsonObject | undefined, ownWrite
   return { ...next, ...(isOurs ? { settledWriter: writer } : {}), ...(time === undefined ? {} : { unsettledAt: time }) };
 }
 
-// Every change that this process has sent is recorded with its effect, and no longer as only announced; so is every first half.
+// The status records every change that this process has sent with its effect, no longer as only announced. This includes every
+// first half.
 function isRecorded({ items }: Status, { sentUpTo = -1, begunAt }: OwnWrites): boolean {
   return !items.some(({ progress, deleted }, index) => {
     const isSent = index <= sentUpTo || (index === begunAt && deleted !== true);

@@ -144,7 +144,7 @@ export function signWrite(lease: JsonObject, writer: string, engineNamespace: st
   };
 }
 
-/** Deletes a Lease of ours. The write names its version, so it cannot delete the Lease of a successor. */
+/** Deletes our Lease. The write names the Lease's version, so it cannot delete the Lease of a successor. */
 export function releaseWrite(lease: JsonObject, engineNamespace: string): Write | undefined {
   const precondition = preconditionOf(lease);
   const location = leaseLocation(textAt(lease, 'metadata', 'name') ?? '', engineNamespace);

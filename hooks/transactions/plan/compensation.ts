@@ -91,8 +91,8 @@ function withMark({ transaction, entry }: UndoContext, object: JsonObject): Json
   return withPath(object, ['metadata', 'managedFields'], [...entries, mark]);
 }
 
-// Without a dry run the expected state has no managedFields. What a shared manager owns is then what our write gave it: it has written
-// nothing since (attribution/applied-by.ts). The same holds if only the first of two writes is made.
+// Without a dry run, the expected state has no managedFields. Then a shared manager owns exactly what our write gave it: that
+// manager has written nothing since (attribution/applied-by.ts). This also holds if only the first of two writes is made.
 function withSharedEntry({ transaction, entry }: UndoContext, live: JsonObject): JsonObject | undefined {
   const { expected, resource } = entry;
   const { forward, holder } = managersOfChange(transaction, transaction.changes[entry.index]);

@@ -1,9 +1,9 @@
-// Encodes what is stored before the first change: the prior and the expected state of every target.
+// Encodes the snapshot that the engine stores before the first change: the prior and the expected state of every target.
 //
 // The entries lie in one immutable ConfigMap, or in several if one would be too large. Users who read the Transaction's namespace
-// can read these ConfigMaps, and others may write there. So each entry is sealed if those users must not see its object, tagged
-// otherwise, and bound to its place. The first ConfigMap carries a tag over the whole, and the status its digest. The spec says
-// what an entry is about, never the entry itself.
+// can read these ConfigMaps, and others may write there. So the engine seals an entry if those users must not see its object, and
+// otherwise tags it. It also binds each entry to its place. The first ConfigMap carries a tag over the whole, and the status
+// carries its digest. Only the spec names the object of an entry, never the entry itself.
 //
 // I12. Values of Secrets, and of objects in other namespaces, are readable nowhere: not in a snapshot, a status, a Lease, a log or an Event
 //     (for messages: content/path.ts, checks/failures.ts).
@@ -86,7 +86,9 @@ function unpack(text: string, place: Place, packer: Packer, most: number): strin
   return Buffer.byteLength(stored) <= most ? stored : undefined;
 }
 
-/** A text that is not sealed: how it is stored, its tag, and what is stored. The form is empty if it is none. */
+/**
+ * A text that is not sealed: the form in which it is stored, its tag, and the stored text. The form is empty if there is no form.
+ */
 export function openForm(text: string): { readonly form: string; readonly tag: string; readonly stored: string } {
   const [whole = '', form = '', tag = ''] = /^(plain|compressed):([^:]{1,400}):/.exec(text) ?? [];
   return { form, tag, stored: text.slice(whole.length) };

@@ -17,7 +17,7 @@ export interface Drift {
   readonly path: readonly string[];
   /** Absent if the object has nothing at the path. */
   readonly value?: Json;
-  /** The object was created by our change, and no dry run had shown it: what is there was made of a value that we sent. */
+  /** Our change created the object, and no dry run had shown it: the API server made the live value from a value that we sent. */
   readonly made?: true;
 }
 

@@ -1,5 +1,5 @@
-// The names of a Transaction's ConfigMaps. A name ends in text derived from the engine's key: nobody else can put a ConfigMap there
-// in advance, and every process finds the name again. So a ConfigMap is ours by its name, never by its label.
+// The names of a Transaction's ConfigMaps. A name ends in text derived from the engine's key: no other writer can put a ConfigMap
+// there in advance, and every process finds the name again. So a ConfigMap is ours by its name, never by its label.
 
 import type { Packer } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';

@@ -164,7 +164,7 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
   return { view, awaitsOwn, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
 }
 
-// What the same undo takes away before is not in the way.
+// An object that this undo takes away earlier is not in the way.
 function withoutOwn({ hazards: { stored, ...hazards }, ...view }: ItemView): ItemView {
   const own = stored === undefined ? {} : { stored: { ...stored, awaited: [] } };
   return { ...view, hazards: { ...hazards, awaited: [], ...own } };
@@ -256,7 +256,7 @@ function refusedTry(context: SurveyContext, subject: Subject, found: UndoFinding
   return blocked(subject, { reason: reasonOfFailure(failure), message });
 }
 
-// Its Namespace, or its kind, comes back with the same undo: until then every write is refused.
+// This undo also brings back the Namespace or the kind of the object: until then, the API server refuses every write.
 function lacksItsPlace({ snapshot: { entries } }: SurveyContext, { target }: SnapshotEntry): boolean {
   return entries.some(({ type, target: other, prior }) => {
     if (type !== 'Delete' || prior === undefined) return false;
@@ -265,7 +265,8 @@ function lacksItsPlace({ snapshot: { entries } }: SurveyContext, { target }: Sna
   });
 }
 
-// A dry run shows the right to restore and to recreate, nothing the right to delete; nor that to create what is to be deleted first.
+// A dry run shows the right to restore and to recreate, but not the right to delete. It also does not show the right to create an
+// object that the undo must delete first.
 function untriedVerbs({ entry }: UndoEvidence, { kind }: UndoVerdict): readonly string[] {
   if (kind !== 'delete') return [];
   return entry.recreates === true ? ['delete', 'create'] : ['delete'];

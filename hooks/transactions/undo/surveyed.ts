@@ -30,7 +30,7 @@ export interface Surveyed {
   readonly finding: UndoFinding;
   readonly entry: SnapshotEntry;
   readonly after: Presence;
-  /** Whether targets of the same Transaction are in the way until they are undone. */
+  /** Whether other targets of this Transaction are in the way until the engine has undone them. */
   readonly awaitsOwn: boolean;
   /** What the undo must be allowed to do with it, and no dry run shows. */
   readonly verbs: readonly string[];

@@ -63,7 +63,7 @@ function sent({ change, target }: ChangeContext): JsonObject {
   return { ...content, ...typeMeta(target), metadata: { ...(isObject(metadata) ? metadata : {}), ...place } };
 }
 
-// What others write under the same field manager shows nothing of whose work it is: an annotation does.
+// If others write under this field manager, its entry does not show whose work the values are: an annotation shows it.
 function applied(context: ChangeContext): JsonObject {
   const { change, transaction } = context;
   const { holder } = managersOfChange(transaction, change);

@@ -17,7 +17,7 @@ interface Seen {
 
 /** The half that is to be made next. */
 export function nextHalf(entry: SnapshotEntry, { item, live }: Seen): SnapshotEntry {
-  // A former object that nobody is deleting was deleted by no write of ours.
+  // If the former object is not being deleted, none of our writes has deleted it.
   const isStanding = isFormer(entry, live) && !isTerminating(live);
   return item.deleted !== true || isStanding ? deletingHalf(entry) : creatingHalf(entry);
 }

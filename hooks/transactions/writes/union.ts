@@ -1,5 +1,6 @@
-// The writes of a Patch whose content forbids a member of a union that nobody owns (content/unions.ts). The first write makes the field
-// manager own the member and changes no value. The second write is the Patch, which leaves the member out and so removes it.
+// The writes of a Patch whose content forbids a member of a union that no manager owns (content/unions.ts). The first write makes
+// the field manager own the member and changes no value. The second write is the Patch, which leaves the member out and so removes
+// it.
 import type { Precondition, Write } from '../../objects/cluster.ts';
 import { ownedPart } from '../../objects/content/owned-part.ts';
 import {
@@ -36,7 +37,7 @@ interface Trial {
   readonly expected: (answer: JsonObject) => JsonObject;
 }
 
-/** The dry run of the change. The API server would refuse the Patch itself as long as nobody owns the member. */
+/** The dry run of the change. The API server would refuse the Patch itself as long as no manager owns the member. */
 export function trialOf(context: ChangeContext, precondition: Precondition | undefined): Trial {
   const { change, live } = context;
   const union = unownedIn(context);
