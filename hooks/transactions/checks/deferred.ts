@@ -1,6 +1,6 @@
-// A dry run runs against the cluster as it is, so the API server may refuse it for a reason that an earlier change of the same
-// Transaction removes. This table lists all such refusals. The engine repeats such a dry run when the change is next; every other
-// refusal ends the Transaction before anything is applied. An undo uses the same table for its writes in their order: an object
+// A dry run runs against the cluster as it is. So the API server may refuse it for a reason that an earlier change of the same
+// Transaction removes. This table lists all such refusals. The engine repeats such a dry run when the change is next. Every other
+// refusal ends the Transaction before anything is applied. An undo uses this table for its writes, too, in their order: an object
 // that it recreates may need an object that it recreates later.
 //
 // Rules of kube-apiserver 1.36 behind the rows: a user without the right to grant rights needs the role of a binding to exist
@@ -137,7 +137,7 @@ function isOfSchema({ code, reason, fields }: Failure, _earlier: Earlier, { type
   return code === 500 && reason === 'InvalidContent' && (type === 'Patch' || type === 'Apply');
 }
 
-// Nobody can change the role of a binding. So if content does not name the role, the existing binding does.
+// No user can change the role of a binding. So if content does not name the role, the existing binding names it.
 function isRoleOf({ resource, target }: Earlier, { content, prior, target: { namespace } }: Later): boolean {
   const role = at(content, 'roleRef') ?? at(prior, 'roleRef');
   const isNear = target.namespace === undefined || target.namespace === namespace;

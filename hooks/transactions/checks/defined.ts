@@ -1,4 +1,4 @@
-// Kinds that the API server will serve once an earlier change of the same Transaction is applied.
+// Kinds that the API server will serve after the engine has applied an earlier change of this Transaction.
 import type { Resource } from '../../objects/cluster.ts';
 import { at, isObject, type Json, textAt } from '../../objects/json.ts';
 import { versionOf } from '../../objects/reference.ts';

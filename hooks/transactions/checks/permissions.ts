@@ -99,8 +99,8 @@ function questionsOf(resolved: Resolved): readonly Asked[] {
   return [...own, ...containerQuestions(change.type, resource, target.name)];
 }
 
-// The undo deletes a created Namespace or CustomResourceDefinition only if it holds no objects of others: the ServiceAccount must
-// be able to see that.
+// The undo deletes a created Namespace or CustomResourceDefinition only if it holds no other owners' objects. The ServiceAccount
+// must have the permission to list these objects.
 function containerQuestions(type: ChangeType, resource: Resource, name: string): readonly Asked[] {
   if (type !== 'Create') return [];
   const purpose = 'undo';

@@ -1,4 +1,5 @@
-// What is wrong with the source of a content, in words. Nothing of what it holds is repeated, nor what the API server says of it.
+// The faults of a content's source, in words. The words repeat no part of the source's content, nor the API server's message about
+// it.
 import type { Failure } from '../../objects/failure.ts';
 import { clean } from '../../objects/words.ts';
 import type { Source } from '../model/source.ts';

@@ -22,7 +22,8 @@ function isTakenAway({ type, recreates }: SnapshotEntry): boolean {
   return type === 'Create' || recreates === true;
 }
 
-// What is left when all that needs nothing of the rest, or is needed by nothing of it, is taken off: circles, and what is between them.
+// Removes every index that needs no other index of the rest, or that no other index of the rest needs. The circles, and the indexes
+// between circles, remain.
 function circlesIn(needs: Needs): ReadonlySet<number> {
   const rest = new Set(needs.keys());
   for (let before = -1; before !== rest.size; ) {

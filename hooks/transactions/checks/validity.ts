@@ -52,7 +52,8 @@ function nameFaults({ name }: Transaction): readonly Fault[] {
   ];
 }
 
-// The status is stored in the same object: without room for it, the Transaction could start but could not record its progress.
+// The API server stores the status in the object of the spec. Without room for it, the Transaction could start but not record its
+// progress.
 function sizeFaults({ size, changes }: Transaction): readonly Fault[] {
   const most = largestStored - statusSize.own - statusSize.change * changes.length;
   if (size <= most) return [];

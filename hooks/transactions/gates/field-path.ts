@@ -9,7 +9,7 @@ type FieldPath =
 // The first that fits at the place; a key in quotes may hold anything, a quote or a backslash behind a backslash.
 const step = /\.([A-Za-z0-9_/-]+)|\[(\d{1,9})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/suy;
 
-/** The steps of a path; in words, what is wrong with it. */
+/** The steps of a path, or its fault in words. */
 export function parseFieldPath(text: string): FieldPath {
   const steps: (string | number)[] = [];
   step.lastIndex = 0;

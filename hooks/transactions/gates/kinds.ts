@@ -1,5 +1,6 @@
-// When an object is ready whose gate does not say so itself: by its kind, whatever the version. docs/gates.md has the rules as a table.
-// They follow kstatus (sigs.k8s.io/cli-utils) but for what is listed there.
+// The rules for when an object is ready if its gate does not define this itself. They follow from the kind, whatever the version.
+// docs/gates.md has the rules as a table. They follow kstatus (sigs.k8s.io/cli-utils), except for the differences that are listed
+// there.
 import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import {
@@ -57,7 +58,7 @@ function rowOf({ group, kind }: Look['resource']): Rule | undefined {
   return rules.get(`${group}/${kind}`);
 }
 
-/** Whether the gate is passed by the write alone, so that nothing is to be read: nobody writes a status for a ConfigMap. */
+/** Whether the write alone passes the gate, so that the engine reads nothing: no controller writes a status for a ConfigMap. */
 export function needsNoLook({ gate, type, resource }: Pick<Look, 'gate' | 'type' | 'resource'>): boolean {
   const isExplicit = gate.ready !== undefined || gate.failed !== undefined;
   return type !== 'Delete' && !isExplicit && !resource.statusSubresource && rowOf(resource) === undefined;
@@ -77,7 +78,7 @@ function behind(seen: Seen): Verdict | undefined {
   return notYet(behindWords(seen, observed));
 }
 
-/** Conditions that mean the same on every kind: the first of them decides. */
+/** Conditions that have one meaning on every kind: the first such condition decides. */
 function standard(seen: Seen): Verdict | undefined {
   const found = conditionsOf(seen.live).find(
     (one) => hasStatus(one, 'True') && (textAt(one, 'type') === 'Reconciling' || textAt(one, 'type') === 'Stalled'),

@@ -111,7 +111,7 @@ type Of<Kind> = Extract<Check, { readonly kind: Kind }>;
 function ofCondition(seen: Seen, { type, status }: Of<'condition'>, checked: Checked): Answer {
   const condition = conditionOf(seen.live, type);
   const isMet = hasStatus(condition, status);
-  // A message explains what is wrong: what failed, or what is not yet ready.
+  // A message explains the trouble: the part that failed, or that is not yet ready.
   const isTrouble = isMet === (checked === 'failed');
   const found = isTrouble ? troubleWords(seen, type) : conditionWords(seen, type);
   return { kind: isMet ? 'yes' : 'no', found, ...(condition === undefined ? {} : { condition }) };
@@ -167,8 +167,8 @@ function hasCompleted({ resource, gate, type, live }: Look, { passed, readySince
   return isJob && (passed === true || (readySince !== undefined && gate.ready === undefined));
 }
 
-// What a gate waits for, in words. They repeat the spec, never the object; and of a sealed one no value of the spec either: together with
-// what was found it would tell what the object holds.
+// The state that a gate waits for, in words. The words repeat the spec, never the object. For a sealed object, they do not repeat a
+// value of the spec either: together with the finding, that value would show the content of the object.
 
 const longestValue = 100;
 

@@ -1,5 +1,5 @@
-// The parts of the rules of readiness: what a look found, what a rule says of it, how conditions and counts are read and said, and
-// whether a controller has seen the change at all.
+// The parts of the rules of readiness: the finding of a read, a rule's verdict on it, how the rules read and word conditions and
+// counts, and whether a controller has seen the change at all.
 
 import type { ExpressionResult } from '../../objects/cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
@@ -45,7 +45,7 @@ export function unless(reasons: readonly (string | undefined)[], found: string):
   return reason === undefined ? ready(found) : notYet(reason);
 }
 
-// The finding of a look at a gated object.
+// The finding of a read of a gated object.
 
 /** `found` is in words, cleaned, at most `longestFound` characters; nothing in it changes while the object does not. */
 export type Finding =
@@ -152,7 +152,7 @@ export function hasNumber({ live }: Seen, path: string): boolean {
   return typeof at(live, ...path.split('.')) === 'number';
 }
 
-/** What is counted, and what is said of those that count: `replicas are available`. */
+/** The counted objects, and the statement about those that count: `replicas are available`. */
 type Counted = `${'replicas' | 'Pods'} ${string}`;
 
 /** `2 of 3 replicas are available`. */
@@ -174,8 +174,8 @@ export function surplus({ sealed }: Seen, found: number, wanted: number): string
     : `there are ${found} replicas, ${wanted} wanted: old ones are still to go`;
 }
 
-// Whether what a status says is about the change. A controller may take a while to see it, and until then the status of the state
-// before it stands: a custom resource with `Ready=True` keeps that when its spec is changed.
+// Whether the content of a status is about the change. A controller may take a while to see the change. Until then, the object
+// keeps the status of the state before the change: a custom resource with `Ready=True` keeps this condition when its spec changes.
 
 /** Ms after the change from which on a status counts that shows nothing: a controller that runs has seen the change by then. */
 export const withoutEvidence = 10_000;
@@ -201,8 +201,8 @@ function isUnmoved({ prior }: Seen, generation: Json | undefined): boolean {
   return isNumber(generation) && generation === at(prior, 'metadata', 'generation');
 }
 
-// The prior state may be from minutes before the change, and a kind may have a status by default: what stands there as the change
-// left it shows nothing.
+// The prior state may be from minutes before the change, and a kind may have a default status. So a status that is still as the
+// change left it shows nothing.
 function isWrittenSince({ live, version }: Seen): boolean {
   return version === undefined || textAt(live, 'metadata', 'resourceVersion') !== version;
 }

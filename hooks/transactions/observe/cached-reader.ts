@@ -1,7 +1,7 @@
-// A Reader for which what the engine has just seen counts for a moment: that a ServiceAccount exists, what version a ConfigMap of a snapshot
-// has, a permission that a ServiceAccount has. A Transaction with many changes, and many that begin at the same time, would read the
-// same for each change. Only what is there counts: absence and denials are read again each time. Targets, Leases and the Transaction
-// itself are always read.
+// A Reader that keeps some answers for a moment: that a ServiceAccount exists, the version of a snapshot's ConfigMap, and a
+// permission that a ServiceAccount has. Without it, a Transaction with many changes would read these for each change. Many
+// Transactions that begin at the same time would do this, too. The Reader keeps only existing objects and granted permissions. It
+// reads absence and denials again each time. It always reads targets, Leases and the Transaction itself.
 import type { AccessAnswer, Answer, Clock, Location, Reader } from '../../objects/cluster.ts';
 import { at, type JsonObject } from '../../objects/json.ts';
 import { createLruCache } from '../../objects/lru-cache.ts';

@@ -26,8 +26,9 @@ function untried(resolved: Resolved, prior: JsonObject | undefined, transaction:
   return { resolved, way, prior, expected, approximate: true };
 }
 
-// An apply sends only the fields that it sets. Without a dry run nobody knows who will lose fields to it. So the expected state has
-// no managedFields: an undo gives each manager its former fields back where the former value is restored.
+// An apply sends only the fields that it sets. Without a dry run, the engine does not know which managers will lose fields to the
+// apply. So the expected state has no managedFields. If an undo restores the former value of a field, it gives the field back to
+// its manager.
 function foreseen(
   { verb, object }: { readonly verb: string; readonly object: JsonObject },
   prior: JsonObject | undefined,

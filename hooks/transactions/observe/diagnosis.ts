@@ -50,7 +50,7 @@ async function readEvidence(diagnosed: Diagnosed): Promise<Evidence> {
   return { object, sealed, ...below, events: events.flatMap(({ items }) => items), unread };
 }
 
-// Once the time is over nothing is sent, and what is under way is not waited for.
+// After the time is over, the engine sends no request, and does not wait for requests that are under way.
 function listerOf({ reader, identity, clock, location: { namespace } }: Diagnosed): List {
   let isOver = false;
   const over = clock.sleep(longest).then(() => {

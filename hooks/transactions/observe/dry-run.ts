@@ -1,4 +1,4 @@
-// One target before its change: what is there, and what a dry run as the ServiceAccount says would be.
+// One target before its change: the live object, and the expected object according to a dry run as the ServiceAccount.
 
 import type { Reader } from '../../objects/cluster.ts';
 import { asNew } from '../../objects/content/content.ts';
@@ -64,7 +64,9 @@ const mostReads = 20;
 /** Dry runs of one version: a further refusal is not about that version. (Quotas answer 409 if two writers collide.) */
 const mostTries = 3;
 
-/** The API server finds fields of others before it finds that the object has moved: the same once more shows that it has not. */
+/**
+ * The API server finds others' fields before it finds that the object has moved. A second equal answer shows that it has not moved.
+ */
 const mostConflictTries = 2;
 
 /** One target with its dry run. */

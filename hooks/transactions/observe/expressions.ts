@@ -1,4 +1,4 @@
-// The expressions of gates: whether they can be evaluated, which is said before anything is changed, and what they come to.
+// The expressions of gates, and their results. The engine reports before the first change whether it can evaluate them.
 //
 // All Transactions share one thread, and their namespaces have turns. A call waits half a second for its turn at most.
 

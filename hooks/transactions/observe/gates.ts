@@ -1,4 +1,4 @@
-// What must be known of open gates: their objects, read as the ServiceAccount, what their expressions come to, and the locks.
+// The facts that open gates need: their objects, read as the ServiceAccount, the results of their expressions, and the locks.
 import type { Clock, Expressions, Reader } from '../../objects/cluster.ts';
 import { deadlineExceeded, type Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';

@@ -28,7 +28,7 @@ export async function wrongOwner(
   return hidden === undefined ? undefined : { kind: 'fault', fault: hiddenOwnerFault(hidden, resolved, transaction) };
 }
 
-/** Faults of owners that an earlier change of the same Transaction deletes, be it to create them again. */
+/** Faults of owners that an earlier change of this Transaction deletes, even if it creates them again. */
 export function deletedOwnerFaults(targets: readonly Prepared[], transaction: Transaction): readonly Fault[] {
   return targets.flatMap(({ prior, expected, resolved }) => {
     const before = targets.filter((one) => isDeleting(one) && one.resolved.index < resolved.index);

@@ -1,5 +1,5 @@
-// Of a change that recreates its object (model/halves.ts) one half is due: all that follows a look sees that half alone, as the Delete or
-// the Create that it is.
+// A change that recreates its object (model/halves.ts) has one half that is due. After the reads, the stages see only that half, as
+// a Delete or a Create.
 import type { SnapshotEntry } from '../model/entry.ts';
 import { creatingHalf, isDeletingHalf } from '../model/halves.ts';
 import type { Transaction } from '../model/transaction.ts';

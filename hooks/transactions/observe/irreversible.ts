@@ -46,7 +46,7 @@ function statesOf({ prior, expected, resolved, recreates }: Prepared): readonly 
   return [{ prior, expected: resolved.change.type === 'Delete' ? undefined : expected }];
 }
 
-// If no dry run has shown what is expected, nothing is read for it: that follows with the dry run.
+// If no dry run has shown the expected state, the engine reads nothing for it. These reads follow with the dry run.
 async function evaluated(context: Context, { resolved, approximate, recreates }: Prepared, { prior, expected }: States) {
   const { reader, looks, transaction, all } = context;
   const { resource, target, index } = resolved;

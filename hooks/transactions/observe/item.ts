@@ -37,15 +37,15 @@ export interface ItemContext {
    * refuses where anything has moved; then, and where no write follows, it is read.
    */
   readonly mayAssume: boolean;
-  /** The target as it was read before this look. */
+  /** The target, as the engine read it before it read the Transaction. */
   readonly earlier: Presence | undefined;
   /** Where the targets of an undo are read before their turn. */
   readonly ahead: Prefetch | undefined;
   /** What all changes share, if it was read before. */
   readonly shared?: Pick<ItemView, 'snapshot' | 'serviceAccount'>;
-  /** Identities of objects that are taken for gone: nobody loses them. */
+  /** Identities of objects that the engine assumes are gone: no owner loses them. */
   readonly assumedGone?: ReadonlySet<string>;
-  /** By identity: targets of the same undo that stay after it. */
+  /** By identity: targets that stay after this undo. */
   readonly staying?: ReadonlyMap<string, Staying>;
   /** The snapshot, where this look has read it already. */
   readonly snapshot: StoredSnapshot | undefined;
@@ -146,7 +146,7 @@ async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom 
   const hazards = hazardContextOf(context, entry, snapshot.entries);
   if (context.direction === 'forward') {
     if (!context.mayAssume) return {};
-    // Another look follows where what is there was read now (W5).
+    // If the engine has read the live object just now, it reads the Transaction again (W5).
     const isDue = liveFrom !== 'now' || live.kind === 'absent';
     const [found, tried] = await Promise.all([
       readDelete(hazards, entry, live),

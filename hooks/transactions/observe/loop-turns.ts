@@ -1,12 +1,12 @@
-// Work with large objects is cut into steps of at most some tenths of a second, each in a turn of the event loop of its own: probes, and
-// the calls of others, are answered between them.
+// The engine cuts work with large objects into steps of at most some tenths of a second. Each step has its own turn of the event
+// loop. Between the steps, the engine answers probes and other Transactions' calls.
 import type { JsonObject } from '../../objects/json.ts';
 import { weightOf } from '../../objects/measure.ts';
 
 /** Bytes, as JSON, of objects that keep the thread busy for longer than some ms. */
 const large = 128 * 1024;
 
-// Shared by all calls: two long steps are never in the same turn.
+// All calls share this: two long steps are never in one turn.
 let last: Promise<void> = Promise.resolve();
 
 /** Resolves in a turn of the event loop that no other caller has. */

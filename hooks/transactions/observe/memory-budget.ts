@@ -18,7 +18,7 @@ interface RoomLimits {
   readonly process: number;
 }
 
-/** The heap has 320 MB (package.json); the rest is for snapshots that are kept, the program, and what is collected later. */
+/** The heap has 320 MB (package.json). The rest is for kept snapshots, for the program, and for garbage that is collected later. */
 const shippedRoom: RoomLimits = { little: 2 * mega, call: 120 * mega, process: 152 * mega };
 
 /** The part of a call. */

@@ -37,7 +37,7 @@ export interface LockView {
   readonly acquired: ReadonlySet<string>;
 }
 
-/** A target before its change: what is there, and what a dry run says would be. */
+/** A target before its change: the live object, and the expected object according to a dry run. */
 export interface Prepared {
   readonly resolved: Resolved;
   /** How the change will be made. */
@@ -63,7 +63,7 @@ export interface Prepared {
 export interface BeginView {
   readonly faults: readonly Fault[];
   readonly trouble?: Failure;
-  /** Leases of ours that an earlier call has taken, where there are faults. */
+  /** Our Leases that an earlier call has taken. They are read only if there are faults. */
   readonly orphanedLeases?: readonly JsonObject[];
   /** In the order of the changes. */
   readonly targets: readonly Reference[];
@@ -83,9 +83,9 @@ export interface PrepareView {
   readonly faults: readonly Fault[];
   readonly trouble?: Failure;
   readonly targets: readonly Prepared[];
-  /** A snapshot of ours that an earlier call has stored. */
+  /** Our snapshot that an earlier call has stored. */
   readonly adopted?: Extract<StoredSnapshot, { kind: 'stored' }>;
-  /** What lies under its name and is no complete snapshot of ours. */
+  /** The objects under the snapshot's names that are not a complete snapshot of this Transaction. */
   readonly incompleteParts: readonly JsonObject[];
   readonly snapshotName: string;
 }
@@ -110,10 +110,10 @@ export interface ItemView {
   readonly liveFrom: 'assumed' | 'earlier' | 'now';
   /** What others would lose by the change, or by its undo. */
   readonly hazards: Hazards;
-  /** Other Transactions over the same object, once they were looked for. */
+  /** Other Transactions that change the object, after the engine has read them. */
   readonly others?: Others;
   readonly othersTrouble?: Failure;
-  /** What the deferred dry run of the change has come to, in its turn. */
+  /** The result of the deferred dry run of the change, in its turn. */
   readonly tried?: Answer;
 }
 

@@ -1,4 +1,4 @@
-// The reads that what is due needs. Reader only: nothing here changes anything.
+// The reads that the due step needs. This stage has only a Reader: nothing here changes anything.
 
 import type { Clock, Expressions, Reader } from '../../objects/cluster.ts';
 import type { Due } from '../due.ts';
@@ -33,11 +33,11 @@ export interface ObserveContext {
   readonly namespaces: readonly string[];
   readonly carry: Carry;
   readonly ownLeases: () => Promise<Listed>;
-  /** The target of what is due, read before this look. */
+  /** The target of the due step, read before the Transaction was read. */
   readonly earlier: Presence | undefined;
   /** Where targets of an undo are read before their turn. */
   readonly ahead: Prefetch | undefined;
-  /** Read before what is due was known. */
+  /** Read before the engine knew the due step. */
   readonly snapshot: StoredSnapshot | undefined;
 }
 
@@ -80,7 +80,7 @@ function shared({ reader, looks }: SnapshotSource): Pick<SnapshotSource, 'reader
   return { reader, looks };
 }
 
-// A Transaction that is refused may hold locks all the same: of a call whose answer was lost.
+// A refused Transaction may still hold locks: an earlier call took them, and its answer was lost.
 async function withOrphanedLeases(context: ObserveContext, view: BeginView): Promise<BeginView> {
   if (view.faults.length === 0) return view;
   const own = await context.ownLeases();

@@ -1,6 +1,6 @@
-// Reads other Transactions that change the same object. Only reads. The Transaction holds the lock of the object meanwhile, so the
-// result stays true until the step is made. Transactions of known names are read by name, and all Transactions only if no name is
-// known.
+// Reads other Transactions that change the same object, and writes nothing. The Transaction holds the lock of the object meanwhile,
+// so the result stays true until the step is made. The engine reads Transactions with known names by name. It reads all
+// Transactions only if no name is known.
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';

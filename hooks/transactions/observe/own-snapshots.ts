@@ -25,8 +25,8 @@ export type Found =
   | Trouble;
 
 /**
- * Looks under a name that only our key gives. It finds a complete snapshot that one try of ours stored, or parts without the first
- * one, or an object that somebody else put there. `nameInUse`: the name that a part could not be created with.
+ * Reads under a name that only our key gives. The engine finds one of three: a complete snapshot that one try of this Transaction
+ * stored, parts without the first part, or another writer's object. `nameInUse`: the name under which a part could not be created.
  */
 export async function findSnapshot(
   source: SnapshotSource,

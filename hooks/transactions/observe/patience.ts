@@ -5,7 +5,7 @@ import type { Clock } from '../../objects/cluster.ts';
 /** Ms that one task waits for its turn. */
 const longestTurn = 500;
 
-/** Ms for all tasks of a call; after that one has a turn only if nobody else wants it. */
+/** Ms for all tasks of a call. After that, a task has a turn only if no other call wants the turn. */
 const longest = 3_000;
 
 /** Runs one task after the other; each is given the ms for which it may wait for its turn, and is `late` if it had none by then. */

@@ -48,8 +48,8 @@ function ended({ faults, trouble }: Checks): PrepareView {
   return { ...base, faults, ...(trouble === undefined ? {} : { trouble }) };
 }
 
-// What is tried here is stored, and no source is read again. In a later call than that of the checks a source may hold something else:
-// then all that was checked of it is checked again.
+// The engine stores the content that it tries here, and reads no source again. In a call after that of the checks, a source may
+// hold other content. Then the engine repeats all checks of this content.
 async function prepareTargets(context: LockContext): Promise<PrepareView> {
   const { reader, sources, engineNamespace } = context;
   const filled = await sources.fill(reader, context.transaction);
@@ -62,7 +62,9 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   return wrong.length > 0 ? ended({ faults: wrong }) : tryTargets({ ...context, transaction }, targets.resolved);
 }
 
-/** The targets with their dry runs, and what is wrong with them; each on its own, whatever is wrong with others. */
+/**
+ * The targets with their dry runs and their faults. The engine tries each target on its own, whatever faults other targets have.
+ */
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
   const trial = { reader, looks: context.looks, transaction, all: resolved, firstRead: readOnce(context) };

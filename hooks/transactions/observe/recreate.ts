@@ -1,9 +1,10 @@
 // Whether a change that the API server refuses to make in place can be made by deleting the object and creating it again
 // (whenImmutable: Recreate).
 //
-// The API server answers 422 both to a field that may not change and to a value that no object may have. A dry run of the Create tells
-// them apart: the API server validates and admits a new object before it finds that the name is taken, so AlreadyExists says that the
-// content is valid, and that only the former object is in its way. Source: k8s.io/apiserver pkg/registry/generic/registry/store.go, Create.
+// The API server answers 422 both to a field that may not change and to a value that no object may have. A dry run of the Create
+// distinguishes the two. The API server validates and admits a new object before it finds that the name is taken. So AlreadyExists
+// shows that the content is valid, and that only the former object is in its way.
+// Source: k8s.io/apiserver pkg/registry/generic/registry/store.go, Create.
 
 import type { Precondition, Reader, Write } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
@@ -55,7 +56,7 @@ export async function tryToRecreate(context: Context, refused: Refused, failure:
 export async function howToRecreate(context: Context, refused: Refused, failure: Failure): Promise<string | undefined> {
   const { change, target, prior } = refused;
   const mayRecreate = (change.type === 'Apply' || change.type === 'Update') && change.whenImmutable !== 'Recreate';
-  // What such an object holds is lost with it: nobody should recreate one for a message.
+  // The content of such an object is lost with the object: no user should recreate it because of a message.
   if (!mayRecreate || !isAboutFields(failure) || isLostForGood(target) || preconditionOf(prior) === undefined) return undefined;
   const created = await context.reader.dryRun(creation(refused, context.transaction));
   if (created.kind === 'ok' || created.failure.kind !== 'exists') return undefined;

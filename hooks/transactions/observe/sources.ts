@@ -1,5 +1,6 @@
-// Reads the contents that lie in ConfigMaps and Secrets, as the ServiceAccount, before anything is written. What is read here is checked,
-// tried, stored with the snapshot and sent: no source is read again. Nothing is parsed that has not the digest which the spec requires.
+// Reads the contents that lie in ConfigMaps and Secrets, as the ServiceAccount, before the first write. The engine checks and tries
+// the content that it reads here, stores it with the snapshot, and sends it. It reads no source again. It parses only content that
+// has the digest that the spec requires.
 import { createHash } from 'node:crypto';
 import type { Clock, Manifests, Reader } from '../../objects/cluster.ts';
 import { type Failure, lateTurn } from '../../objects/failure.ts';

@@ -1,5 +1,5 @@
-// What the next call of the same Transaction needs of the lists of this one: what was found so far, if a call was too short, and the kinds to
-// list once more before a Delete.
+// The results of a call's lists that the next call of this Transaction needs. If a call was too short, these are the objects found
+// so far. They also include the kinds to list once more before a Delete.
 import type { Clock } from '../../objects/cluster.ts';
 import { createLruCache } from '../../objects/lru-cache.ts';
 import type { KnownKinds, Lists } from '../reading/looks.ts';
@@ -13,7 +13,7 @@ export interface UnfinishedLooks {
   delete(uid: string): void;
 }
 
-/** Items in all kept lists, of all Transactions; the same of kinds. */
+/** The most items in all kept lists of all Transactions, and the most kinds. */
 const mostFound = 200_000;
 
 /** ms for which kept lists count: longer than any pause between calls. */

@@ -1,4 +1,4 @@
-// What applying one change comes to: it took effect, it is looked at or tried again, or all is undone.
+// The result of applying one change: it took effect, the engine reads or tries again, or it undoes all changes.
 
 import type { Failure } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
@@ -42,7 +42,7 @@ export function afterRecordDrift(step: Extract<Step, { kind: 'recordDrift' }>, d
   return answer(drift === undefined ? observation.status : withRecordedDrift(observation.status, step.index, drift));
 }
 
-// The same as for the change itself, but that nobody has counted how often.
+// Like the result of the change itself, except that the engine has not counted the tries.
 export function afterTrial(step: Extract<Step, { kind: 'refused' }>, done: PerformedStep): Result {
   const { failure, index } = step;
   return afterFailure(step, done, isFinal(done.carry.refused, index) ? { ...failure, kind: 'refused' } : failure);

@@ -48,7 +48,7 @@ function finishedReason(status: Status): ConditionReason {
   return waitingSince(status) === undefined ? 'ReleasingLocks' : 'WaitingForLocks';
 }
 
-/** Whether what is applied is waited for. */
+/** Whether the engine waits for the gates of applied changes. */
 function isGateOpen({ phase, items }: Status): boolean {
   const isOpen = items.some(({ progress, gate }) => progress.kind === 'applied' && gate !== undefined && gate.passed !== true);
   return phase === 'Committing' && isOpen;

@@ -1,4 +1,4 @@
-// What letting go of a Transaction comes to.
+// The results of letting a Transaction go.
 
 import type { Outcome } from '../../objects/mutation.ts';
 import { isDeletionOverdue } from '../decide/settled.ts';
@@ -29,7 +29,7 @@ export function afterCleanUp(done: PerformedStep): Result {
   const failures = failuresOf(whatHolds(done));
   if (failures.some(({ kind }) => kind === 'transient'))
     return waitForRecovery(done, 'deleting the Leases and snapshots of the Transaction');
-  // What is refused now is refused again: garbage collection removes it, and whatever comes after it.
+  // The API server would refuse a refused delete again: garbage collection removes that object, and any object written after it.
   const isGoingOn = hasMore(done) && failuresOf(done.outcome).every(({ kind }) => kind === 'absent');
   const isMoved = failures.some(({ kind }) => kind === 'stale');
   return isGoingOn || isMoved ? again(done) : answer(done.observation.status, 'none', true);

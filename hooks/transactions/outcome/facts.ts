@@ -1,4 +1,5 @@
-// What is remembered of an applied change: who lost fields to it, and where the server made something else of it than foreseen.
+// The facts that the engine stores about an applied change: the managers that lost fields to it, and the values that the API server
+// made differently than foreseen.
 
 import { contentOf } from '../../objects/content/content.ts';
 import { listKindsOf, valueAt } from '../../objects/content/lists.ts';
@@ -43,7 +44,8 @@ function driftOf(
   const content = (object: Json | undefined): JsonObject | undefined =>
     isObject(object) ? contentOf(object, entry.resource) : undefined;
   const [was, prior, expected, now] = [before, entry.prior, entry.expected, answer].map(content);
-  // Mostly nobody has written in between, and the server made of it what it had said: which lists have keys need not be learned.
+  // Mostly, no writer has written in between, and the API server's result equals its dry run. Then the engine need not learn which
+  // lists have keys.
   if (equalJson(was, prior) && equalJson(expected, now)) return undefined;
   const kinds = listKindsOf(entry.expected, answer);
   // What others changed between the snapshot and our write is theirs, not drift.

@@ -13,7 +13,7 @@ import { answerWith, type PerformedStep, type Result } from './answer.ts';
 /** ms before each further try. */
 const pauses: readonly number[] = [50, 150, 300, 500];
 
-/** The next try, where an earlier write of the same Transaction may be what the API server has not heard of; else undefined. */
+/** The next try, if the API server may not yet have heard of an earlier write of this Transaction; else undefined. */
 export function triedAgain({ observation, carry }: PerformedStep, index: number, failure: Failure): Result | undefined {
   const { items, phase } = observation.status;
   const earlier = phase === 'RollingBack' ? items : items.slice(Math.max(0, index - 1), index);

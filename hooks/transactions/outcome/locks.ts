@@ -10,7 +10,7 @@ import { answer, answerWith, type PerformedStep, type Result, stoppedBy } from '
 
 type Acquire = Extract<Step, { kind: 'acquire' }>;
 
-/** Taken ones are known now; the names of others' are to be read: then it is decided again. */
+/** The engine now knows the locks that it took. It must still read the holders of the other locks. Then it decides again. */
 export function takenLocks(step: Acquire, done: PerformedStep): Result {
   const { outcome, carry, observation } = done;
   const locks = new Map<string, LockState>(carry.locks);

@@ -1,5 +1,5 @@
-// A step that threw: a fault of the engine, met by whatever a target, a snapshot or an answer holds. It is reported with its stack and
-// counted, and the call is answered all the same.
+// A step that threw: a fault of the engine that the content of a target, a snapshot or an answer triggered. The engine reports it
+// with its stack, counts it, and still answers the call.
 
 import { recover } from '../decide/recovery.ts';
 import type { Step } from '../decide/step.ts';

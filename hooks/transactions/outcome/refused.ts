@@ -28,7 +28,7 @@ export function isFinal(refused: Refused | undefined, index: number): boolean {
   return refused?.index === index && refused.times >= enough(refused.failure);
 }
 
-/** The answer to a plan that begins with a write which was refused often enough: the same once more, and for good. */
+/** The answer to a plan that begins with a write that was refused often enough: this refusal again, now as a final one. */
 export function denied(plan: Plan, step: Step, refused: Refused | undefined): Outcome | undefined {
   if (refused === undefined || plan.kind !== 'chain' || refused.times < enough(refused.failure)) return undefined;
   if (!('index' in step) || step.index !== refused.index) return undefined;

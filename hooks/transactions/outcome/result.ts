@@ -1,4 +1,4 @@
-// What a step and its outcome come to: look again within this call, or answer with a status.
+// The result of a step and its outcome: the engine reads again within this call, or answers with a status.
 import { describeFaults } from '../checks/fault.ts';
 import { endOf } from '../decide/barred.ts';
 import { unlessFinal } from '../decide/refusals.ts';
@@ -69,8 +69,8 @@ export function resultOf(step: Step, done: PerformedStep): Result {
   }
 }
 
-// A Lease that has moved is looked at again: it may still be ours. One that the engine may not delete is the operator's to mend, and
-// is there until then.
+// If a Lease has moved, the engine reads it again: it may still be ours. If the engine may not delete a Lease, the operator must
+// correct that, and the Lease remains until then.
 function afterRelease(done: PerformedStep): Result {
   const kinds = failuresOf(done.outcome).map(({ kind }) => kind);
   if (kinds.includes('transient')) return waitForRecovery(done, 'releasing locks');

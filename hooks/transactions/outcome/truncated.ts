@@ -1,5 +1,6 @@
-// The last guard: no status leaves the hook that the CRD refuses, since the same one would be refused at every try, or that is too
-// large to be stored beside its spec. Whatever is cut is cut in the same way each time, and what was cut is left as it is.
+// The last guard. No status leaves the hook if the CRD refuses it, because the API server would refuse it at every try. No status
+// leaves the hook either if it is too large to be stored beside its spec. The engine cuts a value in the same way each time, and
+// leaves a value that was cut as it is.
 
 import { equalJson, type Json } from '../../objects/json.ts';
 import { storableTime } from '../../objects/time.ts';

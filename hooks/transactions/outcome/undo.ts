@@ -1,4 +1,4 @@
-// What taking one change back comes to: it is restored, not restored, looked at again, or waits.
+// The result of taking one change back: it is restored, not restored, read again, or waits.
 
 import type { Answer } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
