@@ -96,8 +96,8 @@ function ownerReferences(object: JsonObject): readonly Json[] {
 }
 
 /**
- * The objects that are lost together with the object to delete. `isMade` selects those that are not lost, since Kubernetes makes
- * them again or they are nobody's: their own dependents count instead.
+ * The objects that are lost together with the object to delete. `isMade` selects the objects that are not lost, because Kubernetes
+ * makes them again, or because they belong to no user. Their own dependents count instead.
  */
 export function cascade(
   deletion: DeletionTarget,

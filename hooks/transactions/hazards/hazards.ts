@@ -5,7 +5,7 @@ import type { StoredObjects } from '../model/crds.ts';
 export interface Hazards {
   /** What others would lose, by name. */
   readonly lost: readonly string[];
-  /** What would be lost of targets of the same Transaction whose undo comes first. */
+  /** The objects that would be lost and are targets of this Transaction, if their undo is earlier. */
   readonly awaited: readonly string[];
   /** PersistentVolumeClaims with a volume that a controller made for the object, and deletes with it. */
   readonly claims: readonly string[];
@@ -25,7 +25,7 @@ export interface Hazards {
   readonly forbiddenOwners: readonly string[];
   /** An owner that cannot be read for now. */
   readonly unreadableOwner?: UnlistableKind<Passing>;
-  /** Of a restored token: whether the ServiceAccount of that name is the same, another one, or missing. */
+  /** For a restored token: whether the ServiceAccount with that name is the former ServiceAccount, another one, or missing. */
   readonly tokenOf?: 'same' | 'other' | 'nobody';
   /** Of a CRD whose storage version moved: its objects that were written since. */
   readonly stored?: StoredObjects;
@@ -47,7 +47,7 @@ export const noHazards: Hazards = {
   forbiddenOwners: [],
 };
 
-/** What several reads found; no two of them find the same. */
+/** The findings of several reads. No two reads find the same hazard. */
 export function merged(...found: readonly Partial<Hazards>[]): Hazards {
   return Object.assign({}, noHazards, ...found);
 }

@@ -58,7 +58,7 @@ function losesNames(before: JsonObject, after: JsonObject): boolean {
   });
 }
 
-// What stands under names that the former schema does not know: values of a map, or any, of an open one.
+// The values under names that the former schema does not know: the values of a map, or any values of an open schema.
 function losesRest(before: JsonObject, after: JsonObject): boolean {
   const rest = at(before, 'additionalProperties');
   const fresh = Object.entries(propertiesOf(after)).filter(([name]) => !Object.hasOwn(propertiesOf(before), name));

@@ -87,7 +87,7 @@ async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySe
   return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isMade(one));
 }
 
-/** Whether Kubernetes made the object for another one of the same Namespace: then that one counts. */
+/** Whether Kubernetes made the object for another object of this Namespace: then the other object counts. */
 function madeWithin(all: readonly Dependent[]): (one: Dependent) => boolean {
   const makers = new Set(all.filter((one) => !isRootCertificate(one) && !isDefaultAccount(one)).map(({ uid }) => uid));
   const services = new Set(all.filter((one) => isCore(one, 'Service')).map(({ reference }) => reference.name));

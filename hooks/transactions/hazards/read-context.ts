@@ -20,7 +20,7 @@ export interface HazardContext {
   readonly entry: Pick<SnapshotEntry, 'index' | 'target' | 'resource'>;
   /** Identities of objects that no longer exist then: earlier changes, or earlier parts of the undo, delete them. */
   readonly gone: ReadonlySet<string>;
-  /** Whether the same was read before the first change: then only some kinds are listed again (read-dependents.ts). */
+  /** Whether the engine made these reads before the first change: then it lists only some kinds again (read-dependents.ts). */
   readonly isAgain?: boolean;
   /** Only of an undo. */
   readonly undo?: UndoContext | undefined;
@@ -29,7 +29,7 @@ export interface HazardContext {
 interface UndoContext {
   readonly status: Status;
   readonly entries: readonly SnapshotEntry[];
-  /** By identity: targets of the same undo that stay after it. */
+  /** By identity: targets that stay after this undo. */
   readonly staying?: ReadonlyMap<string, Staying> | undefined;
 }
 
@@ -60,7 +60,7 @@ export function sorted(
   return { lost: namesOf('others'), awaited: namesOf('awaited') };
 }
 
-/** `awaited`: a target of ours whose undo comes first. `ours`: a target whose undo comes later, and that nobody else has written. */
+/** `awaited`: our target whose undo is earlier. `ours`: a target whose undo is later, and that no other writer has changed. */
 type Whose = 'others' | 'awaited' | 'ours';
 
 function whoseIs({ transaction, entry, undo }: HazardContext, { object }: Dependent, index: number): Whose {

@@ -16,8 +16,9 @@ type ListedCandidates =
 type Listed = KindsListing<Dependent>;
 
 /**
- * For a moment, all objects in the same namespace share one list. `isAgain`: only kinds in which the first list of this process found objects with
- * an owner, kinds that it could not list, and those that often have dependents.
+ * For a moment, all objects in one namespace share one list. `isAgain`: the engine lists only some kinds. These are the kinds in
+ * which the first list of this process found objects with an owner, and the kinds that it could not list. They also include the
+ * kinds that often have dependents.
  */
 export async function listCandidates(
   looker: Looker,
@@ -45,7 +46,7 @@ export async function listCandidates(
   };
 }
 
-// The same kinds as the garbage collector: only those with the verbs list, watch and delete, and no Events.
+// The kinds that the garbage collector handles: only kinds with the verbs list, watch and delete, and no Events.
 // Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
 function isCollected(resource: Resource): boolean {
   return !areEvents(resource) && ['list', 'watch', 'delete'].every((verb) => resource.verbs.includes(verb));

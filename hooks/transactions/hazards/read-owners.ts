@@ -103,7 +103,7 @@ function kindIn(owner: JsonObject): string {
 
 type Served = ResourceAnswer | 'unserved';
 
-// The version that an owner is named by may not be served any more: the owner is the same object in any other one.
+// The API server may no longer serve the version that an owner reference names. The owner is the same object in any other version.
 function finder(reader: Reader): (owner: JsonObject) => Promise<Served> {
   let everything: Promise<ResourcesAnswer> | undefined;
   return async (owner) => {

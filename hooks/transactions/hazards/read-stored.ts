@@ -26,7 +26,7 @@ export async function readValues(context: HazardContext, { before = {}, after = 
   const found = await inTurn(pruningVersions(before, after), (version) => {
     const resource = { ...instancesOf(before), version: readableVersion(before, version) };
     const pick = (object: JsonObject) => (isPruned(object, schemas, version) ? [dependentOf(resource, object)] : []);
-    // What is picked depends on both schemas: another state of the CRD is another list.
+    // The picked parts depend on both schemas: another state of the CRD is another list.
     const key = `pruned ${version} ${resource.plural}.${resource.group} ${textAt(before, 'metadata', 'resourceVersion')}`;
     return looker.looks.once(key, () => listAll(looker, key, { resource, namespace: undefined, whole: true }, pick));
   });

@@ -29,8 +29,8 @@ export const claims: Resource = {
 const volumes: Resource = { ...claims, plural: 'persistentvolumes', kind: 'PersistentVolume', namespaced: false };
 
 /**
- * The claims of the Pods that a StatefulSet loses by an undo. Claims that are older than the Transaction are of others: their volumes
- * count with those that were not made for a claim.
+ * The claims of the Pods that a StatefulSet loses by an undo. Claims that are older than the Transaction belong to others. Their
+ * volumes count with the volumes that were not made for a claim.
  */
 export async function readClaims(
   { looker, transaction, undo }: HazardContext,

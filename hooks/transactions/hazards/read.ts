@@ -63,7 +63,10 @@ export async function readUndoHazards(
   return merged(found, ...more);
 }
 
-/** What Kubernetes deletes with the object. In an undo, objects that controllers of the object made are not of others. */
+/**
+ * The objects that Kubernetes deletes with the object. In an undo, objects that controllers of the object made are not others'
+ * objects.
+ */
 async function readDeletion(context: HazardContext, { before: object = {} }: States): Promise<Found> {
   const { looker, entry, gone, isAgain, undo } = context;
   const deletion = { resource: entry.resource, target: entry.target, object };
@@ -103,8 +106,8 @@ const endpoints: Resource = {
 };
 
 /**
- * Endpoints whose addresses somebody wrote. If a controller of Kubernetes wrote them last, they are no loss, whoever annotated them. If the
- * ServiceAccount may not read them, nobody knows.
+ * Endpoints whose addresses a user wrote. If a controller of Kubernetes wrote them last, they are no loss, whoever annotated them.
+ * If the ServiceAccount may not read them, the engine cannot know this.
  */
 async function readEndpoints({ looker, entry, gone }: HazardContext): Promise<Found> {
   const { name, namespace = '' } = entry.target;

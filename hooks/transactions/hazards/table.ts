@@ -43,7 +43,7 @@ interface Hazard {
   /** Of the object that changes; absent for all kinds. */
   readonly kind?: string;
   readonly isTriggered: (change: StateChange) => boolean;
-  /** What is read to find what is lost (read.ts); absent if the two states show it. */
+  /** The read that finds the loss (read.ts); absent if the two states show the loss. */
   readonly read?: Read;
   /** What is lost, by name; undefined if something is lost that has no name. Absent if the row always counts. */
   readonly lost?: (found: Hazards, change: StateChange) => readonly string[] | undefined;
@@ -51,7 +51,7 @@ interface Hazard {
   readonly refused?: Words;
   /** Why the undo leaves the object; absent if only a change has the rule. */
   readonly left?: Words;
-  /** What the undo waits for if only targets of the same Transaction are lost. */
+  /** The state that the undo waits for if only targets of this Transaction are lost. */
   readonly awaited?: 'removed' | 'undone';
   /** In k8s.io/kubernetes, if no other repository is named. */
   readonly source: string;
@@ -79,7 +79,7 @@ const deletion = {
   awaited: 'removed',
 } as const;
 
-/** The undo would lose the same as a change. */
+/** The undo would lose as much as a change. */
 function notAsBefore(why: Words, next = ''): Pick<Hazard, 'refused' | 'left'> {
   return {
     refused: why,
@@ -126,7 +126,7 @@ const hazards: readonly Hazard[] = [
     source: 'pkg/controller/volume/persistentvolume/pv_controller.go, reclaimVolume',
   },
   {
-    // What is stored in a volume that was made for a claim of a Transaction that was never Committed is nobody's.
+    // If a volume was made for a claim of a Transaction that was never Committed, its data belongs to no user.
     isTriggered: isDeleted,
     read: 'volumes',
     lost: ({ volumes }) => volumes,
@@ -157,7 +157,7 @@ const hazards: readonly Hazard[] = [
     source: 'apiextensions-apiserver pkg/apiserver/schema/pruning/algorithm.go',
   },
   {
-    // The claims that a StatefulSet got are nobody's, unless all was Committed, or they are older.
+    // The claims that a StatefulSet got belong to no user, unless the Transaction was Committed, or the claims are older.
     kind: 'apps/StatefulSet',
     isTriggered: changed(losesPods),
     read: 'claims',

@@ -88,7 +88,7 @@ interface States {
   readonly after: JsonObject | undefined;
 }
 
-/** The first field of the change that the API server lets nobody set back. */
+/** The first field of the change that the API server lets no user set back. */
 export function oneWayField({ kind, before, after }: States): OneWayField | undefined {
   if (before === undefined || after === undefined) return undefined;
   return oneWayFields[kind]?.find((field) => isMade(field, before, after));

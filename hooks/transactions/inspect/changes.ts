@@ -57,8 +57,8 @@ export function scalesReplicas(fields: readonly FieldChange[], operation: Operat
   return operation === 'update' && fields.some(({ path }) => path === 'spec.replicas');
 }
 
-// An Apply under a shared manager drops fields of that manager by what it no longer names: nobody loses them to another. Where no dry run
-// was possible it is not known who loses what.
+// An Apply under a shared manager drops that manager's fields that it no longer names: no manager loses them to another. If no dry
+// run was possible, the engine does not know which manager loses which fields.
 function losersOf({ resolved, prior, expected, approximate }: Prepared, transaction: Transaction, hiding: Masking) {
   if (approximate) return [];
   const { forward } = managersOfChange(transaction, resolved.change);

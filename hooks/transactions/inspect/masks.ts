@@ -1,5 +1,5 @@
-// What of an object may be shown. Values of Secrets never are, nor is what comes from one: not to those either who may read them, since
-// what a program prints is kept in places that nobody guards.
+// The parts of an object that the command line may show. It never shows values of Secrets, nor values that come from a Secret. It
+// does not show them to users who may read them either, because a program's output is kept in places that no one guards.
 import { contentOf } from '../../objects/content/content.ts';
 import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';

@@ -112,8 +112,8 @@ function wasMade(item: Item | undefined): boolean {
 }
 
 /**
- * A value that nobody owns counts as left: the API server draws it anew for each request, a cluster IP or a node port for example. So
- * does one that a controller of Kubernetes derives.
+ * A value that no manager owns counts as left. The API server draws such a value again for each request, for example a cluster IP
+ * or a node port. A value that a controller of Kubernetes derives also counts as left.
  */
 function isSame(left: JsonObject | undefined, now: JsonObject | undefined, resource: SnapshotEntry['resource']): boolean {
   if (left === undefined || now === undefined) return left === now;

@@ -24,7 +24,7 @@ type Listing<Item> =
   /** The call has too little time for the whole list: the next call continues. */
   | { readonly kind: 'unfinished'; readonly failure: Failure };
 
-/** The items of several lists, where none is in trouble. Of objects that may not be listed nobody knows. */
+/** The items of several lists, if no list is in trouble. The engine cannot know objects that it may not list. */
 export function allListed<Item>(
   listings: readonly Listing<Item>[],
 ): { readonly kind: 'known'; readonly items: readonly Item[] } | Failed {

@@ -2,7 +2,7 @@
 //
 // 1. There are few: one Event for everything that a call has made; beyond ten changes, one for at least a tenth of them; and of the
 //    objects that an undo leaves, the first ten.
-// 2. They follow from the two statuses alone, so a repeated call reports the same.
+// 2. They follow from the two statuses alone, so a repeated call reports equal Events.
 
 import { describe } from '../../objects/reference.ts';
 import { clean } from '../../objects/words.ts';

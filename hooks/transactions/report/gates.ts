@@ -23,7 +23,7 @@ export function endedGates(before: Status, after: Status, gated: Gating, now: nu
     const at = gateOf(gated, index)?.at === 'AtEnd' ? 'AtEnd' : 'AfterChange';
     return { at, outcome, seconds: Math.max(0, now - since) / 1000 } as const;
   };
-  // It may have opened in the same call. What an earlier undo has left is not waited for any more.
+  // The gate may have opened in this call. The engine no longer waits for the gates of changes that an earlier undo has left.
   const isStopped = after.phase === 'RollingBack' && (before.phase === 'Prepared' || before.phase === 'Committing');
   const open = isStopped
     ? indexes(after, ({ gate, error }) => gate !== undefined && (gate.passed !== true || error !== undefined))

@@ -9,7 +9,7 @@ import type { Status } from '../model/status.ts';
 import type { UndoAnswer } from '../model/undo.ts';
 import { endedGates } from './gates.ts';
 
-/** Reasons that mean a conflict with the work of others. */
+/** Reasons that mean a conflict with others' work. */
 export const conflictReasons: ReadonlySet<string> = new Set<Reason>([
   'Conflict',
   'Gone',
