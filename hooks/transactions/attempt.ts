@@ -53,11 +53,11 @@ export interface CallContext {
   readonly sources: Sources;
 }
 
-/** A look, and the time from which it counts. */
+/** The Transaction as read, and the time from which this read counts. */
 interface TimedLook extends Looked {
-  /** A target that was read before the look. */
+  /** A target that the engine read before the Transaction. */
   readonly target: { readonly index: number; readonly presence: Presence } | undefined;
-  /** Monotonic ms just before the look. */
+  /** Monotonic ms just before the read. */
   readonly lookedAt: number;
   /** Monotonic ms at the server time `now`. */
   readonly nowAt: number;
@@ -102,9 +102,9 @@ export interface Progress {
   /** The writes so far. */
   readonly outcome: Outcome;
   readonly carry: Carry;
-  /** The look to use again while it is recent. */
+  /** The read to use again while it is recent. */
   readonly look?: TimedLook;
-  /** The last look. */
+  /** The last read. */
   readonly last?: TimedLook;
   /** The last target that ended well, and its answer with the pending status. */
   readonly ended?: { readonly attempt: Attempt; readonly answer: Answer };
@@ -122,7 +122,7 @@ function paceOf({ callBudget = 0 }: Timing): Pace {
 /** ms to wait before each retry of a Transaction that cannot be read. After the last retry, the next call tries again. */
 const readPauses: readonly number[] = [200, 400, 800];
 
-/** The recent look, with the time moved on, or a new look. */
+/** The recent read, with the time moved on, or a new read. */
 export async function lookAgain(context: CallContext, call: Call, progress: Progress): Promise<Basis | NotLive> {
   const { clock, timing } = context.parts;
   const recent = progress.look;
@@ -203,8 +203,8 @@ function statesOf({ due }: Observation): readonly (JsonObject | undefined)[] {
 }
 
 /**
- * Whether the Transaction has moved while a change was observed for longer than a look counts: somebody may have asked to stop it. To
- * list the dependents of a Delete among 500 kinds takes that long.
+ * Whether the Transaction has changed while the engine observed a change for longer than a read counts. A user may have requested
+ * to stop it. To list the dependents of a Delete among 500 kinds takes that long.
  */
 async function movedMeanwhile({ parts, session }: CallContext, { transaction, lookedAt }: Basis, step: Step): Promise<boolean> {
   const { clock, timing } = parts;
@@ -218,11 +218,11 @@ async function observeBasis(context: CallContext, basis: Basis, carry: Carry): P
   const { memory, session, looks, room, sources, server, writer, parts } = context;
   const { engineNamespace, namespaces = [], timing } = parts;
   const { transaction, now, first, ownLeases, target, isOvertaken, after } = basis;
-  // Known before the reads: what they find refused is at least so much later than the first refusal.
+  // The process knows this before the reads. If the reads are refused, this is at least so much later than the first refusal.
   const { waits, refusedFor, ...ownWrites } = memory.recall(transaction.uid);
   const status = foundStatus(basis.pending ?? basis.status, first, ownWrites);
   const [lateWindow, pace] = [lateWindowOf(timing), paceOf(timing)];
-  // What the look before has read is dropped by now.
+  // The engine has dropped the results of the earlier read by now.
   room.drop();
   const reader = readingInto(room, memory.sightings(session.cluster));
   const source = { reader, packer: parts.sealer, cache: memory.snapshots, looks };

@@ -101,7 +101,7 @@ export interface StepReport {
   readonly thrown?: unknown;
   /** The API server's time in ms since the epoch. */
   readonly at: number;
-  /** The version of the status that was found, and of the one in the answer, which is greater if anything must be stored. */
+  /** The versions of the found status and of the status in the answer. The second is greater if the answer must be stored. */
   readonly foundVersion: number;
   readonly version: number;
   readonly stored: Stored;
@@ -123,7 +123,7 @@ export interface Timing {
   readonly sighting?: number;
   /** ms after which a call starts no further target. 0, or absent: it handles one. */
   readonly callBudget?: number;
-  /** ms of a call for which a look at the Transaction and its Leases counts. */
+  /** ms of a call for which a read of the Transaction and its Leases counts. */
   readonly lookAge?: number;
 }
 
@@ -132,7 +132,7 @@ export interface EngineParts {
   readonly sealer: Sealer;
   readonly manifests: Manifests;
   readonly clock: Clock;
-  /** For gates with an expression; absent where no Transaction has one. */
+  /** For gates with an expression; absent if no Transaction has such a gate. */
   readonly expressions?: Expressions;
   readonly timing: Timing;
   /** The namespace of the Leases and the sealing key. */

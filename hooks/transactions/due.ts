@@ -25,12 +25,12 @@ export type Due =
   | { readonly kind: 'begin' }
   | { readonly kind: 'prepare' }
   | { readonly kind: 'apply'; readonly index: number }
-  /** Gates are open: their objects are looked at. */
+  /** Gates are open: the engine reads their objects. */
   | ({ readonly kind: 'await' } & OpenGates)
   | { readonly kind: 'restore'; readonly index: number }
   /** Nothing was applied: ends as Failed. */
   | { readonly kind: 'fail'; readonly cause: Ending }
-  /** `gates`: those that were open when the time was over. */
+  /** `gates`: the gates that were open when the time was over. */
   | { readonly kind: 'rollBack'; readonly cause: Ending; readonly gates?: OpenGates }
   /** Take the locks again for an undo that a user asks for. */
   | { readonly kind: 'reacquire'; readonly request: Request }
@@ -56,7 +56,7 @@ export interface Stored {
   readonly lateWindow: number;
   /** How many calls in a row have only waited: where several changes wait, each has its turn. */
   readonly waits: number;
-  /** As the snapshot gives it; absent where it is not known. */
+  /** The order from the snapshot; absent if it is not known. */
   readonly order?: UndoOrder | undefined;
 }
 
@@ -97,7 +97,7 @@ function stopped(stored: Stored): Due | undefined {
     };
   }
   if (overdue(stored)) return { kind: 'fail', cause: timeoutCause(stored) };
-  // The checks are made once: what they did not see must not follow them.
+  // The engine makes the checks once: no content that they did not see may follow them.
   return stored.status.specDigest !== undefined && isAltered(stored) ? { kind: 'fail', cause: specChanged } : undefined;
 }
 

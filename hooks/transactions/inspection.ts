@@ -87,7 +87,7 @@ export interface Plan {
   readonly refusal: readonly Finding[];
   /** What later stages would find. */
   readonly also: readonly Finding[];
-  /** Why the verdict is unknown; of one that is refused, why not all that is wrong is known. */
+  /** Why the verdict is unknown. If the Transaction is refused: why the engine does not know all its faults. */
   readonly trouble?: string;
   readonly gaps: readonly Gap[];
   /** All that the ServiceAccount must be allowed. */
@@ -112,13 +112,13 @@ export interface PlanParts {
   readonly expressions?: Expressions;
 }
 
-/** A change of a Transaction that is there, against the object as it is now. */
+/** A change of an existing Transaction, compared with the live object. */
 export interface ChangeStates {
   readonly index: number;
   readonly target: Reference;
   /** `sealed`: only the engine can read what it stored; `unreadable`: gone, or modified; `hidden`: the caller may not read the object. */
   readonly kind: 'shown' | 'sealed' | 'unreadable' | 'hidden';
-  /** Whether the object is as the change left it; undefined where that cannot be known. */
+  /** Whether the object is as the change left it; undefined if the command line cannot know this. */
   readonly isAsLeft?: boolean;
   /** before: prior; after: expected; now: live. Paths at which any two of them differ. */
   readonly fields: readonly FieldChange[];

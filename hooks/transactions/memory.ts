@@ -26,7 +26,7 @@ interface Remembered extends Recalled {
 
 /** What a process knows of its next turn, so that it can sign the Lease before it looks. */
 export interface NextFence {
-  /** The Lease of the first change; absent to keep the one that is known. */
+  /** The Lease of the first change; absent to keep the known Lease. */
   readonly lease?: JsonObject;
   /** Whether a change is next, and the last answer changed the stored status. */
   readonly isNext: boolean;
@@ -38,7 +38,7 @@ const mostRemembered = 10_000;
 export interface Ended {
   /** Whether the call met transient trouble. */
   readonly isTroubled: boolean;
-  /** Whether a look continues in the next call: that counts as progress, however long it takes. */
+  /** Whether a list continues in the next call: this counts as progress, however long it takes. */
   readonly isLooking?: boolean;
   /** Whether the step waits for others, and nothing has changed. */
   readonly isWaiting: boolean;

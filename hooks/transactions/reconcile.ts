@@ -1,4 +1,4 @@
-// The program: look, decide, plan, perform, report. One call takes steps of one kind of the saga: it goes on from target to target
+// The program: look, decide, plan, perform, report. One call takes steps of one kind of the saga. It goes on from target to target
 // while the stored status announces them and its time allows it (V1 to V4, decide/window.ts). A Transaction that is being deleted
 // also takes this way, because the live deletionTimestamp decides.
 //
@@ -38,7 +38,7 @@ import { recoveredReply, replyOf, withoutTransaction } from './reply.ts';
 /** Attempts for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostAttempts = 10;
 
-/** Of the time of a call: what follows from a look has the rest. */
+/** The part of a call's time for reads. The steps that follow from the reads have the rest. */
 const partForLooks = 0.75;
 
 /** The hook for Transactions. Calls for one Transaction run one after the other, others side by side. It never rejects. */
@@ -183,7 +183,7 @@ function rememberChange({ memory }: CallContext, uid: string, { entry, index }: 
   else memory.sent(uid, index);
 }
 
-// The next call need not read back what was just stored. The first ConfigMap was written last.
+// The next call need not read back the snapshot that this call has stored. This call wrote the first ConfigMap last.
 async function rememberSnapshot({ memory, parts }: CallContext, { transaction, outcome, result }: Attempt): Promise<void> {
   const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
   const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));

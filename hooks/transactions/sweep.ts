@@ -1,5 +1,5 @@
 // Garbage collection for Transactions. Leases are orphaned if a process died between acquiring them and reporting it, or if a
-// create landed only after the Transaction had ended. Snapshots are orphaned if somebody removed the finalizers of their
+// create landed only after the Transaction had ended. Snapshots are orphaned if a user removed the finalizers of their
 // Transaction. A Lease expires, though maybe only after an hour; a snapshot with its finalizer would block the deletion of its
 // namespace for ever.
 
@@ -66,8 +66,8 @@ function sweepSnapshotsIn(cluster: Cluster, packer: Packer, within: string | und
 }
 
 /**
- * The owner that an object claims. Anybody can claim one: where it matters, the name must be one that only our key gives for that
- * owner.
+ * The owner that an object claims. Any writer can claim an owner. If the claim matters, the object must have a name that only our
+ * key gives for that owner.
  */
 function claimed(item: JsonObject): Owner {
   const [namespace = '', name = ''] = (textAt(item, 'metadata', 'annotations', transactionAnnotation) ?? '').split('/');

@@ -79,7 +79,7 @@ function isToBeRead({ liveFrom }: ItemView, verdict: ApplyVerdict): boolean {
   return liveFrom === 'assumed' ? !isSent : liveFrom === 'now' && isSent && verdict.precondition !== undefined;
 }
 
-// What has come since the checks would go with it: it is looked for in the call that sends the Delete.
+// A Delete also deletes objects that were created after the checks: the engine lists them in the call that sends the Delete.
 function send(
   observation: Observation,
   view: ItemView,
@@ -114,7 +114,7 @@ function send(
   return note === undefined ? apply : { ...apply, note };
 }
 
-// A deferred dry run counts only now, whatever pre-flight took for likely; what it says could not be known before.
+// A deferred dry run counts only now, whatever pre-flight took for likely. Its result could not be known before.
 function byTrial(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
   const { index, type, target } = entry;
   const { tried } = view;
@@ -136,7 +136,7 @@ function irreversibleStep(
 ): Step | undefined {
   const evaluate = (before: JsonObject | undefined) =>
     evaluateHazards({ kind: kindOf(resource), target, before, after }, hazards);
-  // An earlier change may have made a part of it, such as a default of a CRD: it counts from the state before the Transaction, too.
+  // An earlier change may have made a part of it, such as a default of a CRD. It counts from the state before the Transaction, too.
   const found = mayBreak(transaction)
     ? undefined
     : (evaluate(live.kind === 'present' ? live.object : undefined) ?? evaluate(prior));

@@ -57,7 +57,7 @@ function decideDue(observation: Observation): Step {
   }
 }
 
-// What it was waiting for when the time was over says why.
+// The state that the Transaction was waiting for when the time was over gives the reason.
 function decideRollBack({ status, now }: Observation, { cause, awaited }: ObservedTo<'rollBack'>): Step {
   const why = awaited === undefined ? undefined : whyNotReady(status, awaited);
   const message = why === undefined ? cause.message : `${cause.message}: ${why.message}`;

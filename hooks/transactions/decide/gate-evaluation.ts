@@ -13,7 +13,7 @@ import type { Cause } from '../model/status.ts';
 import type { GateView } from '../observe/awaited.ts';
 import type { Observation } from '../observe/observation.ts';
 
-/** A gate after a look. */
+/** A gate after a read. */
 export interface GateEvaluation {
   readonly view: GateView;
   readonly state: GateState;
@@ -24,7 +24,7 @@ export interface GateEvaluation {
   readonly end?: Cause;
 }
 
-/** What a look at one gate has come to. */
+/** The result of a read for one gate. */
 export function evaluated(observation: Observation, view: GateView): GateEvaluation {
   const { now, transaction, status } = observation;
   const before = status.items[view.index]?.gate ?? { since: now };

@@ -1,6 +1,6 @@
-// Committing: the objects of open gates are looked at until all are ready at once, one has failed, or the time is over.
+// Committing: the engine reads the objects of open gates until all are ready at once, one has failed, or the time is over.
 //
-// Nothing is written meanwhile but renewals of the locks. The state of a gate is in the status: equal looks give an equal status.
+// Meanwhile, the engine writes only renewals of the locks. The state of a gate is in the status: equal reads give an equal status.
 //
 // I18. Nothing behind a gate is written before a stored status says that it has passed, and that its object was ready was seen.
 // I19. Committed says that every gate has passed.
@@ -94,7 +94,7 @@ function waiting({ status, transaction, now }: Observation, view: Awaiting, gate
   return setStatus({ ...withStates(status, gates), message }, message, { seconds: pause / 1000 });
 }
 
-/** With what this look has found. */
+/** The status with the findings of this read. */
 function withStates(status: Status, gates: readonly GateEvaluation[]): Status {
   const states = new Map(gates.map(({ view: { index }, state }) => [index, state]));
   const items = status.items.map((item, index) => {

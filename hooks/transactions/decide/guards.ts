@@ -25,7 +25,7 @@ export function firstLease({ items }: Status, leases: readonly JsonObject[]): Js
 type Guarded =
   | { readonly kind: 'clear'; readonly entry: SnapshotEntry; readonly drift: readonly Drift[] }
   | { readonly kind: 'trouble'; readonly what: string; readonly failure: Failure }
-  /** The undo, and with it the change, has lost what it stands on. */
+  /** The undo, and with it the change, has lost what it depends on. */
   | { readonly kind: 'lost'; readonly reason: Reason; readonly message: string }
   | { readonly kind: 'lease'; readonly state: Exclude<LeaseState, 'ours'>; readonly entry: SnapshotEntry };
 
@@ -48,7 +48,7 @@ export function guard({ transaction, now }: Observation, view: ItemView): Guarde
   return state === 'ours' ? { kind: 'clear', entry, drift: view.drift } : { kind: 'lease', state, entry };
 }
 
-/** Why what the status remembers of a target is not to be believed. */
+/** Why the engine does not trust the facts that the status remembers of a target. */
 export function forgedDrift(index: number): string {
   return `status.items[${index}].drift cannot be read: it was modified, or its key is no longer in the Secret of the engine`;
 }
@@ -59,7 +59,7 @@ function leaseStateOf(lease: Presence, holder: string, now: number): LeaseState 
 
 export type Clear = Extract<Guarded, { kind: 'clear' }>;
 
-/** What each phase makes of it that a change has lost what it stands on, or its lock. */
+/** The step of each phase after a change has lost what it depends on, or its lock. */
 interface Losses {
   readonly lost: (cause: Cause) => Status;
   readonly lockLost: (entry: SnapshotEntry) => Step;

@@ -1,5 +1,5 @@
-// Taking locks: for a Transaction that begins, and for an undo that a user asks for later. Leases are advisory; the order of their names
-// and keeping only a contiguous prefix while waiting makes a deadlock impossible.
+// Taking locks: for a Transaction that begins, and for an undo that a user requests later. Leases are advisory. A Transaction takes
+// them in the order of their names, and keeps only a contiguous prefix while it waits. This makes a deadlock impossible.
 //
 // I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
 //
@@ -24,7 +24,7 @@ import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { lockPatience } from './waiting.ts';
 
-/** What becomes of the status, by how the taking goes. */
+/** The next status, for each result of taking locks. */
 interface Taking {
   readonly acquired: () => Step;
   readonly waiting: (message: string) => Status;
@@ -139,8 +139,9 @@ export function planAcquisition(view: LockView, acquirer: Acquirer, now: number)
 }
 
 /**
- * What this call has taken, and what an earlier one has left behind that could not release it (it died, or its time was over):
- * kept, it would be waited for by the holder that is waited for. Calls of one process go in turn, those of another end within the window.
+ * The Leases that this call has taken, and the Leases of an earlier call that could not release them (it died, or its time was
+ * over). If the Transaction kept such a Lease, the holder that it waits for would wait for it. Calls of one process go in turn.
+ * Calls of another process end within the window.
  */
 function mayRelease(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Acquirer, now: number): boolean {
   if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
@@ -161,7 +162,9 @@ export function lockTrouble(view: LockView): Extract<LockState, { kind: 'trouble
   return [...view.states.values()].find((state) => state.kind === 'trouble');
 }
 
-/** ms after the look by which a write of this step must have taken effect: the lock of its target may be another's then. */
+/**
+ * ms after the read by which a write of this step must have taken effect: later, another Transaction may hold the target's lock.
+ */
 export function lockTime({ kind }: Step, { due, now }: Pick<Observation, 'due' | 'now'>): number {
   const isUnderLock = kind === 'apply' || kind === 'compensate';
   const lease = itemOf(due)?.lease;

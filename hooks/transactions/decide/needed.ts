@@ -6,7 +6,9 @@ import { neededByKept } from '../checks/undo-order.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
 
-/** The verdict, unless it takes away or changes what an object that was left needs. What was deleted is recreated in any case. */
+/**
+ * The verdict, unless it takes away or changes an object that a left object needs. The undo recreates a deleted object in any case.
+ */
 export function unlessNeeded(
   verdict: UndoVerdict,
   { status }: Observation,

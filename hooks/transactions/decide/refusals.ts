@@ -11,7 +11,7 @@ import { waitFor, waitOut } from './waiting.ts';
 /** Ms between the first of two refusals and the second. */
 const apart = 1_000;
 
-/** Characters of the API server's sentence: what the user does next must fit behind it. */
+/** Characters of the API server's sentence: the user's next step must fit behind it. */
 const longestSentence = 600;
 
 export function isFinal({ refusedFor }: Pick<Observation, 'refusedFor'>): boolean {
@@ -48,7 +48,7 @@ export function waitOnce(status: Status, what: string, { reason }: Refusal, isNe
   return waitFor(status, `waiting: ${what} was refused (${reason}); trying once more`, 'refusal', isNews);
 }
 
-/** Why a final refusal ends what it ends: the sentence of the API server, and what the user does next. */
+/** Why a final refusal ends the operation: the sentence of the API server, and the user's next step. */
 export function causeOf(what: string, refusal: Refusal): Cause {
   const whom = refusal.toEngine === undefined ? '' : ' to the engine';
   const message = `${what} was refused${whom}: ${foreign(refusal.message, longestSentence)}; ${adviceFor(refusal)}`;

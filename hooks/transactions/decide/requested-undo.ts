@@ -104,7 +104,7 @@ function decideUndo(observation: Observation, view: Requested): Step {
   return setStatus(begun, 'a rollback was requested, every change can be undone, and all locks are acquired');
 }
 
-/** The first of two refusals of what the engine cannot do without: with the second, every change is blocked. */
+/** The first of two refusals of a read that the engine needs: with the second refusal, every change is blocked. */
 function refusedOnce(observation: Observation, status: Status, isNews: boolean): Step | undefined {
   const { barred } = observation;
   return barred === undefined || isFinal(observation) ? undefined : waitOnce(status, acting, barred, isNews);
@@ -168,7 +168,7 @@ function isOverdue({ status, transaction, now }: Observation): boolean {
   return now > (waitingSince(status) ?? now) + transaction.timeout;
 }
 
-// The locks are kept meanwhile: what was decided of the other changes stays true.
+// The Transaction keeps the locks meanwhile: the decisions about the other changes stay true.
 function waitForReads({ now }: Observation, { withLocks }: Requested, { items }: UndoDecision): Step {
   const first = items.find(({ verdict }) => verdict === 'Undecided');
   const message = `waiting to undo: ${first?.target}: ${first?.message}`;

@@ -68,8 +68,8 @@ function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntr
 }
 
 /**
- * A Create names no version (W5), so a write of it that may still land is waited for: one whose answer was lost has perhaps been
- * tried again, and the first try would land once the object is gone.
+ * A Create names no version (W5), so the engine waits for any of its writes that may still land. If an answer was lost, the engine
+ * has perhaps tried the Create again. Then the first try would land after the object is gone.
  */
 function awaitCreate(
   observation: Observation,
@@ -109,7 +109,7 @@ interface Judged {
   readonly verdict: UndoVerdict;
 }
 
-/** What the undo of one change needs, as it is before a write in flight is made to miss. */
+/** The verdict of the undo of one change, before the engine makes a write in flight miss. */
 export function judgeUndo(observation: Observation, view: ItemView, clear: Clear): Judged {
   const evidence = evidenceOf(observation, view, clear);
   return { evidence, verdict: evaluateUndo(evidence) };

@@ -24,7 +24,7 @@ export function unsettledAtRelease(observation: Observation): number | undefined
   return unsettledAtEnd({ status, first, ownWrites }, now);
 }
 
-/** ms for which a deletion is held up by objects that cannot be read or written: it must not depend on what others keep doing. */
+/** ms for which objects that cannot be read or written hold up a deletion: it must not depend on others' actions. */
 const deletionPatience = 60_000;
 
 /** Whether a deletion has waited long enough. From then on, the engine tries each object and each snapshot only once. */
@@ -32,7 +32,7 @@ export function isDeletionOverdue({ transaction: { deletedAt }, now }: Pick<Obse
   return deletedAt !== undefined && now > deletedAt + deletionPatience;
 }
 
-/** Our entry in the managedFields of a patched object goes with the Transaction. Where it cannot, nothing waits for it for long. */
+/** Our entry in the managedFields of a patched object goes with the Transaction. If it cannot, nothing waits for it for long. */
 export function decideReleaseFields(observation: Observation, view: ItemView): Step {
   const { status } = observation;
   const { index } = view;

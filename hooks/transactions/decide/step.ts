@@ -1,4 +1,4 @@
-// What one look leads to: a closed union. At most one target is touched by any of them.
+// The step that follows from one read: a closed union. Each step touches at most one target.
 
 import type { Precondition } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';

@@ -45,7 +45,7 @@ interface Decided {
   readonly content?: Json;
 }
 
-/** The change as all later stages see it: what was decided in Preparing stands. */
+/** The change as all later stages see it: the decision of Preparing remains. */
 export function madeOf(change: Change, { type, content }: Decided): Made {
   return { ...change, way: type, ...(content === undefined ? {} : { content }) };
 }

@@ -7,7 +7,7 @@ import type { Change } from './change.ts';
 
 /**
  * Whether the change, as it is written, makes the API server serve that kind in that version. The name of a CRD must be its plural and
- * group: the API server will refuse any other name, so such content counts for nothing here.
+ * group. The API server will refuse any other name, so such content counts for nothing here.
  */
 export function isCrdOf({ target, content }: Pick<Change, 'target' | 'content'>, wanted: Change['target']): boolean {
   const names = at(content, 'spec', 'names');

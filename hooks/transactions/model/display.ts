@@ -1,5 +1,5 @@
-// What a status says to people: each change by name and state, the one in hand, how long it took. All of it is derived from the
-// phase, the stored flags of the items and the spec, and nothing is decided on it.
+// The part of a status that is for people: each change by name and state, the current change, the duration. The engine derives all
+// of it from the phase, the stored flags of the items and the spec. The engine decides nothing on it.
 
 import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { describe, type Reference } from '../../objects/reference.ts';
@@ -74,11 +74,11 @@ function stopped(error: Item['error']): ItemState {
 interface Described {
   readonly namespace: string;
   readonly changes: readonly { readonly target: Reference }[];
-  /** That of an undo, where it is known. */
+  /** The order of an undo, if it is known. */
   readonly order?: UndoOrder | undefined;
 }
 
-/** `most`: bytes that the text of one target may take where it is stored. */
+/** `most`: bytes that the stored text of one target may take. */
 export function displayOf(status: Displayed, { namespace, changes, order }: Described, most: number): Display {
   const states = statesOf(status, order);
   const items = states.map((state, index): ItemDisplay => {
@@ -101,7 +101,7 @@ function durationOf({ phase, startTime, completionTime }: Displayed): Omit<Displ
   return isEnded ? { duration: formatDuration(Math.max(0, completionTime - startTime)) } : {};
 }
 
-/** `Deployment web-server`; with its namespace only where that is not the one of the Transaction. */
+/** `Deployment web-server`; with its namespace only if the Transaction is in another namespace. */
 function nameOf({ namespace, ...target }: Reference, own: string): string {
   return describe(namespace === undefined || namespace === own ? target : { ...target, namespace });
 }

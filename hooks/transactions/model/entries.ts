@@ -16,8 +16,8 @@ function mayBeOurs({ progress }: Item): boolean {
 }
 
 /**
- * Where several processes undo a change, one of them may fence its target after another has ended that undo, and die before it takes the
- * mark off again: W6 (in-flight/in-flight.ts). It fences only what was announced, once a late window has begun.
+ * Several processes may undo a change. One process may fence its target after another process has ended that undo, and die before
+ * it removes the mark: W6 (in-flight/in-flight.ts). It fences only announced changes, after a late window has begun.
  */
 function mayBeFenced({ progress }: Item, { unsettledAt, rollbackObservedAt }: Status): boolean {
   const isUnrecorded = 'applied' in progress && !progress.applied;

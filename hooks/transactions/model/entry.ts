@@ -26,19 +26,19 @@ export interface SnapshotEntry {
   readonly prior?: JsonObject;
   /** Absent when the object will not exist. */
   readonly expected?: JsonObject;
-  /** True where no dry run was possible: expected lacks defaults. */
+  /** True if no dry run was possible: expected lacks defaults. */
   readonly approximate: boolean;
   /** Its dry run was refused for a reason that an earlier change may take away: it is made in its turn. */
   readonly deferred?: true;
-  /** What is sent, where the spec does not hold it (contentFrom). */
+  /** The content to send, if the spec does not hold it (contentFrom). */
   readonly content?: JsonObject;
   /** The API server does not change the object in place: the change deletes it and creates it again (halves.ts). */
   readonly recreates?: true;
 }
 
 /**
- * Whether readers of the Transaction's namespace must not learn the content of a target: it is a Secret, or in another namespace, or its
- * content comes from a Secret.
+ * Whether readers of the Transaction's namespace must not learn the content of a target. The target is a Secret, it is in another
+ * namespace, or its content is from a Secret.
  */
 export function isSealed({ index, target }: Pick<SnapshotEntry, 'index' | 'target'>, { namespace, changes }: Spec): boolean {
   if (isSecret(target) || target.namespace !== namespace) return true;

@@ -1,10 +1,10 @@
-// What the undo of a Create does with what others wrote into its object, such as what the installed program fills in.
+// The undo of a Create, and the values that others wrote into its object. For example, the installed program fills in such values.
 
 import { at, isList, type Json } from '../../objects/json.ts';
 import type { Change } from './change.ts';
 import type { Transaction } from './transaction.ts';
 
-/** `Keep` leaves the object; else it goes with what others wrote, or with what these managers wrote. */
+/** `Keep` leaves the object. Otherwise the undo deletes it with all others' values, or only with the values of these managers. */
 export type Filled = 'Keep' | 'Delete' | readonly string[];
 
 /** What the change says, or else the spec. */

@@ -1,4 +1,4 @@
-// A gate: what of an object must be ready, where in the order of the changes that is waited for, and for how long.
+// A gate: the part of an object that must be ready, the place in the order of changes at which the engine waits, and for how long.
 import { at, isObject, type Json, textAt } from '../../objects/json.ts';
 import { formatTime, parseDuration, parseTime } from '../../objects/time.ts';
 
@@ -33,7 +33,7 @@ export interface GateState {
   /** Since when it has been ready without a break. */
   readonly readySince?: number;
   readonly passed?: true;
-  /** What was found last, in words; at most `longestFound` characters. */
+  /** The last finding, in words; at most `longestFound` characters. */
   readonly found?: string;
 }
 

@@ -62,15 +62,15 @@ function barrierOf(gating: Gating, index: number): readonly Barrier[] {
   return before < 0 ? [] : [{ index, gate: implied, before, isAsked: false }];
 }
 
-/** The first change that must not be announced yet; the number of changes where there is none. */
+/** The first change that must not be announced yet; the number of changes if there is no such change. */
 export function firstBarred(gating: Gating, items: readonly Item[]): number {
   const shut = barriersOf(gating).filter(({ index, isAsked }) => isAsked && items[index]?.gate?.passed !== true);
   return Math.min(gating.changes.length, ...shut.map(({ before }) => before));
 }
 
 /**
- * The gates that are waited for now: those in the way of the next change or, once all changes are applied and any gate is AtEnd, all of
- * them, those that have passed before included.
+ * The gates that the engine waits for now: the gates in the way of the next change. After all changes are applied, if any gate is
+ * AtEnd, the engine waits for all gates, including the gates that have passed before.
  */
 export function openGates(gating: Gating, items: readonly Item[]): OpenGates | undefined {
   const first = items.findIndex(({ progress }) => progress.kind !== 'applied');

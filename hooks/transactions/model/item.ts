@@ -5,7 +5,7 @@ import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../
 import { decodeGateState, encodeGateState, type GateState } from './gate.ts';
 import type { Reason } from './reason.ts';
 
-/** Why an item stands where it stands. `reason` is for programs, `message` is for people. */
+/** Why an item is in its state. `reason` is for programs, `message` is for people. */
 export interface ItemError {
   readonly reason: Reason;
   readonly message: string;
@@ -16,7 +16,8 @@ export interface ItemError {
  * - `prepared`: prior and expected state are stored.
  * - `announced`: its write may be sent, or may have been.
  * - `applied`: its write is known to have taken effect.
- * - `restored`: the undo has ended: no change of this Transaction is left in it; `applied` says whether there was anything to take back.
+ * - `restored`: the undo has ended. No change of this Transaction is left in it. `applied` shows whether there was a change to take
+ *   back.
  * - `notRestored`: the undo could not take it back; the error says why.
  * - `kept`: the undo left it, because the user asked to keep it, or because a kept object needs it.
  */
@@ -30,7 +31,7 @@ export interface Item {
   readonly lockLease?: string;
   /** Of the object that a Create made, or that the undo of a Delete has created again. */
   readonly uid?: string;
-  /** Of the object as the change left it, or as it was when it was deleted: shows which change of an object came after which. */
+  /** Of the object as the change left it, or as the Delete found it. It shows the order of the changes of an object. */
   readonly resourceVersion?: string;
   readonly tookFieldsFrom?: readonly string[];
   /** Sealed where the target is. */
@@ -72,8 +73,8 @@ interface Dependents {
 export type UndoOrder = ReadonlyMap<number, Dependents>;
 
 /**
- * Index of the change that an undo takes back next: the last one whose dependents are undone, unless it waits while others do not; -1
- * when none is left. `waits`: how many calls in a row have only waited; where all wait, each has its turn.
+ * Index of the change that an undo takes back next: the last change whose dependents are undone, unless it waits while others do
+ * not. -1 if no change is left. `waits`: how many calls in a row have only waited. If all changes wait, each has its turn.
  */
 export function nextToUndo(items: readonly Item[], waits: number, order: UndoOrder = new Map()): number {
   const isBefore = (other: number, { isAwaited }: Dependents): boolean => {

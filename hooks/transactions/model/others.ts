@@ -25,9 +25,9 @@ export interface OtherChange {
 
 export interface Others {
   readonly changes: readonly OtherChange[];
-  /** Whether every Transaction was looked at; else only those whose field managers were named. */
+  /** Whether the engine read every Transaction. Otherwise it read only the Transactions whose field managers were named. */
   readonly areAll: boolean;
-  /** The namespaces in which Transactions were looked for; absent for all. */
+  /** The namespaces in which the engine listed Transactions; absent for all. */
   readonly namespaces?: readonly string[];
 }
 

@@ -51,7 +51,7 @@ const ownReasons = [
   'UnknownKind',
 ] as const;
 
-/** What a refusal by the API server, or by admission, comes to: neither somebody else's work, nor a finding of the engine. */
+/** The reasons of a refusal by the API server, or by admission: neither another writer's work, nor a finding of the engine. */
 const refusals = [
   'BadRequest',
   'Denied',
@@ -83,13 +83,13 @@ const troubles = [
   'UnusableKey',
 ] as const;
 
-/** Of conditions, where nothing has failed. */
+/** The reasons of conditions, if nothing has failed. */
 const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLocks', 'WaitingForGate'] as const;
 
 /** A reason that this version of the engine does not know. */
 const other = 'Other';
 
-/** Why a change, or a Transaction, stands where it stands. */
+/** Why a change, or a Transaction, is in its state. */
 export type Reason = (typeof ownReasons)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;
 
 /** The reason of a condition. */

@@ -1,4 +1,4 @@
-// Where the content of a change is read from, if the spec does not hold it.
+// The object from which the engine reads the content of a change, if the spec does not hold it.
 
 import { at, type Json, textAt } from '../../objects/json.ts';
 import type { Change } from './change.ts';
@@ -26,7 +26,7 @@ const kinds = [
   ['secretKeyRef', 'Secret'],
 ] as const;
 
-/** Undefined if the change has none, or one that the checks refuse. */
+/** Undefined if the change has no source, or a source that the checks refuse. */
 export function sourceOf({ contentFrom }: Pick<Change, 'contentFrom'>): Source | undefined {
   const [found] = kinds.flatMap(([member, kind]) => sourceIn(at(contentFrom, member), kind));
   const digest = textAt(contentFrom, 'digest');
@@ -38,7 +38,7 @@ function sourceIn(reference: Json | undefined, kind: Source['kind']): readonly S
   return name === undefined || key === undefined ? [] : [{ kind, name, key }];
 }
 
-/** Whether nothing of what the change writes may be told. */
+/** Whether the engine must not show any value that the change writes. */
 export function isFromSecret(change: Pick<Change, 'contentFrom'> | undefined): boolean {
   return change !== undefined && sourceOf(change)?.kind === 'Secret';
 }

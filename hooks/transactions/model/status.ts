@@ -43,7 +43,7 @@ export interface Status {
   readonly settledWriter?: string;
   /** When a writer was replaced, or gave up, of whom a request may be unanswered. */
   readonly unsettledAt?: number;
-  /** When RollingBack was first found stored, where a write may have been under way then. */
+  /** When the engine first found RollingBack stored, if a write may have been under way then. */
   readonly rollbackObservedAt?: number;
   readonly message: string;
   /** The values of the annotations that have taken effect. */
@@ -75,7 +75,7 @@ export function emptyStatus(changes: number): Status {
   return { phase: 'Pending', version: 0, items, message: '', handledAnnotations: {}, conditions: [] };
 }
 
-/** The status as stored; undefined when it is not one that this engine writes. */
+/** The status as stored; undefined if this engine does not write such a status. */
 export function decodeStatus(wire: Json | undefined, changes: number): Status | undefined {
   const phase = textAt(wire, 'phase');
   if (phase === undefined) return emptyStatus(changes);
@@ -134,7 +134,7 @@ function decodeConditions(wire: Json | undefined): readonly Condition[] {
 
 function decodeCause(conditions: readonly Condition[]): { readonly cause?: Cause } {
   const failed = conditions.find(({ type, status }) => type === 'Succeeded' && status === 'False');
-  // Where something has failed it is no phase that is named.
+  // If a change has failed, the reason is not the name of a phase.
   return failed === undefined ? {} : { cause: { reason: failed.reason as Reason, message: failed.message } };
 }
 

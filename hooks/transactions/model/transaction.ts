@@ -1,4 +1,5 @@
-// A Transaction as stored, defaults applied. Where its own rules are broken, all faults are reported at once (checks/validity.ts).
+// A Transaction as stored, defaults applied. If it breaks its own rules, the engine reports all faults at once
+// (checks/validity.ts).
 import { createHash } from 'node:crypto';
 import { at, canonicalJson, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../../objects/json.ts';
 import { parseDuration, parseTime } from '../../objects/time.ts';
@@ -16,7 +17,10 @@ export const annotations = {
   retryRollback: 'tx.janus.io/retry-rollback',
   /** Asks for a plan of the undo in `status.undo`; nothing else is written. */
   planUndo: 'tx.janus.io/plan-undo',
-  /** What a requested undo leaves, overwrites, and whether it may leave what it cannot undo; the digest of the plan that the user has seen. */
+  /**
+   * What a requested undo leaves and overwrites. Whether it may leave changes that it cannot undo. The digest of the plan that the
+   * user has seen.
+   */
   undoKeep: 'tx.janus.io/undo-keep',
   undoOverwrite: 'tx.janus.io/undo-overwrite',
   undoPartial: 'tx.janus.io/undo-partial',
@@ -45,7 +49,7 @@ export interface Transaction {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly isBeingDeleted: boolean;
-  /** When that was asked for, in ms since the epoch, by the API server's clock. */
+  /** When a user requested the deletion, in ms since the epoch, by the API server's clock. */
   readonly deletedAt: number | undefined;
   /** ms since the epoch, by the API server's clock. */
   readonly createdAt: number;
@@ -65,11 +69,11 @@ export interface Transaction {
   readonly fieldManager?: Json;
   /** In s after the end; undefined keeps the Transaction. */
   readonly ttlSecondsAfterFinished: number | undefined;
-  /** sha256 of the spec in canonical form; empty where it is nested too deep, which the checks refuse. */
+  /** sha256 of the spec in canonical form; empty if the spec is nested too deep, which the checks refuse. */
   readonly specDigest: string;
   /** Bytes of the spec and the annotations, as they are stored. */
   readonly size: number;
-  /** Undefined when the stored status is not one that this engine writes. */
+  /** Undefined if this engine does not write a status such as the stored status. */
   readonly status: Status | undefined;
 }
 
@@ -188,8 +192,8 @@ export function managersOfChange(
 }
 
 /**
- * The names that a Transaction may have whose field manager this is; none where it is no Transaction's. Undefined where the name
- * is too long to be known from it.
+ * The names of the Transactions that may have this field manager; empty if no Transaction has it. Undefined if the name is too long
+ * to be known from it.
  */
 export function namesBehind(manager: string): readonly string[] | undefined {
   const name = /^janus-([a-z0-9][a-z0-9.-]*)-[0-9a-f]{8}$/.exec(manager)?.[1];
@@ -204,8 +208,8 @@ export function isOfTransaction(manager: string): boolean {
 }
 
 /**
- * Whether the change leaves an entry in managedFields that goes with the Transaction. What others write under as well stays, with its
- * annotation.
+ * Whether the change leaves an entry in managedFields that goes with the Transaction. An entry that others write under as well
+ * stays, with its annotation.
  */
 export function leavesEntry({ changes, fieldManager }: Transaction, index: number): boolean {
   const type = changes[index]?.type;

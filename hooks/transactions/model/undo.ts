@@ -1,5 +1,5 @@
-// What a user asks of an undo, and what the engine answers in `status.undo`: a plan, or why it refused the request. An undo that begins
-// takes the answer away.
+// The requests of a user for an undo, and the engine's answer in `status.undo`: a plan, or why the engine refused the request. An
+// undo that begins removes the answer.
 
 import { createHash } from 'node:crypto';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
@@ -31,7 +31,7 @@ export interface UndoFinding {
   readonly moreFields?: number;
   /** Equal if the undo writes equal values. It is keyed with the key of the engine, so it shows no value. */
   readonly state: string;
-  /** The object as it is, else as it was: what it needs is kept with it. */
+  /** The live object, else the prior object: the undo also keeps the objects that it needs. */
   readonly object: JsonObject | undefined;
 }
 
@@ -112,13 +112,13 @@ function itemsIn(wire: Json | undefined): readonly UndoItem[] {
 export interface Request {
   /** The annotation that asks for it. */
   readonly annotation: string;
-  /** As it is noted: a digest where it is long or odd. */
+  /** The noted value: a digest if the value is long or odd. */
   readonly value: string;
 }
 
 const short = /^[\x20-\x7e]{0,128}$/;
 
-/** A value as it is noted in the status and quoted in messages: itself where it is short and plain, else its digest. */
+/** A value as the engine notes it in the status and quotes it in messages: the value if it is short and plain, else its digest. */
 export function notedValue(value: string): string {
   return short.test(value) ? value : `sha256:${createHash('sha256').update(value).digest('hex')}`;
 }
