@@ -49,8 +49,8 @@ export function isMarked({ live, managers }: Evidence): boolean {
 }
 
 /**
- * The values under the shared manager that are not as our change wrote them: somebody else has put our annotation on work of their own.
- * None where the manager is ours alone.
+ * The values under the shared manager that differ from the values of our change: another writer has put our annotation on other
+ * work. Empty if only this Transaction uses the manager.
  */
 export function unlikeOurs(evidence: Evidence & Known): readonly ForeignPath[] {
   const { managers, live, entry } = evidence;

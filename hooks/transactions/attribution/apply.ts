@@ -1,6 +1,6 @@
-// Decides for one change: send it now, skip it because it is already done, or refuse it because it would overwrite what somebody
-// else wrote since the snapshot. Only content can conflict, never the resourceVersion: controllers write status, annotations and
-// managedFields all the time.
+// Decides for one change: send it now, skip it because it is already done, or refuse it. The engine refuses it if it would
+// overwrite another writer's values since the snapshot. Only content can conflict, never the resourceVersion: controllers write
+// status, annotations and managedFields all the time.
 import type { Precondition } from '../../objects/cluster.ts';
 import { contentOf, withoutKeys } from '../../objects/content/content.ts';
 import { type ListKinds, listKindsOf, namedPaths, valueAt } from '../../objects/content/lists.ts';
@@ -82,7 +82,8 @@ function evaluateUpdate(evidence: ApplyEvidence): ApplyVerdict {
   if (kind === 'applied' && !isPart) return { kind: 'done' };
   const changed = changedConflict(evidence);
   if (changed !== undefined) return changed;
-  // Others may change annotations that content does not name. If others changed one that content names, our PUT would overwrite it.
+  // Others may change annotations that content does not name. If others changed an annotation that content names, our PUT would
+  // overwrite it.
   if (foreign.length > 0) return contentConflict(evidence, foreign);
   return versionConflict(evidence) ?? send(evidence);
 }
@@ -104,8 +105,8 @@ function isHalf({ entry, live, managers }: ApplyEvidence): boolean {
   return isHalfApplied(entry.expected, live, kindOf(entry.resource), managers.forward);
 }
 
-// Server-side apply writes every value that content names, also one that was already so in the snapshot: if somebody has changed that
-// value since, the apply would overwrite it.
+// Server-side apply writes every value that content names, also a value that the snapshot already had. If another writer has
+// changed that value since, the apply would overwrite it.
 function overwritten({ change, entry, live }: ApplyEvidence, kinds: ListKinds): readonly Path[] {
   const { prior, resource } = entry;
   if (prior === undefined || live === undefined || !isObject(change.content)) return [];

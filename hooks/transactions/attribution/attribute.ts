@@ -89,8 +89,8 @@ function withBundles(merged: Merge, { entry, live }: Evidence): Merge {
   return { ...merged, restored: withInjected(restored, kindOf(entry.resource), change) };
 }
 
-// Values that a controller derives of the object as our change made it, and of the prior one would not (the rules of a ClusterRole that
-// we made an aggregated one). The undo reverts them with our change.
+// Values that a controller derives from the object of our change, but not from the prior object. For example, our change made a
+// ClusterRole an aggregated ClusterRole, and the controller wrote its rules. The undo reverts such values with our change.
 function consequences({ ours, theirs }: Merge, { entry, live }: Evidence): readonly Path[] {
   const { prior } = entry;
   const paths = [...theirs, ...ours.filter(({ state }) => state === 'foreign').map(({ path }) => path)];
@@ -150,7 +150,7 @@ export function writtenState(evidence: Evidence, kinds: ListKinds): Json | undef
   return withValuesAt(recorded, ours, kinds);
 }
 
-// Without a dry run, the expected state is what was sent: the live object shows the keys that list items have.
+// Without a dry run, the expected state is the sent object: the live object shows the keys that list items have.
 function sentState({ entry, live, managers }: Evidence, kinds: ListKinds): Json | undefined {
   if (!entry.approximate || entry.expected === undefined) return entry.expected;
   const claimed = pathSet(ownedBy(live, [managers.forward]));

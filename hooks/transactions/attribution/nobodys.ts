@@ -11,7 +11,7 @@ import { isObject, type Json, type JsonObject } from '../../objects/json.ts';
 import { kindOf } from '../../objects/reference.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 
-/** The content of an object as far as somebody wrote it. */
+/** The part of an object's content that counts as a writer's work. */
 export function countedContent(object: Json | undefined, entry: SnapshotEntry): JsonObject | undefined {
   return isObject(object) ? countedOf(object, entry) : undefined;
 }

@@ -2,7 +2,7 @@
 // restores the state that it found, with our change. So our undo waits for the undo of every later Transaction that touched the
 // same fields. And our undo gives no fields back to a Transaction that is itself undone.
 //
-// An object that was deleted, and that an undo created again, has another uid but counts as the same object: it has our field
+// An object that was deleted, and that an undo created again, has another uid but counts as the same object. It has our field
 // manager, or the item of the Transaction that restored it names its new uid.
 import { type Manager, managersOf, noFields } from '../../objects/content/fields.ts';
 import type { OurPath } from '../../objects/content/merge.ts';
@@ -49,8 +49,8 @@ export function lookAtAll({ others }: OthersEvidence): Hindrance | undefined {
   return others?.areAll === true ? undefined : { kind: 'readMore', others: 'all' };
 }
 
-// Who is in the way of the return of a recreated object must be known before its successor is deleted, also one whose write changed
-// nothing.
+// Before the engine deletes the successor of a recreated object, it must know every Transaction in the way of the former object's
+// return. This includes a Transaction whose write changed nothing.
 export function lookBeforeReturn(evidence: OthersEvidence): Hindrance | undefined {
   return isCreatingHalf(evidence.entry) && evidence.isRequested ? lookAtAll(evidence) : undefined;
 }
@@ -134,7 +134,10 @@ export function deletedByOthers(evidence: OthersEvidence): Hindrance | undefined
   return lookAtAll(evidence) ?? laterThan(evidence, isDeletion);
 }
 
-/** What stands on our change, of other Transactions or under the manager that releases share. A Transaction is named where one is known. */
+/**
+ * The later work that depends on our change: other Transactions' work, or work under a shared manager. It names a known
+ * Transaction.
+ */
 export function laterWork(evidence: OthersEvidence, attributed: Attributed): Hindrance | undefined {
   const again = appliedOver(evidence, attributed);
   return again?.reason === 'LaterTransaction' ? again : (builtUpon(evidence, attributed) ?? again);

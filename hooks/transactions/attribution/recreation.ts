@@ -1,4 +1,4 @@
-// Recreating a deleted object, or completing one that an undo has already recreated. The token of a ServiceAccount needs its
+// Recreating a deleted object, or completing an object that an undo has already recreated. The token of a ServiceAccount needs its
 // ServiceAccount: Kubernetes deletes the token if the ServiceAccount is gone, or has another uid than the token names.
 
 import { asNew, withoutKeys } from '../../objects/content/content.ts';
@@ -56,7 +56,7 @@ export function awaitGone({ entry, isSealed }: Pick<Evidence, 'entry' | 'isSeale
   return { kind: 'wait', message: `${goingSentence(entry.target, live, isSealed)}; it is recreated then` };
 }
 
-// How an object that somebody recreated differs from the one that our change deleted.
+// The differences between an object that another writer recreated and the object that our change deleted.
 
 export function recreatedContent(evidence: Evidence, live: JsonObject): readonly ForeignPath[] {
   const { prior } = evidence.entry;

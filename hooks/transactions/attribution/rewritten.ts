@@ -1,4 +1,5 @@
-// What the API server stored otherwise than an undo sent it: a mutating admission policy, or a webhook, changed the write.
+// The values that the API server stored differently than an undo sent them: a mutating admission policy, or a webhook, changed the
+// write.
 
 import { contentOf } from '../../objects/content/content.ts';
 import { listKindsOf, valueAt } from '../../objects/content/lists.ts';

@@ -38,7 +38,7 @@ type StorageVerdict =
 
 const mostShown = 5;
 
-/** What comes before the content of a CRD can be restored; undefined where nothing does. */
+/** The step before the engine can restore the content of a CRD; undefined if there is no such step. */
 export function evaluateStorage(
   entry: SnapshotEntry,
   stored: StoredObjects | undefined,

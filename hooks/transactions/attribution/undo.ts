@@ -61,7 +61,7 @@ export type UndoVerdict =
   | { readonly kind: 'wait'; readonly message: string }
   /** The undo needs to know other Transactions first. */
   | { readonly kind: 'readMore'; readonly others: Wanted }
-  /** `foreign`: the fields that are in the way, where the conflict is about content. */
+  /** `foreign`: the fields that are in the way, if the conflict is about content. */
   | {
       readonly kind: 'conflict';
       readonly reason: Reason;

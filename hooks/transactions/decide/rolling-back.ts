@@ -76,7 +76,7 @@ function awaitCreate(
   view: ItemView,
   { entry: { index, type, target, recreates }, until }: Due,
 ): Step | undefined {
-  // What recreates its object takes the name itself: a late write of its Create finds the former object there.
+  // The undo of a change that recreates its object takes the name itself: a late write of its Create finds the former object there.
   const isOver = observation.now > until;
   if (isOver || type !== 'Create' || recreates === true || isLongThere(observation, view)) return undefined;
   const message = `waiting until ${formatTime(until)}: a write to ${describe(target)} may still be in flight`;

@@ -24,7 +24,7 @@ export type Step =
   | { readonly kind: 'readMore'; readonly survey: true; readonly because: string }
   /** Why the gate of a change has ended badly is missing: it is read, then all is observed again. */
   | { readonly kind: 'readMore'; readonly diagnose: number; readonly because: string }
-  /** Gates are looked at again within this call, after `pause` ms; it may go on to do so for `awaitLeft` ms. */
+  /** The engine reads the gates again within this call, after `pause` ms. It may go on to do this for `awaitLeft` ms. */
   | { readonly kind: 'lookLater'; readonly pause: number; readonly awaitLeft: number; readonly because: string }
   | {
       readonly kind: 'acquire';
@@ -35,7 +35,7 @@ export type Step =
       readonly because: string;
     }
   | { readonly kind: 'renew'; readonly leases: readonly JsonObject[]; readonly because: string }
-  /** Puts the name of this call into the Lease of the first change; `isSettled`: all requests of the one named there are answered. */
+  /** Puts the name of this call into the first change's Lease. `isSettled`: all requests of the writer named there are answered. */
   | { readonly kind: 'sign'; readonly lease: JsonObject; readonly isSettled: boolean; readonly because: string }
   /** Releases locks that this call has taken, and waits. */
   | {

@@ -38,7 +38,7 @@ export function waitingForLocks(status: Status, transaction: Transaction, now: n
   return { ...status, startTime: status.startTime ?? now, specDigest: transaction.specDigest, message };
 }
 
-/** All locks are held: `leases` in the order of the changes, `writer` the one that the first of them names. */
+/** The Transaction holds all locks: `leases` in the order of the changes; the first Lease names `writer`. */
 export function locked(status: Status, transaction: Transaction, now: number, { leases, writer }: Locks): Status {
   const begun = { startTime: status.startTime ?? now, specDigest: transaction.specDigest };
   const passed = { ...to(status, 'Preparing'), ...begun, ...settledBy(writer) };
@@ -54,7 +54,7 @@ export function settledBy(writer: string | undefined): Pick<Status, 'settledWrit
   return writer === undefined ? {} : { settledWriter: writer };
 }
 
-/** Names the locks that are wanted, held or not: whatever the end is, those that are held are released. */
+/** Names the wanted locks, held or not: whatever the end is, the engine releases the held locks. */
 export function withLeases(status: Status, leases: readonly string[]): Status {
   const items = status.items.map((item, index) => {
     const lockLease = leases[index];
@@ -90,7 +90,7 @@ export interface Effect extends Next {
   readonly isFirstHalf?: boolean;
 }
 
-/** One more change has taken effect, or the first half of one that recreates its object: its second half is announced then. */
+/** One more change has taken effect, or the first half of a change that recreates its object. Then the second half is announced. */
 export function applied(status: Status, { index, facts, isFirstHalf, ...next }: Effect, now: number): Status {
   if (isFirstHalf === true) return former(status, index, facts);
   return advanced(
@@ -137,7 +137,8 @@ function advanced(status: Status, { gating, end }: Next, now: number): Status {
   return { ...to(done, 'Committing'), message: `${amount} of ${count(items.length, 'change')} applied${awaited}` };
 }
 
-// At the end one that has passed before is evaluated again. Times are stored in whole seconds: its time begins with the next one.
+// At the end, the engine evaluates a gate that has passed before again. The status stores times in whole seconds: the gate's time
+// begins with the next second.
 function opened({ gate }: Item, now: number): GateState {
   const since = roundedUp(now);
   return gate?.passed === true ? { since, passed: true } : { since };
@@ -180,7 +181,7 @@ function withoutWaiting(status: Status): Status {
   return { ...rest, message: status.phase === 'Committed' ? allApplied(status.items.length) : undoneMessage(status) };
 }
 
-/** A request is answered without any effect; `message` says why where that is news of the Transaction itself. */
+/** The engine answers a request without any effect. `message` gives the reason if it is news of the Transaction itself. */
 export function answered(status: Status, request: Request, message?: string): Status {
   return { ...withoutWaiting(handled(status, request)), ...(message === undefined ? {} : { message }) };
 }

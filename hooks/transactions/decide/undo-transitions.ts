@@ -37,7 +37,7 @@ function keptItem(item: Item, why: string): Item {
   return { ...item, note: shortened(why), progress: { kind: 'kept', applied: isApplied } };
 }
 
-/** An undo that a user asked for begins, its locks held again: of a Committed one, or once more of a Failed one. */
+/** An undo that a user requested begins, its locks held again: of a Committed Transaction, or once more of a Failed Transaction. */
 export function undoingAgain(
   status: Status,
   request: Request,
@@ -53,7 +53,7 @@ export function undoingAgain(
   return undoing(taken, { ...causeAgain(status), request }, now);
 }
 
-// The condition of a requested undo that failed shows what it left: that is no cause of the next one.
+// The condition of a requested undo that failed shows the changes that it left. These are no cause of the next undo.
 function causeAgain({ phase, cause, handledAnnotations }: Status): Cause {
   const isRequested = phase !== 'Failed' || handledAnnotations[annotations.requestRollback] !== undefined;
   if (cause !== undefined && !isRequested) return cause;
@@ -66,7 +66,7 @@ function earlierUndo({ phase, unsettledAt, rollbackStartedAt }: Status): Pick<St
   return time === undefined ? {} : { unsettledAt: time };
 }
 
-/** What was announced, and is known never to have been sent, or to have been refused. A first half that was made is undone. */
+/** For announced changes that were never sent, or that the API server refused. The engine undoes a first half that was made. */
 export function withdrawn(status: Status): Status {
   const items = status.items.map((item): Item => {
     const isUnsent = item.progress.kind === 'announced' && !isBetweenHalves(item);
@@ -115,7 +115,7 @@ function concludedIfComplete(status: Status, now: number): Status {
   return status.items.some(isToUndo) ? status : concluded(status, now);
 }
 
-/** The undo ends; what was not evaluated yet is left, for that reason. */
+/** The undo ends. The changes that were not evaluated yet are left, for that reason. */
 export function concluded(status: Status, now: number, remaining?: ItemError): Status {
   const items = status.items.map((item) =>
     remaining !== undefined && isToUndo(item) ? notRestoredItem(item, lastWords(item, remaining)) : item,

@@ -17,8 +17,8 @@ import { setAside, setStatus, waitOut } from './waiting.ts';
 const listPatience = 60_000;
 
 /**
- * Looks in a row that must have been in vain: what fails once after a long time may succeed at the next try. After half of spec.timeout two
- * suffice: a server that never answers makes each look take as long as a request may.
+ * Attempts in a row that must have failed: a list that fails once after a long time may succeed at the next try. After half of
+ * spec.timeout, two suffice: if a server never answers, each attempt takes as long as a request may.
  */
 const attempts = { most: 6, least: 2 } as const;
 

@@ -67,7 +67,7 @@ export function setAside(status: Status, index: number, what: string, failure: P
 interface Pause {
   readonly message: string;
   readonly wait: Wait;
-  /** Where it is passed over for the first time. */
+  /** The wait if the item is passed over for the first time. */
   readonly first?: Wait;
 }
 

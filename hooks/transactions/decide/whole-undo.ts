@@ -22,7 +22,7 @@ import {
 } from '../model/undo.ts';
 import { count } from './wording.ts';
 
-/** What becomes of each change. */
+/** The result for each change. */
 export interface UndoDecision {
   readonly items: readonly UndoItem[];
   readonly counts: UndoCounts;

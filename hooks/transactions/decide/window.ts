@@ -25,8 +25,8 @@ import { setStatus } from './waiting.ts';
 const mostDeletes = 8;
 
 /**
- * The index after the last change that is announced once the first `applied` ones are applied. What a gate is in the way of is not
- * announced before the gate has passed; `items`: as they are then.
+ * The index after the last announced change, once the first `applied` changes are applied. If a gate is in the way of a change, the
+ * engine does not announce that change before the gate has passed. `items`: the items at that time.
  */
 export function windowEnd(gating: Gating, applied: number, pace: Pace, items: readonly Item[] = []): number {
   const { changes } = gating;

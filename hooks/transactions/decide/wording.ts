@@ -38,7 +38,7 @@ function wasUndone({ progress }: Item): boolean {
   return progress.kind === 'restored' && progress.applied;
 }
 
-/** Where something is left. It stands before the cause: a long message is cut at its end. */
+/** For the case that a change is left. It is written before the cause: the engine cuts a long message at its end. */
 const keepIt =
   'set tx.janus.io/retry-rollback to try again; keep the Transaction until then (spec.ttlSecondsAfterFinished does not delete it): ' +
   'its snapshot may hold the only copy of what was not restored';

@@ -23,14 +23,14 @@
 //     (content/ownership.ts).
 //
 // A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r, and sends
-// under that look until the look is too old (JANUS_LOOK_AGE) or something has moved. r is after the call's own signature, and not
-// before its beginning.
-// - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends under an earlier look
-//   signed the Lease before that look, so the Lease names that call as its writer, or a successor that replaced it.
+// on the basis of that read until the read is too old (JANUS_LOOK_AGE) or an object has changed. r is after the call's own
+// signature, and not before its beginning.
+// - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends on an earlier read signed
+//   the Lease before that read. So the Lease names that call as its writer, or a successor that replaced it.
 // - W4: a call sends nothing after its deadline, so its writes land within one late window of its beginning, which is not after r.
 //   One wait of one late window covers all changes of the call; more changes do not make it longer.
-// - W5: each write names the version of the prior state, which the snapshot holds, or a version that the call read before its look.
-//   A call that must read a target makes a new look after that read.
+// - W5: each write names the version of the prior state, which the snapshot holds, or a version that the call read before r.
+//   A call that must read a target reads the Transaction again after that.
 import type { JsonObject } from '../../objects/json.ts';
 import { serverTimeResolution } from '../../objects/time.ts';
 import { writerOf } from '../locks/lease.ts';
@@ -97,7 +97,7 @@ export function mayLandUntil(traces: Traces, lateWindow: number): number | 'unob
   return endOf(Math.max(settled ? 0 : (observed ?? 0), unsettledAt(traces) ?? 0), lateWindow);
 }
 
-/** W6: the end (ms) of the late window in which nothing but a fence ends a change that is only announced; 0 if none has ever begun. */
+/** W6: the end (ms) of the late window in which only a fence ends an announced change; 0 if no late window has ever begun. */
 export function fencedUntil(traces: Omit<Traces, 'first'>, lateWindow: number): number {
   return endOf(lastBegun(traces), lateWindow);
 }
@@ -130,8 +130,8 @@ export interface OwnWrites {
   /** Whether the process may send more under that name. */
   readonly isOpen: boolean;
   /**
-   * In ms by the API server's clock: when one of its requests stayed unanswered, or when it replaced a writer of which that may be
-   * so.
+   * In ms by the API server's clock: when one of its requests stayed unanswered, or when it replaced a writer that may have
+   * unanswered requests.
    */
   readonly unsettledAt?: number;
   /** The index of the last change that the process knows it has made. An answer that records the change may not be stored yet. */

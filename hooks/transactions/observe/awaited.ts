@@ -1,4 +1,4 @@
-// What was seen of open gates, and the snapshot that they are compared with.
+// The findings about open gates, and the snapshot that the engine compares them with.
 
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
@@ -8,11 +8,11 @@ import type { RollbackRef } from '../model/status.ts';
 
 export type StoredSnapshot =
   | { readonly kind: 'stored'; readonly ref: RollbackRef; readonly entries: readonly SnapshotEntry[] }
-  /** Missing, or not what the status says was stored. */
+  /** Missing, or different from the snapshot that the status names. */
   | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** One open gate, and what was found of its object. The object itself is dropped: gates may have more objects than memory holds. */
+/** One open gate, and the findings about its object. The engine drops the object: gates may have more objects than memory holds. */
 export interface GateView {
   readonly index: number;
   readonly entry: SnapshotEntry;
@@ -23,7 +23,7 @@ export interface GateView {
 
 interface Diagnosis {
   readonly index: number;
-  /** Empty where nothing was found. */
+  /** Empty if the engine found nothing. */
   readonly words: string;
 }
 
@@ -33,8 +33,8 @@ export interface AwaitView {
   readonly leases: readonly JsonObject[];
   readonly trouble?: Failure;
   readonly snapshot: StoredSnapshot;
-  /** Ms for which this call may go on to look at them. */
+  /** Ms for which this call may go on to read them. */
   readonly awaitLeft: number;
-  /** Why the object of a gate that has ended badly is not ready, in words; absent until it was asked for. */
+  /** Why the object of a gate that has ended badly is not ready, in words; absent until the engine has read it. */
   readonly diagnosis?: Diagnosis;
 }

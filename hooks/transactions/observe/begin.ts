@@ -48,8 +48,8 @@ export async function observeBegin(context: LockContext): Promise<BeginView> {
   return { faults: [], targets: checked.resolved.map(({ target }) => target), locks };
 }
 
-// The checks run once. A kind that is no longer served is a fault even then, since its target has no lock name; and of the contents from
-// sources only those are read again that may say how a kind is served.
+// The checks run once. A kind that is no longer served is a fault even then, because its target has no lock name. The engine reads
+// a source's content again only if that content may define how a kind is served.
 async function check(context: LockContext): Promise<Targets> {
   const isChecked = context.carry.checked || context.isWaiting;
   const own = await ownFaults(context);

@@ -7,7 +7,7 @@ import { at, type JsonObject } from '../../objects/json.ts';
 import { createLruCache } from '../../objects/lru-cache.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 
-/** Puts what was seen before the reader; of an object only uid and version are remembered. */
+/** Puts the kept answers before the reader. Of an object, it keeps only uid and version. */
 export type CachedReader = (reader: Reader) => Reader;
 
 interface Bounds {

@@ -1,4 +1,4 @@
-// What one look within a call passes to the next.
+// The facts that one attempt within a call passes to the next attempt.
 
 import type { Failure } from '../../objects/failure.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -11,11 +11,11 @@ export interface Carry {
   readonly checked: boolean;
   readonly locks: ReadonlyMap<string, LockState>;
   readonly acquired: ReadonlySet<string>;
-  /** Names of Leases that somebody else holds: the next look reads them. */
+  /** Names of Leases that another holder has: the next attempt reads them. */
   readonly heldNames: ReadonlySet<string>;
   /** The name of a snapshot's ConfigMap that already exists. */
   readonly snapshotNameInUse?: string;
-  /** The target to read before the next look, because its prior state is not what the API server holds, or is not enough. */
+  /** The target to read before the next attempt, because its prior state differs from the live object, or is not enough. */
   readonly reads?: SnapshotEntry;
   /** A write that the API server refused as stale. */
   readonly refused?: Refused;
@@ -27,7 +27,7 @@ export interface Carry {
   readonly diagnose?: number;
   /** Whether all changes of a requested undo are to be evaluated. */
   readonly surveys?: true;
-  /** Ms for which this call may go on to look at gates. */
+  /** Ms for which this call may go on to read gates. */
   readonly awaitLeft?: number;
   /** The change whose target this call has written: the call may write no other target after it. */
   readonly touched?: number;

@@ -1,4 +1,4 @@
-// Deferred dry runs: what the snapshot stores for such a change, and the dry run when the change is next.
+// Deferred dry runs: the entry that the snapshot stores for such a change, and the dry run when the change is next.
 
 import { contentOf } from '../../objects/content/content.ts';
 import { listKindsOf, namedPaths, valueAt, withValuesAt } from '../../objects/content/lists.ts';
@@ -16,7 +16,7 @@ import { preconditionOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
 
-/** The change with an expected state that no dry run confirmed: what the engine will send. */
+/** The change with an expected state that no dry run confirmed: the object that the engine will send. */
 function untried(resolved: Resolved, prior: JsonObject | undefined, transaction: Transaction): Prepared {
   const { target, resource } = resolved;
   const way = wayOf(resolved.change.type, prior !== undefined);

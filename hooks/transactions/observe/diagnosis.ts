@@ -1,5 +1,5 @@
-// Reads why a gate has ended badly, once, as the ServiceAccount: what it may not read is named, not gone around. A rollback follows,
-// which this must neither delay for long nor fail.
+// Reads why a gate has ended badly, once, as the ServiceAccount. The engine names kinds that the ServiceAccount may not read, and
+// does not read them in another way. A rollback follows. The diagnosis must neither delay it for long nor make it fail.
 import type { Clock, Failed, Identity, ListAnswer, ListOptions, Location, Reader, Resource } from '../../objects/cluster.ts';
 import { deadlineExceeded } from '../../objects/failure.ts';
 import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
@@ -28,7 +28,9 @@ const fewPods = 4;
 /** Their names begin alike and end in the time they began: a shorter list would lack the last ones. */
 const manyEvents = 500;
 
-/** In words, bounded and cleaned; empty where nothing was found. At most six requests: of ReplicaSets, of Pods twice, of Events thrice. */
+/**
+ * In words, bounded and cleaned; empty if nothing was found. At most six requests: of ReplicaSets, of Pods twice, of Events thrice.
+ */
 export async function readDiagnosis(diagnosed: Diagnosed): Promise<string> {
   try {
     return describeDiagnosis(await readEvidence(diagnosed));
@@ -115,7 +117,7 @@ async function readEvents(
   return { items: [], unread: [{ what: 'Events', reason: answer.failure.reason }] };
 }
 
-/** Whatever it selects: whose the objects are is looked at anyway. */
+/** Whatever it selects: the engine checks the owners of the objects anyway. */
 function selectorOf(owner: JsonObject): Pick<ListOptions, 'labelSelector'> {
   const labelSelector = labelSelectorOf(owner);
   return labelSelector === undefined ? {} : { labelSelector };

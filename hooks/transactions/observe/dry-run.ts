@@ -58,7 +58,7 @@ function readTarget(reader: Reader, transaction: Transaction, { target, resource
   return read(reader, locationOf(target, resource), serviceAccountOf(transaction));
 }
 
-/** Reads of one target in a row, if somebody writes it between each read and its dry run. */
+/** Reads of one target in a row, if another writer changes it between each read and its dry run. */
 const mostReads = 20;
 
 /** Dry runs of one version: a further refusal is not about that version. (Quotas answer 409 if two writers collide.) */

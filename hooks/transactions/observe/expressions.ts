@@ -42,13 +42,13 @@ export async function expressionFaults(
   return { faults };
 }
 
-/** Ms for all expressions of one look: a call must not wait for hundreds of them that take long. */
+/** Ms for all expressions of one attempt: a call must not wait for hundreds of slow expressions. */
 const longest = 3_000;
 
-/** Evaluates an expression over an object; `late` where the look has no time left for it. */
+/** Evaluates an expression over an object; `late` if the attempt has no time left for it. */
 export type Evaluate = (expression: string, object: JsonObject) => Promise<ExpressionResult | 'late'>;
 
-/** For one look: its expressions, one after the other. The time begins with the first of them, which has its turn in any case. */
+/** For one attempt: its expressions, one after the other. The time begins with the first expression, which always has its turn. */
 export function evaluateInTurn(
   expressions: Expressions | undefined,
   clock: Pick<Clock, 'monotonic'>,

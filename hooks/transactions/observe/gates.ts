@@ -55,7 +55,7 @@ export async function observeGates(context: GateContext, open: OpenGates): Promi
   return { ...base, views: seen.map(({ view }) => view), ...(diagnosis[0] === undefined ? {} : { diagnosis: diagnosis[0] }) };
 }
 
-/** Where the time of the Transaction is over: the first of them that is not ready, and why. */
+/** If the time of the Transaction is over: the first gate that is not ready, and why. */
 export async function observeOverdue(
   context: GateContext,
   open: OpenGates | undefined,
@@ -65,7 +65,8 @@ export async function observeOverdue(
   return { awaited: await observeGates({ ...context, carry: { diagnose: gate.index } }, { ...open, gates: [gate] }) };
 }
 
-// What this process has verified is not looked for again at every look: it is only compared with, nothing is written on its word.
+// The engine does not read a snapshot that this process has verified again at every attempt. It only compares with that snapshot,
+// and writes nothing because of it.
 async function snapshotOf({ source, transaction, status: { rollbackRef } }: GateContext): Promise<StoredSnapshot> {
   const cached = source.cache.get(transaction.uid);
   return rollbackRef !== undefined && cached?.digest === rollbackRef.digest

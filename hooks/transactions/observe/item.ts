@@ -30,11 +30,11 @@ export interface ItemContext {
   readonly index: number;
   readonly direction: 'forward' | 'backward';
   readonly carry: Pick<Carry, 'others'>;
-  /** Where Transactions are looked for; none for everywhere. */
+  /** The namespaces in which the engine lists Transactions; empty for all namespaces. */
   readonly namespaces: readonly string[];
   /**
-   * Whether the state before the change may stand for the live object: its version goes with the write, which the API server
-   * refuses where anything has moved; then, and where no write follows, it is read.
+   * Whether the state before the change may replace a read of the live object. Its version goes with the write. If the object has
+   * changed, the API server refuses the write, and the engine reads the object. It also reads the object if no write follows.
    */
   readonly mayAssume: boolean;
   /** The target, as the engine read it before it read the Transaction. */

@@ -115,7 +115,7 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
   return { entry, size: Buffer.byteLength(text), memory: measure.memory };
 }
 
-/** The way that the entry says, where it is one for the change of the spec, and content is there exactly where the spec has none. */
+/** The entry's way, if it fits the change of the spec, and if the entry has content exactly when the spec has no content. */
 function decidedWay(wire: Json | undefined, change: Change | undefined): Way | undefined {
   const isStored = at(wire, 'content') !== undefined;
   if (change === undefined || isStored !== (change.contentFrom !== undefined)) return undefined;

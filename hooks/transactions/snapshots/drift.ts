@@ -1,5 +1,5 @@
-// Where an object differs from its snapshot without a conflict, as the item of its change stores it: sealed or tagged, like the
-// snapshot.
+// The places in which an object differs from its snapshot without a conflict. The item of its change stores them sealed or tagged,
+// like the snapshot.
 
 import type { Packer } from '../../objects/cluster.ts';
 import { isList, isObject, type Json, parseJson } from '../../objects/json.ts';

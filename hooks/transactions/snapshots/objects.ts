@@ -12,7 +12,7 @@ export const transactionAnnotation = 'tx.janus.io/transaction';
 
 export const snapshotFinalizer = 'tx.janus.io/snapshot';
 
-/** The ConfigMaps to store. The first in the list is the one that completes the snapshot. */
+/** The ConfigMaps to store. The first ConfigMap in the list completes the snapshot. */
 export function configMapsOf(
   transaction: Transaction,
   base: string,
@@ -56,7 +56,7 @@ function headOf(transaction: Transaction, base: string, data: readonly JsonObjec
   return { [headAnnotations.parts]: String(parts), [headAnnotations.digest]: digest, [headAnnotations.tag]: tag };
 }
 
-// The spec digest is part of it: until the status names the snapshot, somebody may edit the spec.
+// The spec digest is part of it: until the status names the snapshot, a user may edit the spec.
 function headContext({ uid, specDigest }: Transaction, base: string, parts: number): string {
   return JSON.stringify(['snapshot', uid, base, specDigest, parts]);
 }

@@ -46,7 +46,7 @@ export function findingOf(subject: Subject, verdict: UndoVerdict): UndoFinding {
   }
 }
 
-/** What becomes of what a Create made: where the change recreated its object, the former one comes back. */
+/** The result for an object that a Create made: if the change recreated its object, the former object returns. */
 function gone({ evidence: { entry } }: { readonly evidence: Pick<UndoEvidence, 'entry'> }): UndoFinding['verdict'] {
   return entry.recreates === true ? 'Recreate' : 'Delete';
 }
@@ -98,7 +98,8 @@ function finding(
   };
 }
 
-// All values that the undo writes, also those that no message may show. Versions, times, and what controllers write are not among them.
+// All values that the undo writes, also values that no message may show. It leaves out versions, times, and values that controllers
+// write.
 function writtenBack({ evidence: { entry, live } }: Subject, restored: JsonObject | undefined): string {
   if (restored === undefined || live === undefined) return '';
   const kinds = listKindsOf(entry.prior, entry.expected, live);

@@ -18,7 +18,7 @@ interface Keeping {
 
 type Kept = { readonly kind: 'kept'; readonly read: () => JsonObject } | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** What was surveyed, its large objects unpacked each time they are used; a failure if there is no room for them. */
+/** The survey's results. The engine unpacks their large objects at each use; a failure if there is no room for them. */
 export async function packed(
   room: Keeping,
   found: Surveyed,

@@ -1,5 +1,5 @@
-// A requested undo is evaluated as a whole before its first write: each change by the rules by which it is undone, and each restore and
-// each recreation by a dry run. Nothing here writes.
+// The engine evaluates a requested undo as a whole before its first write. It evaluates each change by the rules of its undo, and
+// each restore and each recreation by a dry run. Nothing here writes.
 
 import { withContent, withManagedFields } from '../../objects/content/content.ts';
 import { restoredManagers } from '../../objects/content/ownership.ts';

@@ -1,4 +1,4 @@
-// What a survey of a requested undo is given, and what it finds.
+// The input of a survey of a requested undo, and its findings.
 
 import type { Packer } from '../../objects/cluster.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -25,7 +25,7 @@ export interface Assumed {
   readonly undone: ReadonlySet<string>;
 }
 
-/** What was found out, and how the object would be afterwards. */
+/** The finding, and the object as the undo would leave it. */
 export interface Surveyed {
   readonly finding: UndoFinding;
   readonly entry: SnapshotEntry;

@@ -93,8 +93,8 @@ function leavesFields(value: Json): boolean {
   return isObject(value) ? Object.values(value).some(leavesFields) : value !== null;
 }
 
-// A PUT replaces everything. Controllers write annotations all the time: annotations that content does not name are kept as they
-// are in the live object, so that a write between the snapshot and the change is not lost.
+// A PUT replaces everything. Controllers write annotations all the time. So the engine keeps annotations that content does not name
+// as they are in the live object. Then a write between the snapshot and the change is not lost.
 function updated(context: ChangeContext): JsonObject {
   const object = sent(context);
   const metadata = at(object, 'metadata');

@@ -1,5 +1,5 @@
-// Which half of a change that recreates its object, or of its undo, is next (model/halves.ts): the item says what was made, the live
-// object whether it is there.
+// Which half of a change that recreates its object, or of its undo, is next (model/halves.ts). The item shows which half was made.
+// The read shows whether the live object exists.
 
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type Json, type JsonObject, textAt } from '../../objects/json.ts';
