@@ -1,4 +1,4 @@
-// The members of a change beside target and content, as they are written: each only where it means something.
+// The members of a change beside target and content, as they are written: each member only if it has a meaning there.
 import { kubernetesManagers } from '../../objects/content/controller-writes.ts';
 import { at, equalJson, isList, isObject, type Json, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';

@@ -16,7 +16,7 @@ export const longestExpression = 1024;
 /** Of `timeout`, from the least to the most: those of the schema. */
 export const gateTimeoutBounds = ['1s', '24h'] as const;
 
-/** Seconds that a Job with a gate must stay: it may be asked for again when all gates are. */
+/** Seconds that a Job with a gate must stay: the engine may read it again when it reads all gates. */
 export const leastJobLife = 60;
 
 /** A change with its gate as it is written. */
@@ -80,7 +80,7 @@ function stableMessages(stableFor: number | undefined, timeout: number | undefin
   return [`.stableFor: must be shorter than timeout, which is ${formatDuration(timeout)}: shorten it, or write a longer timeout`];
 }
 
-/** In ms, the default where nothing is written; undefined where that is no duration. */
+/** In ms: the default if the gate has no value; undefined if the value is no duration. */
 function durationAt(gate: Json, name: keyof typeof defaultGate): number | undefined {
   return at(gate, name) === undefined ? defaultGate[name] : parseDuration(textAt(gate, name) ?? '');
 }

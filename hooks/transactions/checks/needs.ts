@@ -7,7 +7,7 @@ import { selects } from '../../objects/selector.ts';
 import { isCrd } from '../model/crds.ts';
 import { type Named, namesIn, podTemplateOf, servicesCalledBy } from './needed-names.ts';
 
-/** A target of the Transaction, with the object as it stays; undefined where nothing stays, or its content is not known. */
+/** A target of the Transaction, with the object that stays; undefined if no object stays, or if its content is not known. */
 interface Item {
   readonly index: number;
   readonly target: Reference;
@@ -85,7 +85,7 @@ function labelsOf(template: Json | undefined): JsonObject {
   return isObject(labels) ? labels : {};
 }
 
-// Where its content is not known, a definition counts for all kinds of its group: its name ends with the group.
+// If the content of a definition is not known, it counts for all kinds of its group: its name ends with the group.
 function isDefinitionOf({ target, object }: Item, { apiVersion, kind }: Reference): boolean {
   const group = groupOf(apiVersion);
   if (object === undefined) return target.name.slice(target.name.indexOf('.') + 1) === group;

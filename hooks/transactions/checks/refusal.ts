@@ -30,7 +30,7 @@ export function describeRefusal(failure: Failure, subject: Subject, transaction:
     : describeConflicts(failure.conflicts, isHidden, known);
 }
 
-/** Of objects of the cluster, whoever writes the Transaction may have the words shown; never of what comes from a Secret. */
+/** For objects of the cluster, the author of the Transaction may have the words shown, but never for content from a Secret. */
 function hidesWords(subject: Subject, transaction: Transaction): boolean {
   const { index, target } = subject;
   const mayShow = target.namespace === undefined && !isSecret(target) && !isFromSecret(transaction.changes[index]);

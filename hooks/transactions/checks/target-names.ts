@@ -22,7 +22,7 @@ const kindName = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
 /** The name of a ServiceAccount. */
 export const dnsName = new RegExp(`^(?=.{1,253}$)${subdomain}$`);
 
-/** Where each member of the target is written. */
+/** The place in the spec for each member of the target. */
 type Places = Readonly<Record<keyof Target, string>>;
 
 const inTarget: Places = {

@@ -54,7 +54,7 @@ export function neededByKept(
   return by === undefined ? undefined : entries.find(({ index }) => index === by);
 }
 
-/** What the change has made, where it has not been taken back. */
+/** The object that the change has made, if the undo has not taken it back. */
 function stays(item: Item | undefined, { expected }: SnapshotEntry): SnapshotEntry['expected'] {
   if (item === undefined || item.progress.kind === 'restored') return undefined;
   return item.deleted === true && !wasApplied(item) ? undefined : expected;

@@ -13,7 +13,7 @@ export interface Evidence {
   readonly object: JsonObject;
   /** Of a Deployment: its newest. */
   readonly replicaSet?: JsonObject | undefined;
-  /** Those of the object; absent where its kind has none, or they could not be read. */
+  /** The Pods of the object; absent if its kind has no Pods, or if the engine could not read them. */
   readonly pods?: readonly JsonObject[] | undefined;
   /** Of the object, the ReplicaSet and the worst Pod: those of type Warning. */
   readonly events: readonly JsonObject[];
@@ -35,7 +35,7 @@ const longestDetail = 160;
 const longestName = 80;
 const mostEvents = 3;
 
-/** At most `longestDiagnosis`, cleaned; empty where nothing was found. */
+/** At most `longestDiagnosis`, cleaned; empty if the engine found nothing. */
 export function describeDiagnosis(evidence: Evidence): string {
   const words = evidence.sealed ? sealedWords : openWords;
   const found = [
@@ -65,7 +65,7 @@ const sealedWords: Words = { name: () => '', detail: () => '', exitCode: () => '
 
 const camelCase = /^[A-Z][A-Za-z0-9]{0,63}$/;
 
-// Anybody may write a reason: what does not look like one is left out.
+// Any writer may write a reason: the diagnosis leaves out a text that does not have the form of a reason.
 function because(reason: string | undefined): string {
   return reason !== undefined && camelCase.test(reason) ? ` (${reason})` : '';
 }
@@ -169,7 +169,7 @@ const ailments = ['waiting', 'terminated', 'unscheduled', 'notReady'] as const;
 interface Ailing {
   readonly pod: JsonObject;
   readonly ailment: (typeof ailments)[number];
-  /** Absent where it is about the Pod as a whole. */
+  /** Absent if the trouble is about the Pod as a whole. */
   readonly container?: { readonly name: string; readonly isInit: boolean };
   /** As it was written by others, like `message`. */
   readonly reason?: string | undefined;
@@ -178,7 +178,7 @@ interface Ailing {
   readonly ended?: { readonly exitCode: number; readonly reason: string | undefined };
 }
 
-/** The worst of the Pods, and of equally bad ones the newest; undefined where none is amiss. Those that are being deleted do not count. */
+/** The worst Pod, and of equally bad Pods the newest; undefined if no Pod is amiss. Pods that are being deleted do not count. */
 export function worstPod(pods: readonly JsonObject[]): Ailing | undefined {
   const staying = pods.filter((pod) => textAt(pod, 'metadata', 'deletionTimestamp') === undefined);
   return staying.map(ailingOf).filter(isAiling).sort(byWeight)[0];

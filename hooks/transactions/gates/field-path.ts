@@ -34,7 +34,7 @@ function wrongAt(text: string, start: number): string {
   return `character ${start + 1}: neither .name, [0] nor ['any key'] begins there`;
 }
 
-/** The value there; undefined where there is none. */
+/** The value at the path; undefined if there is no value. */
 export function readField(object: Json, steps: readonly (string | number)[]): Json | undefined {
   let current: Json | undefined = object;
   for (const one of steps) {

@@ -123,7 +123,7 @@ function deployment(seen: Seen): Verdict {
   );
 }
 
-// Where there is no deadline, the controller does not keep the condition up.
+// If there is no deadline, the controller does not keep the condition up.
 function isRolledOut(seen: Seen): boolean {
   if (numberAt(seen, 'spec.progressDeadlineSeconds', noDeadline) === noDeadline) return true;
   const progressing = conditionOf(seen.live, 'Progressing');

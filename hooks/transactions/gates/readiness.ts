@@ -1,4 +1,4 @@
-// Whether an object is ready, not yet, or will not become ready any more: a function of one look, for whoever waits.
+// Whether an object is ready, not yet ready, or will not become ready any more: a function of one read.
 import type { ExpressionResult } from '../../objects/cluster.ts';
 import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
@@ -31,7 +31,7 @@ const words = {
   replaced: 'it was replaced by another object of the same name',
 } as const;
 
-/** What the look comes to. Equal objects give equal words. */
+/** The finding of the read. Equal objects give equal words. */
 export function evaluateGate(look: Look): Finding {
   const finding = look.type === 'Delete' ? deleted(look) : standing(look);
   return { ...finding, found: foreign(finding.found, longestFound) };
@@ -66,7 +66,7 @@ function remaining({ live, sealed }: Seen): string {
   return `${words.terminating} and waits for finalizers: ${finalizers.join(', ')}`;
 }
 
-/** What the gate's own `failed` comes to, where that decides. */
+/** The result of the gate's own `failed`, if that decides. */
 function failure(seen: Seen): Finding | undefined {
   const answer = answerOf(seen, 'failed');
   if (answer === undefined || answer.kind === 'no') return undefined;
@@ -98,7 +98,7 @@ type Answer =
   /** The check cannot be answered, now or later. */
   | { readonly kind: 'broken'; readonly found: string };
 
-/** What the check of that name comes to; undefined where the gate has none. */
+/** The result of the check with that name; undefined if the gate has no such check. */
 function answerOf(seen: Seen, checked: Checked): Answer | undefined {
   const check = seen.gate[checked];
   if (check === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { ChangeType } from '../model/change.ts';
 import type { StoredResource } from '../model/entry.ts';
 import type { Gate } from '../model/gate.ts';
 
-/** A look that found the object. */
+/** A read that found the object. */
 export type Seen = Look & { readonly live: JsonObject };
 
 export interface Verdict {
@@ -16,7 +16,7 @@ export interface Verdict {
   readonly found: string;
   /** It counts at once only where the object shows that a controller has seen the change (`evidenceOf`). */
   readonly needsEvidence: boolean;
-  /** The condition that it rests on, where it rests on one. */
+  /** The condition that the finding depends on, if it depends on a condition. */
   readonly condition?: JsonObject;
 }
 
@@ -39,7 +39,7 @@ export function readyWithEvidence(found: string, condition?: JsonObject): Verdic
   return { ...failed(found, condition), kind: 'ready' };
 }
 
-/** Not yet, for the first of the reasons that holds; ready where none does. */
+/** Not yet, for the first reason that holds; ready if no reason holds. */
 export function unless(reasons: readonly (string | undefined)[], found: string): Verdict {
   const reason = reasons.find((one) => one !== undefined);
   return reason === undefined ? ready(found) : notYet(reason);
@@ -51,7 +51,7 @@ export function unless(reasons: readonly (string | undefined)[], found: string):
 export type Finding =
   | { readonly kind: 'ready'; readonly found: string }
   | { readonly kind: 'notYet'; readonly found: string }
-  /** It will not become ready any more. The reason, where it is the object's end; else what the gate checks has failed. */
+  /** The object will not become ready any more. `reason`: the object's end; absent if the checked state has failed. */
   | { readonly kind: 'failed'; readonly found: string; readonly reason?: 'Gone' | 'Replaced' | 'Terminating' };
 
 /** The forms of a gate's checks that an expression has. */
@@ -64,24 +64,24 @@ export interface Look {
   readonly resource: StoredResource;
   /** Its content must not be repeated in words: types, statuses and CamelCase reasons only (isSealed of model/entry.ts). */
   readonly sealed: boolean;
-  /** The object as it was before the change; absent where there was none. */
+  /** The object before the change; absent if there was no object. */
   readonly prior: JsonObject | undefined;
-  /** The uid of the object that the change was made to; undefined where it is not known. */
+  /** The uid of the object that the change was made to; undefined if it is not known. */
   readonly uid: string | undefined;
-  /** Its resourceVersion as the change left it; absent where it is not known. */
+  /** Its resourceVersion as the change left it; absent if it is not known. */
   readonly version?: string;
-  /** Absent where there is none. */
+  /** Absent if there is no object. */
   readonly live: JsonObject | undefined;
-  /** What the expressions of the gate have come to. */
+  /** The results of the gate's expressions. */
   readonly evaluated: { readonly [checked in Checked]?: ExpressionResult };
-  /** The class that a PersistentVolumeClaim names, where it could be read. */
+  /** The class that a PersistentVolumeClaim names, if the engine could read it. */
   readonly storageClass?: JsonObject;
   /** How long ago the change was made, in ms. */
   readonly age: number;
 }
 
-// Conditions and phases of a status, and how they are said. What another program wrote is repeated only where it looks like what it
-// should be; of a sealed object nothing else than that.
+// Conditions and phases of a status, and their words. The words repeat another program's text only if it has the expected form. For
+// a sealed object, they repeat nothing else.
 
 /** In their order, which some rules of kinds ask for. */
 export function conditionsOf(object: JsonObject): readonly JsonObject[] {
@@ -101,7 +101,7 @@ export function hasStatus(condition: JsonObject | undefined, status: string): bo
 const statuses: readonly string[] = ['True', 'False', 'Unknown'];
 const longestMessage = 150;
 
-/** `condition Ready is False: IssuerNotReady: the issuer …`; the message only where it may be shown. */
+/** `condition Ready is False: IssuerNotReady: the issuer …`; the message only if the engine may show it. */
 export function conditionWords(seen: Seen, type: string): string {
   const condition = conditionOf(seen.live, type);
   if (condition === undefined) return `condition ${type} is not set`;
@@ -111,7 +111,7 @@ export function conditionWords(seen: Seen, type: string): string {
   return withMessage(seen, withReason(`condition ${type} ${said}`, reasonAt(condition, 'reason')), condition);
 }
 
-/** The same of a condition that means trouble where it is True. */
+/** Like `conditionWords`, for a condition that means trouble if it is True. */
 export function troubleWords(seen: Seen, type: string): string {
   const condition = conditionOf(seen.live, type);
   return hasStatus(condition, 'True') ? withMessage(seen, conditionWords(seen, type), condition) : conditionWords(seen, type);
@@ -129,7 +129,7 @@ export function withReason(words: string, reason: string | undefined): string {
 // Source: apimachinery, metav1.Condition.Reason; shorter, since a text without blanks can hold anything.
 const reasonForm = /^[A-Za-z][A-Za-z0-9_,:]{0,62}$/;
 
-/** A reason, or a phase, where it looks like one. */
+/** A reason, or a phase, if the text has the form of one. */
 export function reasonAt(object: JsonObject | undefined, ...path: readonly string[]): string | undefined {
   const found = textAt(object, ...path);
   return found !== undefined && reasonForm.test(found) ? found : undefined;
@@ -142,7 +142,7 @@ export function phaseWords({ live }: Seen): string {
 
 // Numbers of a status, and how they are said: without the numbers where the object is sealed.
 
-/** The number there; another one, by default 0, where there is none. */
+/** The number at the path; `otherwise` if there is no number. */
 export function numberAt({ live }: Seen, path: string, otherwise = 0): number {
   const found = at(live, ...path.split('.'));
   return typeof found === 'number' ? found : otherwise;
@@ -161,7 +161,7 @@ export function share(seen: Seen, found: number, wanted: number, what: Counted):
   return `${found < wanted ? 'not all' : 'all'} ${what}`;
 }
 
-/** The share, where it is not the whole. */
+/** The share, if it is not the whole. */
 export function fewer(seen: Seen, found: number, wanted: number, what: Counted): string | undefined {
   return found < wanted ? share(seen, found, wanted, what) : undefined;
 }
@@ -185,7 +185,7 @@ type Evidence = { readonly kind: 'seen' } | { readonly kind: 'behind'; readonly 
 
 const seenIt: Evidence = { kind: 'seen' };
 
-/** What the object shows; by a condition, where the answer rests on one. */
+/** The evidence that the object shows, with its condition if the answer depends on a condition. */
 export function evidenceOf(seen: Seen, condition: Json | undefined): Evidence {
   const generation = at(seen.live, 'metadata', 'generation');
   const observed = [at(seen.live, 'status', 'observedGeneration'), at(condition, 'observedGeneration')].find(isNumber);

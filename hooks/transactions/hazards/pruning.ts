@@ -1,6 +1,7 @@
-// Which values a new schema of a CustomResourceDefinition drops: the API server no longer shows them, and forgets each as soon as somebody
-// writes its object. A value that is the default of its field is no loss: the API server itself adds it to what it reads, also to objects
-// that are older than the field. Pure. Sources: apiextensions-apiserver pkg/apiserver/schema/pruning/algorithm.go, defaulting/algorithm.go.
+// Which values a new schema of a CustomResourceDefinition drops. The API server no longer shows them, and forgets each value as
+// soon as a user or a controller writes its object. A value that is the default of its field is no loss. The API server itself adds
+// it to the objects that it reads, also to objects that are older than the field. Pure. Sources: apiextensions-apiserver
+// pkg/apiserver/schema/pruning/algorithm.go, defaulting/algorithm.go.
 
 import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { versionIn } from '../model/crds.ts';

@@ -14,7 +14,7 @@ import { lookForOwners, ownersOf } from './read-owners.ts';
 import { claims } from './read-volumes.ts';
 
 type Contained =
-  /** The objects whose loss somebody would notice. */
+  /** The objects whose loss a user would notice. */
   | { readonly kind: 'known'; readonly dependents: readonly Dependent[] }
   /** This kind could not be listed: its objects are unknown. */
   | { readonly kind: 'unlistable'; readonly unlistable: UnlistableKind }
@@ -40,7 +40,7 @@ export async function listContained(
   }
 }
 
-// An APIService of a server that is away may stand in the way of the kind.
+// An APIService of a server that is not available may be in the way of the kind.
 async function listInstances(looker: Looker, instances: Resource): Promise<Contained> {
   const listed = await list(looker, [instances], undefined);
   if (listed.kind !== 'unlistable') return withoutGarbage(looker, listed, () => false);
@@ -136,9 +136,9 @@ async function isGarbage({ reader, identity }: Looker, { reference, owners, obje
   return (await lookForOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;
 }
 
-// Kubernetes puts this ServiceAccount into every Namespace too, but does not restore it: it counts once somebody has written to it.
-// An object created without any field has no managedFields, and later writes add none: then its content shows whether somebody
-// wrote.
+// Kubernetes puts this ServiceAccount into every Namespace too, but does not restore it: it counts after another writer has written
+// to it. An object created without any field has no managedFields, and later writes add no managedFields. Then its content shows
+// whether another writer has written to it.
 async function isPlainAccount({ reader, identity }: Looker, one: Dependent): Promise<boolean> {
   const { namespace, name } = one.reference;
   if (!isDefaultAccount(one) || namespace === undefined) return false;

@@ -23,7 +23,7 @@ export function ownersLackedBy(object: JsonObject | undefined, other: JsonObject
   return ownersOf(other).filter((owner) => !uids.has(textAt(owner, 'uid')));
 }
 
-/** The owners, and for a restored object what becomes of them. `live`: the object as it is. */
+/** The owners, and for a restored object the state of its owners. `live`: the live object. */
 export async function readOwners(
   { looker, entry }: HazardContext,
   live: JsonObject | undefined,

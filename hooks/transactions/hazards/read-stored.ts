@@ -59,7 +59,7 @@ export async function readWritten(context: HazardContext, live: JsonObject, prio
   }
 }
 
-// Where a version is not known, the order is not: then it may have been written since.
+// If a version is not known, the order is not known: then the object may have been written since.
 function isBefore(object: JsonObject, since: string | undefined): boolean {
   const own = textAt(object, 'metadata', 'resourceVersion');
   return isAfter({ type: 'Update', resourceVersion: since }, own);

@@ -1,7 +1,7 @@
 // Claims that Kubernetes deletes with an object, and the volumes behind them.
 //
 // PersistentVolumeClaims that a StatefulSet makes and, by its persistentVolumeClaimRetentionPolicy, deletes with itself. Its
-// controller sets itself as their owner when it makes them, or the next time it looks once the policy says so. Source:
+// controller sets the StatefulSet as their owner when it makes them, or at its next run after the policy requires that. Source:
 // k8s.io/kubernetes pkg/controller/statefulset/stateful_set_utils.go, updateClaimOwnerRefForSetAndPod.
 
 import type { Resource } from '../../objects/cluster.ts';

@@ -1,5 +1,5 @@
-// What Kubernetes deletes or overwrites for good in answer to a change: one row for each rule. A row counts forward, where the change is
-// refused, and backward, where its undo leaves the object. Pure.
+// The objects and values that Kubernetes deletes or overwrites for good after a change: one row for each rule. A row counts
+// forward: the engine refuses the change. It also counts backward: the undo leaves the object. Pure.
 import { at, type JsonObject } from '../../objects/json.ts';
 import { describe, type Reference } from '../../objects/reference.ts';
 import { isStorageMoved, storageOf } from '../model/crds.ts';

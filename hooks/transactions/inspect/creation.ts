@@ -14,13 +14,13 @@ import { isForbidden, type RestrictedReader } from './restricted-reader.ts';
 const apiVersion = 'tx.janus.io/v1alpha1';
 
 export interface Tried {
-  /** As the API server would store it; as given where it was not asked, or has refused it. */
+  /** As the API server would store it; as given if no dry run was made, or if the API server has refused it. */
   readonly transaction: Transaction;
   readonly faults: readonly Fault[];
   readonly trouble?: Failure;
 }
 
-/** `object` gets a name where it has only a `generateName`, and a uid where no dry run gives one. */
+/** `object` gets a name if it has only a `generateName`, and a uid if no dry run gives a uid. */
 export async function tryCreation(
   { reader, miss }: RestrictedReader,
   actAs: PlanParts['actAs'],
@@ -39,7 +39,7 @@ export async function tryCreation(
   }
   const found = refusal(failure, plain, object);
   if (actAs === 'serviceAccount' || !isForbidden(answer)) return { transaction: plain, faults: [found] };
-  // Who plans as himself may be somebody else than who will create it.
+  // The user who plans may not be the user who will create the Transaction.
   miss(`whether the Transaction can be created, for you may not: ${found.message}`);
   return { transaction: plain, faults: [] };
 }

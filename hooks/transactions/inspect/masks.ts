@@ -59,7 +59,7 @@ export function fieldChanges(versions: Versions, { resource, hiding, withNow }: 
   return [...new Map(described.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-// Where one pair of versions differs in a list item as a whole, another may differ inside it.
+// If one pair of versions differs in a list item as a whole, another pair may differ inside it.
 function outermost(paths: readonly Path[]): readonly Path[] {
   const all = [...new Map(paths.map((path) => [pathText(path), path])).values()];
   const known = new Set(all.map(pathText));

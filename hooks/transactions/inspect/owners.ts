@@ -18,7 +18,7 @@ const sentences: Readonly<Record<OwnerCode, (name: string) => string>> = {
   Controller: (name) => `${name} owns it and writes it again: change the owner`,
 };
 
-/** `prior`: the object as it is. `autoscalers`: those that scale it, where its replicas are changed. */
+/** `prior`: the live object. `autoscalers`: the autoscalers that scale it, if the change changes its replicas. */
 export function ownersOf(prior: JsonObject, autoscalers: readonly string[]): readonly Owner[] {
   const found: readonly (readonly [OwnerCode, string | undefined])[] = [
     ['ArgoCD', argo(prior)],

@@ -41,7 +41,7 @@ export interface Survey {
   readonly unseen: readonly string[];
 }
 
-/** What one stage of the engine comes to. */
+/** The result of one stage of the engine. */
 interface Stage {
   readonly faults: readonly Fault[];
   readonly trouble?: string;

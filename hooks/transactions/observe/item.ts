@@ -39,7 +39,7 @@ export interface ItemContext {
   readonly mayAssume: boolean;
   /** The target, as the engine read it before it read the Transaction. */
   readonly earlier: Presence | undefined;
-  /** Where the targets of an undo are read before their turn. */
+  /** The reads of an undo's targets before their turn. */
   readonly ahead: Prefetch | undefined;
   /** What all changes share, if it was read before. */
   readonly shared?: Pick<ItemView, 'snapshot' | 'serviceAccount'>;
@@ -47,7 +47,7 @@ export interface ItemContext {
   readonly assumedGone?: ReadonlySet<string>;
   /** By identity: targets that stay after this undo. */
   readonly staying?: ReadonlyMap<string, Staying>;
-  /** The snapshot, where this look has read it already. */
+  /** The snapshot, if this attempt has read it already. */
   readonly snapshot: StoredSnapshot | undefined;
 }
 
@@ -86,7 +86,7 @@ function workAt({ transaction, status, index }: ItemContext): Pick<ItemView, 'in
   return { index, change, item };
 }
 
-// What was read before the snapshot was known to be the stored one counts for that entry only.
+// A read from before the engine knew that the snapshot is the stored snapshot counts for that entry only.
 function earlyOf({ earlier }: ItemContext, isKnown: boolean, early: Presence | undefined): Presence | undefined {
   return earlier !== undefined || isKnown ? early : undefined;
 }

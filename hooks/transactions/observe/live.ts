@@ -43,8 +43,8 @@ function decoded(object: JsonObject, now: number): LiveTransaction | NotLive {
   return { kind: 'foreign', status: isObject(stored) ? stored : {}, isBeingDeleted: transaction.isBeingDeleted };
 }
 
-// One look at a Transaction: first the Transaction, then one LIST of its Leases, so that the state was stored before the Leases
-// were read (W2, in-flight/in-flight.ts).
+// One read of a Transaction: first the Transaction, then one LIST of its Leases. So the state was stored before the Leases were
+// read (W2, in-flight/in-flight.ts).
 
 export interface Looked extends LiveTransaction {
   /** The Leases that the Transaction holds, read once, after its state was stored. */

@@ -101,11 +101,11 @@ export interface ItemView {
   /** All our Leases. */
   readonly leases: readonly JsonObject[];
   readonly live: Presence;
-  /** Where it had moved from its snapshot, as the item remembers it. */
+  /** The drift of the object from its snapshot, as the item remembers it. */
   readonly drift: KnownDrift;
   /**
-   * Where `live` comes from. `assumed`: it is the state before the change; only a write that is bound to its version may follow.
-   * `earlier`: it was read before this look at the Transaction began, `now`: after that (W5, in-flight/in-flight.ts).
+   * The source of `live`. `assumed`: it is the state before the change; only a write that is bound to its version may follow.
+   * `earlier`: the engine read it before this read of the Transaction began, `now`: after that (W5, in-flight/in-flight.ts).
    */
   readonly liveFrom: 'assumed' | 'earlier' | 'now';
   /** What others would lose by the change, or by its undo. */
@@ -132,7 +132,7 @@ export interface CleanUpView extends ReleaseView {
 
 type DueTo<Kind extends Due['kind']> = Extract<Due, { kind: Kind }>;
 
-/** What is due, and what was read for it. */
+/** The due step, and the reads for it. */
 export type Observed =
   | (DueTo<'begin'> & BeginView)
   | (DueTo<'prepare'> & PrepareView)
@@ -150,7 +150,7 @@ export type Observed =
 
 export type ObservedTo<Kind extends Due['kind']> = Extract<Observed, { kind: Kind }>;
 
-/** What was read of one change, where it is one that is due. */
+/** The reads for one change, if a change is due. */
 export function itemOf(due: Observed): ItemView | undefined {
   return due.kind === 'apply' || due.kind === 'restore' || due.kind === 'releaseFields' ? due : undefined;
 }
@@ -175,7 +175,7 @@ export interface Observation {
   readonly ownWrites: OwnWrites;
   /** How many calls in a row have only waited. */
   readonly waits: number;
-  /** The refusal of what the engine cannot do without: to read the ServiceAccount, or to impersonate it. */
+  /** The refusal of a request that the engine needs: to read the ServiceAccount, or to impersonate it. */
   readonly barred?: Refusal | undefined;
   /** Ms since the first refusal in a row; none if no refusal held up the call before. */
   readonly refusedFor?: number;

@@ -35,7 +35,7 @@ export interface ObserveContext {
   readonly ownLeases: () => Promise<Listed>;
   /** The target of the due step, read before the Transaction was read. */
   readonly earlier: Presence | undefined;
-  /** Where targets of an undo are read before their turn. */
+  /** The reads of an undo's targets before their turn. */
   readonly ahead: Prefetch | undefined;
   /** Read before the engine knew the due step. */
   readonly snapshot: StoredSnapshot | undefined;

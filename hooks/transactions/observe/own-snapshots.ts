@@ -94,7 +94,7 @@ interface OwnConfigMaps {
   readonly kind: 'ok';
   /** Those that something is left to do for. */
   readonly objects: readonly JsonObject[];
-  /** There may be more: once these are deleted, the next look finds them. */
+  /** There may be more ConfigMaps: after these are deleted, the next attempt finds them. */
   readonly hasMore: boolean;
 }
 

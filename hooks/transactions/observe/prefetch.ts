@@ -1,5 +1,5 @@
-// An undo reads the next targets in parallel, before their turn. Such a read counts for one look at the Transaction only, and the
-// write after it names the version that was read.
+// An undo reads the next targets in parallel, before their turn. Such a read counts only for one read of the Transaction. The write
+// after it names the version that was read.
 
 import { weightOf } from '../../objects/measure.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -27,7 +27,7 @@ function unlessLarge(found: Presence): Presence | undefined {
   return found.kind === 'present' && weightOf(found.object).memory > mostKept ? undefined : found;
 }
 
-/** Lives as long as one look. */
+/** Lives as long as one attempt. */
 export interface Prefetch {
   /**
    * The target of the change `index`: from a read made ahead, at most once, otherwise read now. Also begins the reads of `later`.

@@ -33,7 +33,7 @@ type Recreation =
 
 const invalid = 422;
 
-/** `failure`: of the dry run in place. Undefined where the spec does not allow it, or where it is no matter of fields. */
+/** `failure`: of the dry run in place. Undefined if the spec does not allow it, or if the failure is not about fields. */
 export async function tryToRecreate(context: Context, refused: Refused, failure: Failure): Promise<Recreation | undefined> {
   if (refused.change.whenImmutable !== 'Recreate' || !isAboutFields(failure)) return undefined;
   const { reader, transaction } = context;
@@ -71,7 +71,7 @@ function deletion({ target, resource }: Refused, transaction: Transaction, preco
   return { verb: 'delete', identity: serviceAccountOf(transaction), location: locationOf(target, resource), precondition };
 }
 
-// An apply would be refused for the object that is there before its content is looked at.
+// The API server would refuse an apply because of the existing object, before it checks the content.
 function creation({ change, target, resource, prior }: Refused, transaction: Transaction): Extract<Write, { verb: 'create' }> {
   const made = madeOf(change, { type: 'Create' });
   const write = changeWrite({ transaction, change: made, target, resource, prior, live: prior }, undefined);

@@ -28,7 +28,7 @@ export interface Filled {
 export interface Sources {
   /** The Transaction with the content that its sources hold; with `isWanted`, only for some changes. */
   fill(reader: Reader, transaction: Transaction, isWanted?: (change: Change) => boolean): Promise<Filled>;
-  /** Forgets what was read. */
+  /** Forgets the contents that were read. */
   drop(): void;
 }
 
@@ -144,7 +144,7 @@ async function contentIn(object: JsonObject, one: Sourced, reading: InRoom): Pro
   return room.bytes < 0 ? refused(tooMuchFault(one, 'bytes')) : objectIn(unpacked.bytes, one, reading);
 }
 
-// The digest is that of the unpacked bytes: nothing is parsed that is not what the spec names.
+// The digest is that of the unpacked bytes: the engine parses only the content that the spec names.
 async function objectIn(bytes: Uint8Array, one: Sourced, { manifests, patience, transaction, room }: InRoom): Promise<Content> {
   const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
   if (one.source.digest !== undefined && one.source.digest !== digest) return refused(mismatchFault(one, digest, transaction));

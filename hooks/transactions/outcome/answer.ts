@@ -56,7 +56,7 @@ export function waitForRecovery({ observation, outcome }: PerformedStep, what: s
     : answerWith(waitOut(observation.status, what, failure, observation.transaction.isBeingDeleted));
 }
 
-/** What a step that only changes the status comes to. */
+/** The result of a step that only changes the status. */
 export function answerWith({ status, wait }: SetStatus): Result {
   return answer(status, wait);
 }
@@ -65,7 +65,7 @@ export function stoppedBy({ status, now }: Observation, message: string, reason:
   return stopped(status, { reason, message }, now, new Map());
 }
 
-/** What the next look must know of the writes of this one: the change whose target was written to. */
+/** The fact about this attempt's writes that the next attempt needs: the change whose target was written to. */
 export function touchedBy(
   { due, outcome }: { readonly due: Due; readonly outcome: Outcome },
   { touched }: Carry,
@@ -75,7 +75,7 @@ export function touchedBy(
   return index === undefined ? {} : { touched: index };
 }
 
-/** Where a drift belongs, and how much room there is for it. */
+/** The place to which a drift belongs, and the room for it. */
 export function driftContext({ observation: { status, transaction }, packer }: PerformedStep): DriftContext {
   return { transaction, packer, driftRoom: driftRoom(status, transaction.size) };
 }

@@ -42,7 +42,7 @@ function isFinished(status: Status): boolean {
   return isTerminal(status.phase) && !holdsLocks(status);
 }
 
-// An end that holds locks releases them, or takes them again for an undo that was asked for.
+// A Transaction that has ended and holds locks releases them, or takes them again for a requested undo.
 function finishedReason(status: Status): ConditionReason {
   if (isFinished(status) || !isTerminal(status.phase)) return status.phase;
   return waitingSince(status) === undefined ? 'ReleasingLocks' : 'WaitingForLocks';
@@ -84,7 +84,7 @@ function stalled(status: Status): Verdict {
   return is(isStalled, isStalled ? (failureOf(status)?.reason ?? status.phase) : status.phase, isStalled ? status.message : '');
 }
 
-// Without one, a status that somebody else has written would pass on what the CRD refuses.
+// Without one, a status from another writer would pass on a value that the CRD refuses.
 function isTime(text: string): boolean {
   return /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(\.\d{1,9})?(Z|[+-][0-2]\d:[0-5]\d)$/.test(text);
 }

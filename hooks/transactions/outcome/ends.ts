@@ -15,7 +15,8 @@ export function afterReleaseFields(step: Extract<Step, { kind: 'releaseFields' }
   return failure?.kind === 'stale' ? again(done) : answer(fieldsReleased(done.observation.status, step.index));
 }
 
-// The deletion wakes the next call; where it was refused (409: something moved, 403: no right), it is tried again later.
+// The deletion wakes the next call. If the API server refused it (409: something moved, 403: no right), the engine tries it again
+// later.
 export function afterExpiry(done: PerformedStep): Result {
   const [failure] = failuresOf(done.outcome);
   if (failure === undefined || failure.kind === 'absent') return answer(done.observation.status);

@@ -26,7 +26,7 @@ export function triedAgain({ observation, carry }: PerformedStep, index: number,
   return { kind: 'again', carry: { ...carry, lagging: tries + 1 }, pause };
 }
 
-/** The undo of that change once more after another one, where that may take the reason of the refusal away; else undefined. */
+/** The undo of that change again, after another undo, if that may remove the reason of the refusal; else undefined. */
 export function undoneAfter({ observation }: PerformedStep, entry: SnapshotEntry, failure: Failure): Result | undefined {
   const { status, due } = observation;
   if (due.kind !== 'restore' || due.snapshot.kind !== 'stored') return undefined;

@@ -11,7 +11,7 @@ const forbidden = 403;
 
 type Tried = Extract<Step, { kind: 'apply' | 'refused' | 'compensate' }>;
 
-/** What to add where creating an object is refused: the snapshot may have taken its place. Empty where that cannot be. */
+/** The words to add if the API server refuses a create: the snapshot may have taken its place. Empty if this is impossible. */
 export function placesTaken(step: Tried, { code }: Failure, { status, transaction }: Observation): string {
   const { target } = step.entry;
   const isNearby = target.namespace === transaction.namespace && target.apiVersion === 'v1' && target.kind === 'ConfigMap';

@@ -20,7 +20,7 @@ interface RecoveredStep {
   readonly thrown: unknown;
 }
 
-/** What the call comes to after `thrown`. */
+/** The result of the call after `thrown`. */
 export function recovered(thrown: unknown, found: Stored): RecoveredStep {
   const { transaction, status, now } = found;
   const due = dueFor(found);

@@ -1,5 +1,6 @@
-// Refusals with 404 and 409. They say that the object has moved, and so it is read again; where it has not, somebody on the way
-// to it (an admission webhook) has denied the write in these words. Quotas answer 409 where two writers meet, so it takes three.
+// Refusals with 404 and 409. They report that the object has changed, so the engine reads it again. If it has not changed, an
+// admission webhook on the way to it has denied the write in these words. Quotas answer 409 if two writers meet, so the engine
+// tries three times.
 import type { Write } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import type { Attempt, Outcome } from '../../objects/mutation.ts';

@@ -16,7 +16,7 @@ import { notedValue, removed } from '../model/undo.ts';
 const longest = { message: 2_000, itemText: 1_000, fieldManager: 128, uid: 128 } as const;
 const mostManagers = 20;
 
-/** The status as it may be stored. `specSize` where it is known: else no more is taken than each change is promised. */
+/** The status as it may be stored. If `specSize` is not known, the status takes no more room than each change is promised. */
 export function truncated(status: Status, specSize = Number.POSITIVE_INFINITY): TruncatedStatus {
   const { cause } = status;
   return {
@@ -56,7 +56,7 @@ function withoutOddUid(item: Item): Item {
   return rest;
 }
 
-/** The item with no text longer than that; itself where none is. */
+/** The item without longer texts; the item itself if it has no longer text. */
 function withTexts(item: Item, most: number): Item {
   if (!hasTexts(item)) return item;
   const { error, note, waiting, tookFieldsFrom, gate } = item;

@@ -78,7 +78,7 @@ function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }:
   return answer(restored(observation.status, step.index, observation.now, { note, uid }));
 }
 
-/** What is still waited for, and how long until the next look. */
+/** The state that the undo still waits for, and how long until the next read. */
 function unfinishedAfter(
   { verdict, entry }: Extract<Step, { kind: 'compensate' }>,
   last: Answer | undefined,

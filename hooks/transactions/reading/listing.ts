@@ -87,7 +87,7 @@ export function awayOf({ apiVersion }: UnlistableKind, servers: readonly string[
   return servers.find((one) => one === apiVersion);
 }
 
-/** What `pick` selects from each object of a list, for the look `key`; nothing if the kind is gone. */
+/** The parts that `pick` selects from each object of a list, for the search `key`; nothing if the kind is gone. */
 export async function listAll<Item>(
   looker: Looker,
   key: string,

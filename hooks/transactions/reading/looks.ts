@@ -1,5 +1,5 @@
-// Results of reads are shared for a moment: all Deletes of a call share one list of dependents. A look that takes longer than a call
-// continues in the next call: the process keeps what it has found so far.
+// Results of reads are shared for a moment: all Deletes of a call share one list of dependents. If a search takes longer than a
+// call, it continues in the next call: the process keeps the objects found so far.
 
 import type { Place } from '../../objects/requests/pager.ts';
 
@@ -8,11 +8,11 @@ export interface Begun {
   readonly pages: readonly (readonly unknown[])[];
   /** How many items were found. */
   readonly count: number;
-  /** Where the list continues; undefined if it is complete. */
+  /** The place at which the list continues; undefined if it is complete. */
   readonly next: Place | undefined;
 }
 
-/** Lists by name, for each look by its key. */
+/** Lists by name, for each search by its key. */
 export type Lists = ReadonlyMap<string, ReadonlyMap<string, Begun>>;
 
 export interface Looks {
@@ -20,7 +20,7 @@ export interface Looks {
   once<Result>(key: string, ask: () => Promise<Result>): Promise<Result>;
   /** Whether there is time for another page. */
   isTime(): boolean;
-  /** What a list of the look `key` has found so far, in this call or in the one before. */
+  /** The objects that a list of the search `key` has found so far, in this call or in the previous call. */
   begun(key: string, list: string): Begun | undefined;
   /** Keeps `begun`; without it, the list starts again the next time. */
   keep(key: string, list: string, begun: Begun | undefined): void;
@@ -35,13 +35,13 @@ export interface KnownKinds {
   set(place: string, kinds: ReadonlySet<string>): void;
 }
 
-/** ms for which a look counts, from its start. */
+/** ms for which a search counts, from its start. */
 const lookAge = 1_000;
 
 interface LookOptions {
   /** Monotonic, in ms. */
   readonly now: () => number;
-  /** Monotonic ms after which no page is read: the step after the look needs the rest of the call's time. */
+  /** Monotonic ms after which the engine reads no page: the step after the search needs the rest of the call's time. */
   readonly until: number;
   /** The lists that the previous call did not complete. */
   readonly lists: Lists;

@@ -1,5 +1,6 @@
-// A 404 proves that an object is gone only if it names the object. Where it names none, the kind is not served in that version: perhaps
-// not yet, by one of several API servers, or no longer, while its objects live on in another version or in an aggregated API server.
+// A 404 proves that an object is gone only if it names the object. If it names no object, the API server does not serve the kind in
+// that version. Perhaps one of several API servers does not serve it yet. Or the API server no longer serves it, while its objects
+// live on in another version or in an aggregated API server.
 import type { Identity, Reader, Resource } from '../../objects/cluster.ts';
 import type { Failure, Passing } from '../../objects/failure.ts';
 import { groupOf } from '../../objects/reference.ts';
