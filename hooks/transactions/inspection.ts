@@ -55,7 +55,7 @@ export interface PlannedChange {
   readonly owners: readonly Owner[];
   /** When the engine waits for it. */
   readonly gate?: 'AfterChange' | 'AtEnd';
-  /** Where its content lies, such as `Secret db key manifest`. */
+  /** The source of its content, such as `Secret db key manifest`. */
   readonly contentFrom?: string;
   readonly note?: string;
 }
@@ -127,6 +127,6 @@ export interface ChangeStates {
 
 export interface StatesParts {
   readonly reader: Reader;
-  /** Expands a compressed entry; undefined if it is none. */
+  /** Expands a compressed entry; undefined if it is not compressed. */
   readonly expand: (text: string) => string | undefined;
 }

@@ -76,7 +76,7 @@ export function isForged({ managers }: Evidence, { ours }: Attributed): boolean 
   return managers.holder !== undefined && ours.some(({ state, isOrder }) => state === 'untouched' && isOrder !== true);
 }
 
-/** The conflict with later work under the shared manager; `paths`: those of our change. Undefined if there is none. */
+/** The conflict with later work under the shared manager; `paths`: the paths of our change. Undefined if there is no conflict. */
 export function appliedAgain(evidence: Evidence & Known, paths: readonly Path[], reason: Reason): Conflict | undefined {
   const { managers, live, entry } = evidence;
   if (managers.holder === undefined || isMarked(evidence) || isLineGone(evidence)) return undefined;
@@ -112,7 +112,7 @@ export function appliedOver(
 
 const longestName = 320;
 
-/** `namespace/name` of a holder; undefined where the text is none. */
+/** `namespace/name` of a holder; undefined if the text is not such a name. */
 function nameIn(holder: string | undefined): string | undefined {
   const [, name] = /^([^/\s]+\/[^/\s]+)\/[^/\s]+$/.exec(holder ?? '') ?? [];
   return name === undefined ? undefined : foreign(name, longestName);

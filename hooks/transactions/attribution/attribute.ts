@@ -1,6 +1,6 @@
 // Separates our work in the live object from others' work. Values decide: prior -> expected is our change, expected -> live is
-// their change. managedFields help only if values prove nothing: for a change that changed nothing, and for values that a webhook
-// stamped.
+// their change. The managedFields help only if values prove nothing: for a change that changed nothing, and for values that a
+// webhook stamped.
 //
 // I4. A change changes the content of a target at most once, and so does its undo, however often they are tried: values and
 //     managedFields show what is already there.

@@ -1,5 +1,5 @@
-// What an item records about the effect of a change: the uid of a created object, the managers that a Patch took fields from, and the
-// resourceVersion, which orders all changes to the object.
+// The facts that an item records about the effect of a change. These are the uid of a created object, and the managers that a Patch
+// took fields from. The item also records the resourceVersion, which orders all changes to the object.
 import { losers } from '../../objects/content/losers.ts';
 import { type Json, textAt } from '../../objects/json.ts';
 import type { Way } from '../model/change.ts';

@@ -38,7 +38,7 @@ export interface OthersEvidence extends Evidence {
   readonly isRequested: boolean;
 }
 
-/** Undefined once the Transactions are known whose field managers stand in the live object or in the prior state. */
+/** Undefined after the engine knows the Transactions whose field managers are in the live object or in the prior state. */
 export function lookFirst(evidence: OthersEvidence): Hindrance | undefined {
   const wanted = [...new Set([...newcomers(evidence), ...returning(evidence)])];
   return evidence.others === undefined && wanted.length > 0 ? { kind: 'readMore', others: wanted } : undefined;
@@ -95,7 +95,7 @@ function changesOf({ others }: OthersEvidence): readonly OtherChange[] {
   return others?.changes ?? [];
 }
 
-/** The conflict with later changes that are not undone; undefined if there is none. */
+/** The conflict with later changes that are not undone; undefined if there is no conflict. */
 export function laterThan(
   evidence: OthersEvidence,
   isInTheWay: (other: OtherChange) => boolean = () => true,

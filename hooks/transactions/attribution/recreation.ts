@@ -51,7 +51,7 @@ export function completion({ entry: { prior } }: Evidence, live: JsonObject): Co
   return old === '' || old === tokenAccount(live).uid ? { kind: 'complete', live } : { kind: 'complete', live, note: newToken };
 }
 
-/** The deleted object itself, or its successor: either one will be gone, so neither stands for the restored object. */
+/** The deleted object itself, or its successor: either object will be gone, so neither object counts as the restored object. */
 export function awaitGone({ entry, isSealed }: Pick<Evidence, 'entry' | 'isSealed'>, live: JsonObject): Recreation {
   return { kind: 'wait', message: `${goingSentence(entry.target, live, isSealed)}; it is recreated then` };
 }

@@ -1,5 +1,6 @@
-// The undo of a CRD whose storage version moved. status.storedVersions keeps every version in which objects were ever stored, and the
-// API server refuses a spec that lacks one of them. So there are three writes, and the object shows which of them is missing:
+// The undo of a CRD whose storage version moved. The field status.storedVersions keeps every version in which objects were ever
+// stored. The API server refuses a spec that lacks such a version. So there are three writes, and the object shows which of them is
+// missing:
 //
 // 1. The former content, and the versions that came with the change: served, but no longer the version to store. The engine writes
 //    under the Transaction's own field manager, so that the content still counts as its work. This also holds after an Apply under

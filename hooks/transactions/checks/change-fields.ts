@@ -121,7 +121,7 @@ export function keptFault({ index, target }: Pick<Resolved, 'index' | 'target'>,
   return fault('Invalid', `${what}: leave it out, or write an Update without ${foreign(path, longest)}`, index);
 }
 
-/** The path of a null after which a map stays as it was, or a text becomes empty; undefined if there is none. */
+/** The path of a null after which a map stays as it was, or a text becomes empty; undefined if there is no such null. */
 export function keptDespiteNull(
   content: Json | undefined,
   prior: Json | undefined,

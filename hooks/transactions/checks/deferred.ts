@@ -62,8 +62,8 @@ export const rows = {
     answers: isOfSchema,
   },
   'a quota': {
-    // Quota. The engine reviews all plain permissions before, but not the right to grant rights: a 403 for an RBAC kind may mean
-    // that, so these are left out.
+    // Quota. The engine reviews all plain permissions before, but not the right to grant rights. A 403 for an RBAC kind may mean
+    // that right, so this table leaves out such kinds.
     earlier: { types: ['Delete'] },
     later: { types: ['Create'] },
     relates: (earlier, later) =>
@@ -98,7 +98,7 @@ export const rows = {
 
 const nodePort = /^spec\.ports\[\d+\]\.nodePort$/;
 
-/** The first write of `before` that may remove the reason of the refusal; undefined if there is none. */
+/** The first write of `before` that may remove the reason of the refusal; undefined if there is no such write. */
 export function removerOf(failure: Failure, later: Later, before: readonly Earlier[]): Earlier | undefined {
   return before.find((earlier) => Object.values<Row>(rows).some((row) => covers(row, failure, earlier, later)));
 }

@@ -22,7 +22,10 @@ export function describeFailure({ reason, message, fields }: Failure, isSecret: 
 
 const mostConflicts = 10;
 
-/** Fields that others own with other values, and what to do. A webhook may have made them up: its words are none of an object with secret content. */
+/**
+ * Fields that others own with other values, and what to do. A webhook may have invented them. For an object with secret content,
+ * the text does not use its words.
+ */
 export function describeConflicts(conflicts: readonly FieldConflict[], isSecret: boolean, known: Known): string {
   const managers = new Set(known.flatMap((state) => (isObject(state) ? managersOf(state) : [])).map(({ name }) => name));
   const by = (owner: string): string => (isSecret && !managers.has(owner) ? 'others' : owner);

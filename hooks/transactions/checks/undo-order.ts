@@ -35,7 +35,7 @@ function circlesIn(needs: Needs): ReadonlySet<number> {
   return rest;
 }
 
-/** The entry of an object that stays and needs that one; undefined if there is none. */
+/** The entry of an object that stays and needs that object; undefined if there is no such object. */
 export function neededByKept(
   items: readonly Item[],
   entries: readonly SnapshotEntry[],

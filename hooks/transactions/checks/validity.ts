@@ -1,5 +1,5 @@
 // Checks a Transaction without reading the cluster. The CRD and the admission policy check most of this too, but the hook must work
-// without them: another CRD may be installed, or the policy may have been added later.
+// without them. Another CRD may be installed, or an administrator may have added the policy later.
 
 import { at, isDeeperThan, isObject, type JsonObject, mostLevels, textAt } from '../../objects/json.ts';
 import { groupOf, isSecret } from '../../objects/reference.ts';

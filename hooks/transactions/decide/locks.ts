@@ -87,7 +87,7 @@ function blocked(
   return { kind: 'releaseAndWait', leases: acquisition.release, status, because: message, wait: lockPatience };
 }
 
-/** What taking locks comes to. */
+/** The result of taking locks. */
 type AcquirePlan =
   | { readonly kind: 'acquired' }
   | {

@@ -16,7 +16,7 @@ export function decideRelease(observation: Observation, view: ReleaseView): Step
   return { kind: 'release', leases: view.leases, because: `releasing ${view.leases.length} locks` };
 }
 
-/** What a later undo must know: with the Leases the names of the writers go. Nobody begins to change anything after an end. */
+/** The facts that a later undo needs: with the Leases, the names of the writers go. No process begins a change after an end. */
 export function unsettledAtRelease(observation: Observation): number | undefined {
   const { status, ownWrites, due, now } = observation;
   if (status.rollbackRef === undefined) return undefined;

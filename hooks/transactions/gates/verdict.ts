@@ -1,5 +1,5 @@
-// The parts of the rules of readiness: the finding of a read, a rule's verdict on it, how the rules read and word conditions and
-// counts, and whether a controller has seen the change at all.
+// The parts of the rules of readiness: the finding of a read, and a rule's verdict on it. The rules read conditions and counts, and
+// put them into words. They also decide whether a controller has seen the change at all.
 
 import type { ExpressionResult } from '../../objects/cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';

@@ -44,7 +44,7 @@ function noteOf(notes: readonly (readonly [readonly string[], string])[], isSeal
   return joined(...found.map(([names, why]) => `${why}: ${which(names)}`));
 }
 
-/** The notes in one; undefined if there is none. */
+/** The notes in one; undefined if there is no note. */
 export function joined(...notes: readonly (string | undefined)[]): string | undefined {
   const all = notes.filter((note) => note !== undefined);
   return all.length === 0 ? undefined : all.join('; ');

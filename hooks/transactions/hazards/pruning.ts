@@ -7,8 +7,8 @@ import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } f
 import { versionIn } from '../model/crds.ts';
 
 /**
- * The versions whose schema may drop values: those that are served before, and those in which objects may be stored, since the API server
- * reads them by that schema. Too many are no harm: whether an object holds such a value `isPruned` says.
+ * The versions whose schema may drop values: the versions served before, and the versions in which objects may be stored. The API
+ * server reads stored objects by that schema. Too many are no harm: whether an object holds such a value `isPruned` says.
  */
 export function pruningVersions(before: JsonObject, after: Json): readonly string[] {
   const stored = at(before, 'status', 'storedVersions');

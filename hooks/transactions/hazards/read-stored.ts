@@ -1,5 +1,5 @@
-// The objects of a CRD that lose by a change of it: those that hold values which a schema drops, and those that may be stored in a version
-// which the undo takes away (attribution/stored-versions.ts).
+// The objects that lose by a change of their CRD. Some hold values that a schema drops. Others may be stored in a version that the
+// undo takes away (attribution/stored-versions.ts).
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { instancesOf, isDefinition, newStoredVersions, settledAt } from '../model/crds.ts';

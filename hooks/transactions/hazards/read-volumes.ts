@@ -78,9 +78,10 @@ function volumeOf(claim: JsonObject): string | undefined {
 }
 
 /**
- * The claims with a volume that are deleted with an object, and the volumes that were not made for these claims, or for the object if it is
- * a claim, and that are deleted with them by their reclaim policy. A volume that is made for a claim has the uid of the claim in its name.
- * Sources: k8s.io/kubernetes pkg/controller/volume/persistentvolume, getProvisionedVolumeNameForClaim and reclaimVolume.
+ * The claims with a volume that Kubernetes deletes with an object. Also the volumes that Kubernetes deletes with these claims by
+ * their reclaim policy, and that were not made for these claims, or for the object if it is a claim. A volume that is made for a
+ * claim has the uid of the claim in its name. Sources: k8s.io/kubernetes pkg/controller/volume/persistentvolume,
+ * getProvisionedVolumeNameForClaim and reclaimVolume.
  */
 export async function readVolumes(
   context: HazardContext,

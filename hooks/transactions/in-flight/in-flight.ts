@@ -23,8 +23,8 @@
 //     (content/ownership.ts).
 //
 // A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r, and sends
-// on the basis of that read until the read is too old (JANUS_LOOK_AGE) or an object has changed. r is after the call's own
-// signature, and not before its beginning.
+// on the basis of that read until the read is too old (JANUS_LOOK_AGE) or an object has changed. The moment r is after the call's
+// own signature, and not before its beginning.
 // - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends on an earlier read signed
 //   the Lease before that read. So the Lease names that call as its writer, or a successor that replaced it.
 // - W4: a call sends nothing after its deadline, so its writes land within one late window of its beginning, which is not after r.

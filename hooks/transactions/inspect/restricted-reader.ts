@@ -1,5 +1,6 @@
-// The API server as the caller may see it. What the engine reads as itself (ServiceAccounts, Leases) is read as the caller, who may lack
-// the right: then it counts as the engine mostly finds it, and is named as unseen.
+// The API server as the caller may see it. The command line reads as the caller the objects that the engine reads as itself
+// (ServiceAccounts, Leases). The caller may lack the right. Then such an object counts as the engine mostly finds it, and is named
+// as unseen.
 import type { AccessAnswer, Answer, Identity, Location, Reader } from '../../objects/cluster.ts';
 import { engine, leases, serviceAccounts } from '../writes/resources.ts';
 

@@ -35,7 +35,7 @@ interface Stored {
   readonly texts: ReadonlyMap<number, string>;
 }
 
-/** The entries as text, or why there are none. */
+/** The entries as text, or why there is no entry. */
 async function storedTexts(
   { reader }: StatesParts,
   transaction: Transaction,

@@ -1,7 +1,7 @@
 // Locks are Lease objects in the engine's namespace. Their times follow the API server's clock, never this machine's.
 //
 // A Lease names the writer that took it: a turn of a process. On the Lease of the first change that name is the fencing token of
-// the whole Transaction: a process changes no target before it has written its own name there (in-flight/in-flight.ts).
+// the whole Transaction. A process changes no target before it has written its own name there (in-flight/in-flight.ts).
 import type { Location, Write } from '../../objects/cluster.ts';
 import { at, isObject, type JsonObject, textAt, withKey, withPath } from '../../objects/json.ts';
 import { describe, identityOf, lockName, type Reference } from '../../objects/reference.ts';
@@ -41,8 +41,8 @@ export function lockOf(target: Reference): Lock {
 }
 
 /**
- * The object that a Lease locks, in words, if it is not the target of this lock: the name of a Lease holds only a part of a hash,
- * so two targets may share one.
+ * The object that a Lease locks, in words, if it is not the target of this lock. The name of a Lease holds only a part of a hash,
+ * so two targets may share one name.
  */
 export function otherTarget({ target }: Lock, lease: JsonObject | undefined): string | undefined {
   const said = textAt(lease, 'metadata', 'annotations', identityAnnotation);

@@ -64,7 +64,7 @@ export function wayOf(type: ChangeType, isThere: boolean): Way {
   return isThere ? 'Patch' : 'Create';
 }
 
-/** The stored way of a change of that type; undefined if it is none that such a change has. */
+/** The stored way of a change of that type; undefined if such a change does not have that way. */
 export function wayIn(type: ChangeType, stored: Json | undefined): Way | undefined {
   return ways[type].find((way) => way === stored);
 }

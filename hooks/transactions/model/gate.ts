@@ -75,7 +75,7 @@ export function encodeGateState({ since, readySince, passed, found }: GateState)
   };
 }
 
-/** Undefined where the stored state is none that `encodeGateState` makes. */
+/** Undefined if `encodeGateState` does not make such a state. */
 export function decodeGateState(wire: Json | undefined): GateState | undefined {
   const since = parseTime(textAt(wire, 'since'));
   if (since === undefined) return undefined;

@@ -52,7 +52,7 @@ export interface Item {
 /** What an item keeps of a change that has taken effect. */
 export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note'>;
 
-/** Whether an undo has not come to an end with it. */
+/** Whether an undo has not finished with it. */
 export function isToUndo({ progress }: Item): boolean {
   return progress.kind === 'announced' || progress.kind === 'applied';
 }
@@ -73,8 +73,9 @@ interface Dependents {
 export type UndoOrder = ReadonlyMap<number, Dependents>;
 
 /**
- * Index of the change that an undo takes back next: the last change whose dependents are undone, unless it waits while others do
- * not. -1 if no change is left. `waits`: how many calls in a row have only waited. If all changes wait, each has its turn.
+ * Index of the change that an undo takes back next: the last change whose dependents are undone. A change that waits is passed over
+ * while others do not wait. -1 if no change is left. `waits`: how many calls in a row have only waited. If all changes wait, each
+ * has its turn.
  */
 export function nextToUndo(items: readonly Item[], waits: number, order: UndoOrder = new Map()): number {
   const isBefore = (other: number, { isAwaited }: Dependents): boolean => {
@@ -119,7 +120,7 @@ export function encodeItem({ progress, error, gate, ...rest }: Item): JsonObject
   };
 }
 
-/** Undefined when the wire form is none that `encodeItem` makes. */
+/** Undefined if `encodeItem` does not make such a wire form. */
 export function decodeItem(wire: Json | undefined): Item | undefined {
   if (!isObject(wire)) return undefined;
   const progress = decodeProgress(wire);

@@ -60,7 +60,7 @@ export interface Transaction {
   readonly lockTimeout: number;
   readonly lockWait: number;
   readonly timeout: number;
-  /** Those of the three whose text is no duration: the default stands in for it until the checks refuse it. */
+  /** The fields of the three whose text is no duration: the default replaces it until the checks refuse it. */
   readonly misread: readonly DurationName[];
   /** That of the spec, as written; and so the next one. */
   readonly gate?: Json;

@@ -78,7 +78,7 @@ export function encodeUndo({ items, counts, request, ...rest }: UndoAnswer): Jso
   return { ...(rest as unknown as JsonObject), request: named, counts: counts as JsonObject, items: encoded };
 }
 
-/** Undefined if the stored answer is none that `encodeUndo` makes: nothing is decided on it. */
+/** Undefined if `encodeUndo` does not make such an answer: the engine decides nothing on it. */
 export function decodeUndo(wire: Json | undefined): { readonly undo?: UndoAnswer } {
   const [annotation, value] = [textAt(wire, 'request', 'annotation'), textAt(wire, 'request', 'value')];
   const [reason, digest] = [textAt(wire, 'reason'), textAt(wire, 'digest')];

@@ -59,7 +59,7 @@ export function deferred(
   return { ...plain, deferred: true, after: remover.index, note: deferredNote(failure, remover) };
 }
 
-/** The earlier change that may remove the reason of the refusal; undefined if there is none. */
+/** The earlier change that may remove the reason of the refusal; undefined if there is no such change. */
 export function earlierRemover(failure: Failure, later: Tried, all: readonly Resolved[]): Earlier | undefined {
   const before = all.filter(({ index }) => index < later.index);
   const refused = { ...writeOf(later), content: later.change.content, prior: later.prior };

@@ -22,7 +22,7 @@ interface Placed {
 /** The same sentence for each of them: a status that changes wakes Metacontroller at once. */
 const late = lateTurn('the expressions of its gates are compiled after those of other Transactions');
 
-/** A fault for each expression that is none. Without expressions in the spec nothing is loaded. */
+/** A fault for each text that is not an expression. Without expressions in the spec nothing is loaded. */
 export async function expressionFaults(
   expressions: Expressions | undefined,
   transaction: Transaction,

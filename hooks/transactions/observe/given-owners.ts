@@ -13,7 +13,7 @@ import type { Prepared } from './observation.ts';
 
 type Wrong = { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'trouble'; readonly failure: Failure };
 
-/** The fault of the owners that the change gives to its object; undefined if there is none. */
+/** The fault of the owners that the change gives to its object; undefined if there is no fault. */
 export async function wrongOwner(
   { reader, transaction }: { readonly reader: Reader; readonly transaction: Transaction },
   { prior, expected, resolved }: Prepared,

@@ -20,7 +20,7 @@ export type NotLive =
   | { readonly kind: 'gone' }
   /** Why the Transaction cannot be read, for the log. */
   | { readonly kind: 'unreadable'; readonly because: string }
-  /** The status is none that this engine writes: the engine leaves it unchanged and does nothing because of it. */
+  /** This engine does not write such a status. It leaves the status unchanged and does nothing because of it. */
   | { readonly kind: 'foreign'; readonly status: JsonObject; readonly isBeingDeleted: boolean };
 
 export async function readTransaction(

@@ -131,8 +131,8 @@ async function readFew(
   return { kind: 'ok', objects, hasMore: false };
 }
 
-// If others use our label so often, or with so much beside it, that the list is too long, a deletion does not wait for them: it reads
-// the possible names instead.
+// Others may use our label so often, or with so much beside it, that the list is too long. A deletion does not wait for them: it
+// reads the possible names instead.
 function possibleNames(transaction: Transaction, packer: Packer): readonly string[] {
   const parts = Array.from({ length: mostParts }, (_, part) => part);
   return snapshotNames(transaction, packer).flatMap((base) => parts.map((part) => partName(base, part)));

@@ -8,7 +8,9 @@ const longestTurn = 500;
 /** Ms for all tasks of a call. After that, a task has a turn only if no other call wants the turn. */
 const longest = 3_000;
 
-/** Runs one task after the other; each is given the ms for which it may wait for its turn, and is `late` if it had none by then. */
+/**
+ * Runs one task after the other. Each task gets the ms for which it may wait for its turn. It is `late` if it had no turn by then.
+ */
 export type Patience = <Result>(task: (wait: number) => Promise<Result | 'late'>) => Promise<Result | 'late'>;
 
 export function createPatience(clock: Pick<Clock, 'monotonic'>): Patience {

@@ -18,8 +18,8 @@ export function untilServed(failure: Failure): Passing {
 }
 
 /**
- * Whether a kind that is not served has no objects, as far as the identity may see: its CustomResourceDefinition is gone, or was never
- * served, and no API server serves the kind in another version, nor may one that is away.
+ * Whether a kind that is not served has no objects, as far as the identity may see: its CustomResourceDefinition is gone, or was
+ * never served. No API server serves the kind in another version, and no unavailable API server may serve it.
  */
 export async function isWithoutObjects(
   { reader, identity }: { readonly reader: Reader; readonly identity: Identity },

@@ -1,5 +1,5 @@
-// The ConfigMaps of a snapshot. The engine writes the first one last, and that completes the snapshot: its annotations state, with
-// a tag as proof, how many parts there are and the digest of all of them. So parts of several tries never mix.
+// The ConfigMaps of a snapshot. The engine writes the first ConfigMap last, and that completes the snapshot. Its annotations state,
+// with a tag as proof, the number of parts and the digest of all parts. So parts of several tries never mix.
 
 import type { Packer } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
