@@ -213,7 +213,7 @@ async function movedMeanwhile({ parts, session }: CallContext, { transaction, lo
   return live.kind !== 'live' || live.transaction.resourceVersion !== transaction.resourceVersion;
 }
 
-/** What is due, with everything that the decision needs to know. */
+/** The due step, with all facts that the decision needs. */
 async function observeBasis(context: CallContext, basis: Basis, carry: Carry): Promise<Observation> {
   const { memory, session, looks, room, sources, server, writer, parts } = context;
   const { engineNamespace, namespaces = [], timing } = parts;

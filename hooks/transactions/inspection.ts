@@ -4,7 +4,7 @@ import type { AccessQuestion, Clock, Expressions, Manifests, Reader, Sealer } fr
 import type { Json } from '../objects/json.ts';
 import type { Reference } from '../objects/reference.ts';
 
-/** What is wrong, as the engine would report it. `reason`: one of docs/reasons.md. */
+/** A fault, as the engine would report it. `reason`: one of docs/reasons.md. */
 export interface Finding {
   /** 0-based index of the change; absent if it concerns the whole Transaction. */
   readonly index?: number;
@@ -17,7 +17,7 @@ export interface Finding {
 /** `hidden`: of a Secret, or sealed by the engine. */
 export type Shown = { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'hidden' };
 
-/** A field that differs; a side is absent where the field is not there. */
+/** A field that differs; a side is absent if it does not have the field. */
 export interface FieldChange {
   /** `spec.template.spec.containers[name=web].image` */
   readonly path: string;

@@ -24,7 +24,7 @@ interface Conflict {
   readonly foreign?: readonly ForeignPath[];
 }
 
-/** What is known of other Transactions; undefined if they were not read. */
+/** The facts about other Transactions; undefined if the engine has not read them. */
 interface Known {
   readonly others?: Others | undefined;
 }

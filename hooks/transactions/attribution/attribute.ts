@@ -24,7 +24,7 @@ import { longestManager, type Managers, ownManager } from '../model/transaction.
 import type { Drift } from '../snapshots/drift.ts';
 import { countedContent, ownsNobodys } from './nobodys.ts';
 
-/** What is known of one item when its live object is evaluated. */
+/** The facts about one item when the engine evaluates its live object. */
 export interface Evidence {
   readonly entry: SnapshotEntry;
   /** Undefined if the object does not exist. */
@@ -57,7 +57,10 @@ export interface Attributed {
   readonly foreign: readonly ForeignPath[];
 }
 
-/** Attributes the live object of an Update or a Patch, whose uid is that of the prior state. What is there is not made again (I4). */
+/**
+ * Attributes the live object of an Update or a Patch, whose uid is that of the prior state. The engine does not make an existing
+ * change again (I4).
+ */
 export function attribute(evidence: Evidence): Attributed {
   const { entry, live, managers } = evidence;
   const kinds = listKindsOf(entry.prior, entry.expected, live);

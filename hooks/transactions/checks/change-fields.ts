@@ -19,7 +19,7 @@ const choices: Readonly<Record<'fieldConflicts' | 'whenImmutable', Choice>> = {
   whenImmutable: { types: ['Apply', 'Update'], values: ['Fail', 'Recreate'] },
 };
 
-/** What is wrong with them, in words; each begins with the name of the member. */
+/** Their faults, in words; each fault begins with the name of the member. */
 export function changeFieldMessages(change: Change): readonly string[] {
   return [
     ...choiceMessages(change, 'fieldConflicts'),
@@ -77,7 +77,7 @@ function digestMessages(source: Json): readonly string[] {
     : ['contentFrom.digest: write sha256: and 64 hexadecimal digits in lower case'];
 }
 
-/** What is wrong with the name under which each Apply writes. */
+/** The faults of the name under which each Apply writes. */
 export function fieldManagerFaults(name: Json | undefined): readonly Fault[] {
   if (name === undefined) return [];
   const what = whatIsWrongWith(name);

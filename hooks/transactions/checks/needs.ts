@@ -1,5 +1,6 @@
-// Which targets of a Transaction need which others of it: an object that stays does not work without what it names
-// (needed-names.ts), without the definition of its kind, and without what answers behind a Service that the API server calls for it.
+// Which targets of a Transaction need which other targets. An object that stays does not work without the objects that it names
+// (needed-names.ts), and without the definition of its kind. It also does not work without the servers behind a Service that the
+// API server calls for it.
 
 import { at, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { groupOf, kindOfReference, type Reference } from '../../objects/reference.ts';
@@ -22,7 +23,10 @@ export function needsOf(items: readonly Item[]): Needs {
   return new Map(items.map((item) => [item.index, neededBy(item, all)]));
 }
 
-/** What is kept with the items `left`: by the index of an item that must be kept, the index of an item that needs it. */
+/**
+ * The changes that the undo keeps with the items `left`: by the index of an item that must be kept, the index of an item that needs
+ * it.
+ */
 export function keptWith(items: readonly Item[], left: ReadonlySet<number>): ReadonlyMap<number, number> {
   const all = indexed(items);
   const kept = new Map<number, number>();

@@ -13,7 +13,7 @@ export interface UndoChoices {
   readonly isPartial: boolean;
   /** Of the plan that the user has seen. */
   readonly digest?: string;
-  /** What is wrong with the choices, in words. */
+  /** The faults of the choices, in words. */
   readonly faults: readonly string[];
 }
 

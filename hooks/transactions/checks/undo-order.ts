@@ -1,10 +1,14 @@
-// The order of an undo beyond that of the spec. While it is not known whether an object stays, nothing that it needs is taken away or
-// changed: it is undone before what it needs (needs.ts), wherever the spec has the two.
+// The order of an undo beyond that of the spec. While the engine does not know whether an object stays, it does not take away or
+// change the objects that this object needs. It undoes the object before the objects that it needs (needs.ts), whatever their order
+// in the spec.
 import type { SnapshotEntry } from '../model/entry.ts';
 import { type Item, type UndoOrder, wasApplied } from '../model/item.ts';
 import { keptWith, type Needs, needsOf } from './needs.ts';
 
-/** What is not named in it is undone in the order of the spec, the last change first. So are objects that need each other. */
+/**
+ * The engine undoes changes that this result does not name in the order of the spec, the last change first. The engine undoes
+ * objects that need each other in the order of the spec, too.
+ */
 export function undoOrder(entries: readonly SnapshotEntry[]): UndoOrder {
   const needs = needsOf(entries.map(({ index, target, expected }) => ({ index, target, object: expected })));
   const inCircles = circlesIn(needs);

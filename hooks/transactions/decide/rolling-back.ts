@@ -42,7 +42,7 @@ export function decideRestore(observation: Observation, view: ItemView): Step {
   return awaitCreate(observation, view, due) ?? decideUndo(observation, view, due);
 }
 
-/** What is to be undone. In ms, 0 for none: the ends of the late windows of changes (W4) and of fences (W6). */
+/** The change to undo. In ms, 0 for none: the ends of the late windows of changes (W4) and of fences (W6). */
 interface Due extends Clear {
   readonly until: number;
   readonly fencedUntil: number;
@@ -161,7 +161,7 @@ function wasCommitted(transaction: Transaction, { items }: Status): boolean {
   return items.every((item, index) => wasApplied(item) && !isShut(index));
 }
 
-// W5: where the undo itself writes nothing to an object that is there, a write that may still land is made to miss.
+// W5: if the undo itself writes nothing to an existing object, the engine makes a write that may still land miss.
 function fenced(
   verdict: UndoVerdict,
   { live }: ItemView,

@@ -30,7 +30,7 @@ export type Step =
       readonly kind: 'acquire';
       readonly create: readonly Lock[];
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
-      /** What is stored if it takes more than this call: since when it waits, and the names of the Leases. */
+      /** The status to store if it takes more than this call: since when it waits, and the names of the Leases. */
       readonly meanwhile: Status;
       readonly because: string;
     }
@@ -42,7 +42,7 @@ export type Step =
       readonly kind: 'releaseAndWait';
       readonly leases: readonly JsonObject[];
       readonly status: Status;
-      /** What is stored instead if a lock could not be released: it names the locks, so another call releases them. */
+      /** The status to store instead if a lock could not be released: it names the locks, so another call releases them. */
       readonly held?: Status;
       readonly because: string;
       readonly wait: Wait;

@@ -98,8 +98,9 @@ function isAnnounced({ items }: Status, index: number): boolean {
 }
 
 /**
- * V1: where another engine has stored a status meanwhile, or another target is due than this call has written to, another call goes on.
- * V3: so it does where the Transaction was deleted in the middle of a window.
+ * V1: if another engine has stored a status meanwhile, or if this call has written to another target than the due one, another call
+ * goes on.
+ * V3: this also holds if the Transaction was deleted in the middle of a window.
  */
 export function elsewhere({ due, status, touched, isOvertaken, after }: Observation): Step | undefined {
   const isOther = touched !== undefined && 'index' in due && due.index !== touched;

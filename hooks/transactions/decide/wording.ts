@@ -7,7 +7,7 @@ import type { Cause, Status } from '../model/status.ts';
 /** Longest message of one item in characters: up to 500 of them are written at every step. */
 const longestMessage = 1_000;
 
-/** What is stored of a cause. */
+/** The stored part of a cause. */
 export function plain({ reason, message }: Cause): Cause {
   return { reason, message: shortened(message) };
 }

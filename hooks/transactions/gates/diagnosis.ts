@@ -1,7 +1,7 @@
 // Why a gate has ended badly, in words: for people, stored once, nothing follows from it.
 //
-// Of a sealed object it says types, statuses and reasons in CamelCase: names of Pods and containers, messages, exit codes and what
-// Events say are content, which readers of the Transaction must not learn.
+// For a sealed object, it shows only types, statuses and reasons in CamelCase. Names of Pods and containers, messages, exit codes
+// and the texts of Events are content. Readers of the Transaction must not learn this content.
 import type { FailureReason } from '../../objects/failure.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { parseTime } from '../../objects/time.ts';

@@ -14,7 +14,7 @@ export type Seen = Look & { readonly live: JsonObject };
 export interface Verdict {
   readonly kind: Finding['kind'];
   readonly found: string;
-  /** It counts at once only where the object shows that a controller has seen the change (`evidenceOf`). */
+  /** It counts at once only if the object shows that a controller has seen the change (`evidenceOf`). */
   readonly needsEvidence: boolean;
   /** The condition that the finding depends on, if it depends on a condition. */
   readonly condition?: JsonObject;
@@ -140,7 +140,7 @@ export function phaseWords({ live }: Seen): string {
   return phase === undefined ? 'status.phase is not set' : `phase is ${phase}`;
 }
 
-// Numbers of a status, and how they are said: without the numbers where the object is sealed.
+// Numbers of a status, and their words: without the numbers if the object is sealed.
 
 /** The number at the path; `otherwise` if there is no number. */
 export function numberAt({ live }: Seen, path: string, otherwise = 0): number {

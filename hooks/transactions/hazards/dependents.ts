@@ -144,7 +144,10 @@ export function isLeaving({ object }: Dependent): boolean {
   return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 }
 
-/** Whether the controller of `by` made it. What is older than `by` was made by others, and adopted: a Deployment adopts ReplicaSets. */
+/**
+ * Whether the controller of `by` made it. Others made an object that is older than `by`, and the controller adopted it: a
+ * Deployment adopts ReplicaSets.
+ */
 export function isMadeBy({ owners, createdAt }: Dependent, by: Maker): boolean {
   const isAdopted = createdAt !== undefined && by.createdAt !== undefined && by.createdAt - createdAt >= serverTimeResolution;
   return !isAdopted && owners.some((owner) => owner.uid === by.uid && owner.isController);

@@ -40,7 +40,10 @@ export interface Staying {
   readonly isWritten: boolean;
 }
 
-/** The names of what was found, by whether its undo comes first. `isLost`: whether a target that stays is lost after its own undo, too. */
+/**
+ * The names of the findings, by whether their undo is earlier. `isLost`: whether a target that stays is lost after its own undo,
+ * too.
+ */
 export function sorted(
   context: HazardContext,
   found: readonly Dependent[],

@@ -45,7 +45,7 @@ interface Hazard {
   readonly isTriggered: (change: StateChange) => boolean;
   /** The read that finds the loss (read.ts); absent if the two states show the loss. */
   readonly read?: Read;
-  /** What is lost, by name; undefined if something is lost that has no name. Absent if the row always counts. */
+  /** The lost objects or values, by name; undefined if a loss has no name. Absent if the row always counts. */
   readonly lost?: (found: Hazards, change: StateChange) => readonly string[] | undefined;
   /** Why the change is refused; absent if only an undo has the rule. */
   readonly refused?: Words;

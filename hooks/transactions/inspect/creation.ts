@@ -44,7 +44,7 @@ export async function tryCreation(
   return { transaction: plain, faults: [] };
 }
 
-/** What is sent: a Transaction without what only the API server sets. */
+/** The object to send: a Transaction without the fields that only the API server sets. */
 function named(given: JsonObject): JsonObject {
   const metadata = at(given, 'metadata');
   const kept = Object.entries(isObject(metadata) ? metadata : {}).filter(([key]) => !assigned.includes(key));

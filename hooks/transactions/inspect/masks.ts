@@ -26,7 +26,7 @@ export function holdsSecrets({ changes }: Pick<Transaction, 'changes'>): boolean
   return changes.some((change) => hidingOf(change.target, change) !== 'nothing');
 }
 
-/** What is compared of one object. */
+/** The compared parts of one object. */
 interface Versions {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject | undefined;

@@ -58,7 +58,7 @@ const ways: Readonly<Record<ChangeType, readonly Way[]>> = {
   Apply: ['Create', 'Patch'],
 };
 
-/** How the change is made where the object is there, or is not. */
+/** How the engine makes the change if the object exists, or if it does not exist. */
 export function wayOf(type: ChangeType, isThere: boolean): Way {
   if (type !== 'Apply') return type;
   return isThere ? 'Patch' : 'Create';

@@ -12,7 +12,7 @@ export interface Gating {
   readonly gate?: Json;
 }
 
-/** The gate of a change: its own or, Deletes aside, that of the spec. Undefined where the spec waits for nothing. */
+/** The gate of a change: its own or, Deletes aside, that of the spec. Undefined if the spec waits for nothing. */
 export function gateOf({ changes, gate }: Gating, index: number): Gate | undefined {
   const change = changes[index];
   const own = decodeGate(change?.gate, 'AfterChange') ?? (change?.type === 'Delete' ? undefined : decodeGate(gate, 'AtEnd'));

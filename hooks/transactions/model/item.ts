@@ -34,7 +34,7 @@ export interface Item {
   /** Of the object as the change left it, or as the Delete found it. It shows the order of the changes of an object. */
   readonly resourceVersion?: string;
   readonly tookFieldsFrom?: readonly string[];
-  /** Sealed where the target is. */
+  /** Sealed if the target is sealed. */
   readonly drift?: string;
   /** What its undo waits for; earlier changes are undone meanwhile. */
   readonly waiting?: string;

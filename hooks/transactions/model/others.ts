@@ -71,7 +71,7 @@ function numberOf(version: string | undefined): bigint | undefined {
   return version !== undefined && /^\d{1,40}$/.test(version) ? BigInt(version) : undefined;
 }
 
-// An absent namespace means the Transaction's own, or none where the kind has none.
+// An absent namespace means the Transaction's own, or no namespace if the kind has none.
 function isSame(written: Target, ownNamespace: string, target: Reference): boolean {
   const isSameKind = written.kind === target.kind && groupOf(written.apiVersion) === groupOf(target.apiVersion);
   const isSamePlace = target.namespace === undefined || (written.namespace ?? ownNamespace) === target.namespace;

@@ -119,7 +119,7 @@ interface Refusal {
   readonly conflicts?: readonly unknown[];
 }
 
-/** The reason in a status for a failed request. Not found, in conflict and gone follow from what is read, not from a refusal. */
+/** The reason in a status for a failed request. Not found, in conflict and gone follow from reads, not from a refusal. */
 export function reasonOfFailure({ code, reason, conflicts }: Refusal): Reason {
   if (conflicts !== undefined) return 'FieldConflict';
   if (isOwnReason(reason)) return reason;

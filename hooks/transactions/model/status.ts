@@ -53,7 +53,7 @@ export interface Status {
   readonly undo?: UndoAnswer;
   /** Why it was not, or will not be, committed. On the wire it is the condition Succeeded=False. */
   readonly cause?: Cause;
-  /** For people; absent where the stored status has none of it (outcome/status.ts says when it is derived again). */
+  /** For people; absent if the stored status has none of it (outcome/status.ts says when it is derived again). */
   readonly display?: Display;
 }
 

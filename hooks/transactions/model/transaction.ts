@@ -144,7 +144,7 @@ export function holderOf(transaction: Pick<Transaction, 'namespace' | 'name' | '
   return `${transaction.namespace}/${transaction.name}/${transaction.uid}`;
 }
 
-/** The manager of the Transaction that a holder names (ownManager); undefined where the text is no holder. */
+/** The manager of the Transaction that a holder names (ownManager); undefined if the text is no holder. */
 export function managerOfHolder(holder: string): string | undefined {
   const [, name, uid] = /^[^/]+\/([^/]+)\/([^/]+)$/.exec(holder) ?? [];
   return name === undefined || uid === undefined ? undefined : fieldManagers({ name, uid }).forward;

@@ -20,7 +20,7 @@ export interface UndoField {
   readonly now?: string;
 }
 
-/** What is found out about the undo of one change, before the choices of the user count. */
+/** The findings about the undo of one change, before the choices of the user count. */
 export interface UndoFinding {
   readonly index: number;
   readonly verdict: Exclude<UndoItemVerdict, 'Keep'>;
@@ -134,7 +134,10 @@ export function newRequest(annotation: string, found: string | undefined, noted:
   return found === undefined || isHandled ? undefined : { annotation, value: notedValue(found) };
 }
 
-/** What is noted of requests, now that the object has these annotations. No request is forgotten: an undo depends on whether there was one. */
+/**
+ * The notes about requests, now that the object has these annotations. No request is forgotten: an undo depends on whether there
+ * was one.
+ */
 export function notedNow(noted: Readonly<Record<string, string>>, annotations: JsonObject): Readonly<Record<string, string>> {
   const isGone = (name: string): boolean => textAt(annotations, name) === undefined;
   return Object.fromEntries(Object.entries(noted).map(([name, value]) => [name, isGone(name) ? removed : value]));

@@ -71,7 +71,7 @@ export async function fillContents(context: LockContext, isWanted?: (change: Cha
   return sources.fill(reader, transaction, isWanted);
 }
 
-/** What is wrong with the Transaction on its own. */
+/** The faults of the Transaction on its own. */
 export async function ownFaults({ transaction, expressions, clock, carry, isWaiting }: LockContext): Promise<Checks> {
   const faults = staticFaults(transaction);
   if (carry.checked || isWaiting) return { faults };

@@ -7,7 +7,7 @@ import { type Encoded, encodeEntry } from '../snapshots/codec.ts';
 import { turnFor } from './loop-turns.ts';
 import type { Observation, Prepared } from './observation.ts';
 
-/** What is stored under which name; another step stores nothing. */
+/** The texts to store, and their names; another step stores nothing. */
 type Storing =
   | { readonly kind: 'store'; readonly targets: readonly Prepared[]; readonly name: string }
   | { readonly kind: string };

@@ -131,7 +131,7 @@ export function readingInto(room: MemoryBudget, reader: Reader): Reader {
   return wrapped;
 }
 
-/** Counts bytes that are kept of what was read and dropped, or says why there is no room for them. */
+/** Counts the bytes that the engine keeps of dropped reads, or reports why there is no room for them. */
 export function keeping(reader: Reader, bytes: number): Failure | undefined {
   return rooms.get(reader)?.room.take(bytes);
 }

@@ -26,7 +26,7 @@ export type Presence =
   | { readonly kind: 'trouble'; readonly failure: Passing; readonly isUnserved: true }
   | { readonly kind: 'trouble'; readonly failure: Failure; readonly isUnserved?: never };
 
-/** What is known of a wanted lock; `unknown` ones are tried first and read only when they turn out to be taken. */
+/** The state of a wanted lock. The engine tries `unknown` locks first, and reads them only if they turn out to be taken. */
 export type LockState = Presence | { readonly kind: 'unknown' };
 
 /** Locks to take, in the order of their names. */

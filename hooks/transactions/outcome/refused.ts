@@ -24,7 +24,7 @@ export function refusedOnce(
   return { ...carry, refused: { index, version, times, failure } };
 }
 
-/** Whether what was refused so of that change is refused for good. */
+/** Whether this refusal of that change is final. */
 export function isFinal(refused: Refused | undefined, index: number): boolean {
   return refused?.index === index && refused.times >= enough(refused.failure);
 }

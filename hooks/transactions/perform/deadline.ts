@@ -60,7 +60,10 @@ export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, 
   };
 }
 
-/** What is written as the ServiceAccount; Leases and snapshots are the engine's own, and each names the version that it replaces. */
+/**
+ * The writes as the ServiceAccount. Leases and snapshots are the engine's own, and each of their writes names the version that it
+ * replaces.
+ */
 function isTargets({ identity }: Write): boolean {
   return identity.kind === 'serviceAccount';
 }

@@ -1,7 +1,7 @@
 // The Events of a Transaction, as `kubectl describe` shows them. They report what has happened, never what may happen.
 //
-// 1. There are few: one Event for everything that a call has made; beyond ten changes, one for at least a tenth of them; and of the
-//    objects that an undo leaves, the first ten.
+// 1. There are few Events. One Event covers everything that a call has made. Beyond ten changes, one Event covers at least a tenth
+//    of them. Of the objects that an undo leaves, the first ten have Events.
 // 2. They follow from the two statuses alone, so a repeated call reports equal Events.
 
 import { describe } from '../../objects/reference.ts';
@@ -90,7 +90,7 @@ function gateEvents(move: Move): readonly EventRecord[] {
   ];
 }
 
-/** What is found meanwhile, and until when that is waited for, is in the status. */
+/** The status shows the findings meanwhile, and until when the engine waits. */
 function gateWaiting({ after: { items }, transaction }: Move, opened: readonly number[]): EventRecord {
   const applied = items.filter(({ progress }) => progress.kind === 'applied').length;
   const awaited = `waiting for ${nameOfChanges(transaction, opened)} to be ready`;

@@ -10,7 +10,7 @@ import type { Transaction } from '../model/transaction.ts';
 import { contextOf, type Place } from './codec.ts';
 
 /**
- * A path where the object differs from the snapshot. After a write: it differs from the dry run, and its value counts as ours.
+ * A path at which the object differs from the snapshot. After a write: it differs from the dry run, and its value counts as ours.
  * Before a Delete: it differs from the prior state, and the undo restores its value.
  */
 export interface Drift {

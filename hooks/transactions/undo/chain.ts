@@ -57,7 +57,7 @@ function laterNames(transaction: Transaction): readonly string[] {
   return [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== '');
 }
 
-/** What is assumed after the undo of that Transaction too; in words why nothing can be. */
+/** The assumed states after the undo of that Transaction, too; or in words why no state can be assumed. */
 async function surveyLater(base: Base, name: string, assumed: Assumed, request: Request): Promise<Assumed | string> {
   const { looking, observation } = base;
   const { source } = looking;
