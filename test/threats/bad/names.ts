@@ -25,7 +25,7 @@ export const names: readonly BadTransaction[] = [
   {
     name: 'kind that is a path or a subresource',
     spec: ofTarget(around(label, some('/', '/../', '/status', '.', '?', ' ')).map((kind) => ({ kind }))),
-    admission: 'write the kind as it stands in a manifest',
+    admission: 'write the kind as in a manifest',
     end: invalid(/target\.kind "/),
   },
   {
