@@ -11,7 +11,9 @@ export function keepPrograms<Program>(compile: (text: string) => Program, most =
     weigh: ({ text }) => text.length,
   });
   return (text) => {
-    const { program } = programs.get(text) ?? { program: compile(text) };
+    const known = programs.get(text);
+    if (known !== undefined) return known.program;
+    const program = compile(text);
     programs.set(text, { text, program });
     return program;
   };

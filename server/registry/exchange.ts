@@ -55,7 +55,9 @@ export function createExchange(connections: number, requestTimeout: number, pace
   const poolFor = async ({ url, ledBy, resolve }: Asked): Promise<Pool> => {
     const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await resolve(url.hostname), ledBy);
     const key = `${url.origin} ${address ?? ''}`;
-    const pool = pools.get(key) ?? createPool(url, address, connections, requestTimeout);
+    const known = pools.get(key);
+    if (known !== undefined) return known;
+    const pool = createPool(url, address, connections, requestTimeout);
     pools.set(key, pool);
     return pool;
   };
