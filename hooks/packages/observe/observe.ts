@@ -1,5 +1,5 @@
 // The reads that the due step needs.
-import { listAt, textAt } from '../../objects/json.ts';
+import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import type { PackageParts } from '../call.ts';
 import { type Due, dueOf, faultOf } from '../due.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
@@ -47,7 +47,7 @@ const reads: Reads = {
     const lock = await findNumberedLock(reader);
     const ofTries = await garbageOfTries(reader, ptx, now);
     const found = { lock, ofTries, ...(await readHolder(reader, ptx, lock)) };
-    return { ...found, unread: isToRead({ ...looking, ...found }) ? await readPackages(looking) : undefined };
+    return { ...found, unread: isToRead({ ...looking, ...found }) ? await readPackages(looking, lock) : undefined };
   },
   async validate(looking) {
     const { ptx, reader, serving } = looking;
@@ -107,10 +107,9 @@ const reads: Reads = {
 };
 
 /** Reads the tree ahead, once in each try by each process. */
-async function readPackages(looking: Looking): Promise<NotRead | undefined> {
+async function readPackages(looking: Looking, lock: JsonObject | undefined): Promise<NotRead | undefined> {
   const { ptx, serving, reader } = looking;
   const known = serving.ahead.recall(ptx.uid, String(ptx.status.failures));
-  const lock = await findLock(reader);
   if (known.has('tree') || typeof ptx.wanted === 'string' || lock === undefined) return undefined;
   const opened = await openRegistry(looking, ptx.wanted);
   if ('reason' in opened) return undefined;
