@@ -1,6 +1,6 @@
 // Lists and watches in the columns that the API server prints.
 import type { Failed } from '../../hooks/objects/cluster.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, listAt, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { collectionPath } from '../../server/kubernetes/paths.ts';
 import { allPages } from './pages.ts';
@@ -72,7 +72,7 @@ function present(values: Readonly<Record<string, string | undefined>>): Readonly
 }
 
 function columnsIn(table: JsonObject): readonly Column[] {
-  return listAt(at(table, 'columnDefinitions')).map((column) => ({
+  return listAt(table, 'columnDefinitions').map((column) => ({
     name: said(textAt(column, 'name') ?? ''),
     priority: Number(at(column, 'priority') ?? 0),
   }));
@@ -83,15 +83,9 @@ const longestCell = 1_000;
 const said = (text: string): string => foreign(text, longestCell);
 
 function rowsIn(table: JsonObject): readonly TableRow[] {
-  return listAt(at(table, 'rows'))
-    .filter(isObject)
-    .map((row) => ({
-      cells: listAt(at(row, 'cells')).map((cell) => said(cell === null ? '' : String(cell))),
-      namespace: said(textAt(row, 'object', 'metadata', 'namespace') ?? ''),
-      name: said(textAt(row, 'object', 'metadata', 'name') ?? ''),
-    }));
-}
-
-function listAt(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
+  return objectsAt(table, 'rows').map((row) => ({
+    cells: listAt(row, 'cells').map((cell) => said(cell === null ? '' : String(cell))),
+    namespace: said(textAt(row, 'object', 'metadata', 'namespace') ?? ''),
+    name: said(textAt(row, 'object', 'metadata', 'name') ?? ''),
+  }));
 }

@@ -1,4 +1,4 @@
-import { at, isList, type Json, type JsonObject } from '../../hooks/objects/json.ts';
+import { type JsonObject, listAt } from '../../hooks/objects/json.ts';
 import { groupOf } from '../../hooks/objects/reference.ts';
 import type { Session } from '../cluster/session.ts';
 import { listTransactions } from '../cluster/transactions.ts';
@@ -61,7 +61,9 @@ async function rowsAbout(
   session: Session,
   namespace: string | undefined,
 ): Promise<readonly (readonly string[])[]> {
-  const targets = objects.flatMap((one) => changesIn(one).map(targetIn)).filter((target) => hasName(target, wanted));
+  const targets = objects
+    .flatMap((one) => listAt(one, 'spec', 'changes').map(targetIn))
+    .filter((target) => hasName(target, wanted));
   const scope: Scope = { place: session.namespace, isClusterScoped: await clusterScoped(targets, session, namespace) };
   return objects.flatMap((one) => rowsFor(one, wanted, scope));
 }
@@ -81,11 +83,6 @@ function kindKey({ apiVersion, kind }: Target): string {
   return `${apiVersion} ${kind}`;
 }
 
-function changesIn(object: JsonObject): readonly Json[] {
-  const changes = at(object, 'spec', 'changes');
-  return isList(changes) ? changes : [];
-}
-
 interface Scope {
   /** The namespace of the command. */
   readonly place: string;
@@ -94,7 +91,7 @@ interface Scope {
 
 function rowsFor(object: JsonObject, wanted: Wanted, { place, isClusterScoped }: Scope): readonly (readonly string[])[] {
   const view = viewOf(object);
-  return changesIn(object).flatMap((change, index) => {
+  return listAt(object, 'spec', 'changes').flatMap((change, index) => {
     const target = targetIn(change);
     const isThere = isClusterScoped(target) || (target.namespace ?? view.namespace) === place;
     if (!isThere || !hasName(target, wanted)) return [];

@@ -1,5 +1,5 @@
 // The parts of a Transaction that the command line shows. Any version of the engine may have written the object.
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { at, type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
@@ -57,7 +57,7 @@ export function viewOf(object: JsonObject): TransactionView {
   const text = (...path: readonly string[]): string => foreign(textAt(status, ...path) ?? '', longestText);
   const own = (key: string): string => foreign(textAt(object, 'metadata', key) ?? '', longestText);
   const namespace = own('namespace');
-  const items = listAt(at(status, 'items'));
+  const items = listAt(status, 'items');
   const counted = (flag: string): number => items.filter((item) => at(item, flag) === true).length;
   return {
     namespace,
@@ -73,7 +73,7 @@ export function viewOf(object: JsonObject): TransactionView {
     createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')),
     startTime: parseTime(textAt(status, 'startTime')),
     endedAt: parseTime(textAt(status, 'completionTime')),
-    changes: listAt(at(object, 'spec', 'changes')).map((change, index) => changeOf(change, items[index], namespace)),
+    changes: listAt(object, 'spec', 'changes').map((change, index) => changeOf(change, items[index], namespace)),
     requested: textsIn(at(object, 'metadata', 'annotations')),
     handled: textsIn(at(status, 'handledAnnotations')),
     deleting: textAt(object, 'metadata', 'deletionTimestamp') !== undefined,
@@ -126,7 +126,7 @@ export function targetIn(change: Json): Target {
 
 function conditionIn(status: Json | undefined, type: string, key: string): string | undefined {
   return textAt(
-    listAt(at(status, 'conditions')).find((condition) => textAt(condition, 'type') === type),
+    listAt(status, 'conditions').find((condition) => textAt(condition, 'type') === type),
     key,
   );
 }
@@ -134,8 +134,4 @@ function conditionIn(status: Json | undefined, type: string, key: string): strin
 function textsIn(value: Json | undefined): Readonly<Record<string, string>> {
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return Object.fromEntries(entries.flatMap(([key, one]) => (typeof one === 'string' ? [[key, one]] : [])));
-}
-
-function listAt(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
 }

@@ -14,7 +14,7 @@ import type {
   Resource,
   Write,
 } from '../../hooks/objects/cluster.ts';
-import { at, isList, isObject, textAt } from '../../hooks/objects/json.ts';
+import { at, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
@@ -111,11 +111,10 @@ function queryOf({ limit, labelSelector, fieldSelector, name, from }: ListOption
 
 function listOf(received: Received | Failed): ListAnswer {
   if (received.kind === 'failed') return received;
-  const items = at(received.body, 'items');
   const next = textAt(received.body, 'metadata', 'continue') ?? '';
   return {
     kind: 'ok',
-    items: isList(items) ? items.filter(isObject) : [],
+    items: objectsAt(received.body, 'items'),
     complete: next === '',
     next,
     size: received.size,

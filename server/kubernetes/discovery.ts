@@ -3,7 +3,7 @@
 // It looks a kind up in the resource list of its group and version. That list is small and up to date; the aggregated document lags
 // behind a new CustomResourceDefinition. If a cached list lacks the kind, it reads the list again at once.
 import type { Failed, Resource, ResourceAnswer, ResourcesAnswer } from '../../hooks/objects/cluster.ts';
-import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { at, type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { groupOf, versionOf } from '../../hooks/objects/reference.ts';
 import { groupVersionPath } from './paths.ts';
 import type { ApiRequest } from './requests.ts';
@@ -145,11 +145,6 @@ function resourcesOfGroup(group: Json): readonly Resource[] {
       statusSubresource: listAt(entry, 'subresources').some((sub) => textAt(sub, 'subresource') === 'status'),
     })),
   );
-}
-
-function listAt(value: Json, ...keys: readonly string[]): readonly Json[] {
-  const found = at(value, ...keys);
-  return isList(found) ? found : [];
 }
 
 function textsAt(value: Json, key: string): readonly string[] {

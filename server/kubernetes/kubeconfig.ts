@@ -7,7 +7,7 @@ import { dirname, resolve, sep } from 'node:path';
 // Imports one file, because the main module of the package loads the models of every kind, and takes twice as long.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { load } from 'js-yaml';
-import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
+import { at, type Json, listAt, textAt } from '../../hooks/objects/json.ts';
 
 type User = KubeConfig['users'][number];
 type Cluster = NonNullable<ReturnType<KubeConfig['getCurrentCluster']>>;
@@ -109,8 +109,7 @@ function completeUser(user: User, written: Json | undefined, from: string): void
 function usersWith(fields: readonly string[], path: string): ReadonlyMap<string, Json> {
   const text = readFileSync(path, 'utf8');
   if (!fields.some((field) => text.includes(field))) return new Map();
-  const users = at(load(text) as Json, 'users');
-  return new Map((isList(users) ? users : []).map((one) => [textAt(one, 'name') ?? '', one]));
+  return new Map(listAt(load(text) as Json, 'users').map((one) => [textAt(one, 'name') ?? '', one]));
 }
 
 // Like client-go, it does not run the plugin if the user has other credentials. It looks for a name without a path in PATH.

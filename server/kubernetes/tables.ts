@@ -1,6 +1,6 @@
 // Reads lists as tables of the API server. A row has a few words instead of a whole object, so the hook can count ten thousand objects.
 import type { Failed, Identity, Resource } from '../../hooks/objects/cluster.ts';
-import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
+import { type Json, listAt, textAt } from '../../hooks/objects/json.ts';
 import { collectionPath } from './paths.ts';
 import { failed, type Transport } from './transport.ts';
 
@@ -38,10 +38,10 @@ export async function readPage(transport: Transport, list: List, next = ''): Pro
   const path = collectionPath(list.resource, list.namespace);
   const answer = await transport.request({ method: 'GET', path, query, accept }, engine);
   if (answer.kind === 'failed') return failed(answer.failure);
-  const columns = listAt(at(answer.body, 'columnDefinitions')).map((column) => textAt(column, 'name') ?? '');
+  const columns = listAt(answer.body, 'columnDefinitions').map((column) => textAt(column, 'name') ?? '');
   return {
     kind: 'ok',
-    rows: listAt(at(answer.body, 'rows')).map((row) => rowOf(columns, listAt(at(row, 'cells')))),
+    rows: listAt(answer.body, 'rows').map((row) => rowOf(columns, listAt(row, 'cells'))),
     next: textAt(answer.body, 'metadata', 'continue') ?? '',
     serverTime: answer.serverTime,
   };
@@ -54,10 +54,6 @@ function rowOf(columns: readonly string[], cells: readonly Json[]): Row {
       return typeof value === 'string' ? value : '';
     },
   };
-}
-
-function listAt(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
 }
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, y: 31_536_000 };

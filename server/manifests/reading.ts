@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Manifest, Unpacked } from '../../hooks/objects/cluster.ts';
-import { isDeeperThan, isList, isObject, type Json, parseJson } from '../../hooks/objects/json.ts';
+import { isDeeperThan, isList, isObject, type Json, listAt, parseJson } from '../../hooks/objects/json.ts';
 import type { YamlAnswer } from '../yaml.ts';
 import { bounds } from './bounds.ts';
 import { looseness } from './strict-json.ts';
@@ -25,12 +25,8 @@ export async function parsed(
 
 // Generators separate documents before the first one and after the last.
 function onlyOf(read: Json): Manifest {
-  const [document = null, ...others] = listIn(listIn(read)[0]).filter((one) => one !== null);
+  const [document = null, ...others] = listAt(listAt(read)[0]).filter((one) => one !== null);
   return others.length > 0 ? unreadable(`holds ${others.length + 1} documents, expected one object`) : objectIn(document);
-}
-
-function listIn(value: Json | undefined): readonly Json[] {
-  return isList(value) ? value : [];
 }
 
 function unreadable(why: string): Unreadable {

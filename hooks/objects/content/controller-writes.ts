@@ -8,7 +8,7 @@
 // The engine does not compare status, finalizers, owner references, and objects that a controller made itself, so the table leaves
 // them out. It leaves out the node of a Pod, too: its binding leaves the field without an owner. Source: k8s.io/kubernetes
 // pkg/registry/core/pod/storage/storage.go.
-import { at, isList, isObject, type Json, textAt } from '../json.ts';
+import { at, isObject, type Json, listAt, textAt } from '../json.ts';
 import { isToken } from './generated.ts';
 
 /** Managers of Kubernetes itself. */
@@ -174,6 +174,7 @@ function isTokenOf(object: Json): boolean {
 }
 
 function isOfDeployment(object: Json): boolean {
-  const owners = at(object, 'metadata', 'ownerReferences');
-  return isList(owners) && owners.some((owner) => at(owner, 'controller') === true && textAt(owner, 'kind') === 'Deployment');
+  return listAt(object, 'metadata', 'ownerReferences').some(
+    (owner) => at(owner, 'controller') === true && textAt(owner, 'kind') === 'Deployment',
+  );
 }

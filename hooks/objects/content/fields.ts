@@ -1,6 +1,6 @@
 // managedFields as sets of paths, with the operations of JavaScript's Set.
 // Source of the format: k8s.io/apimachinery pkg/apis/meta/v1 ManagedFieldsEntry and structured-merge-diff, fieldpath/serialize.go.
-import { at, isList, isObject, type Json, type JsonObject, textAt, withKey } from '../json.ts';
+import { at, isObject, type Json, type JsonObject, objectsAt, textAt, withKey } from '../json.ts';
 import { normalElement, type Path, pathOf, pathOpening } from './path.ts';
 
 /** Paths as text (path.ts). The ancestors of a member are members only if the set contains them too. */
@@ -112,8 +112,7 @@ export function fieldTreesOf(object: Json | undefined): readonly JsonObject[] {
 }
 
 function entriesOf(object: Json | undefined): readonly JsonObject[] {
-  const entries = at(object, 'metadata', 'managedFields');
-  return isList(entries) ? entries.filter(isObject) : [];
+  return objectsAt(object, 'metadata', 'managedFields');
 }
 
 interface Node {

@@ -3,7 +3,7 @@
 // For a sealed object, it shows only types, statuses and reasons in CamelCase. Names of Pods and containers, messages, exit codes
 // and the texts of Events are content. Readers of the Transaction must not learn this content.
 import type { FailureReason } from '../../objects/failure.ts';
-import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { parseTime } from '../../objects/time.ts';
 import { cut, foreign } from '../../objects/words.ts';
 import { conditionOf } from './verdict.ts';
@@ -219,9 +219,7 @@ interface Container {
 // Init containers first: the others wait for them.
 function containersOf(pod: JsonObject): readonly Container[] {
   const read = (key: string, isInit: boolean): readonly Container[] => {
-    const statuses = at(pod, 'status', key);
-    const all = isList(statuses) ? statuses : [];
-    return all.map((status) => ({
+    return listAt(pod, 'status', key).map((status) => ({
       name: textAt(status, 'name') ?? '',
       isInit,
       isReady: at(status, 'ready') === true,

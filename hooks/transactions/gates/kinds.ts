@@ -1,7 +1,7 @@
 // The rules for when an object is ready if its gate does not define this itself. They follow from the kind, whatever the version.
 // docs/gates.md has the rules as a table. They follow kstatus (sigs.k8s.io/cli-utils), except for the differences that are listed
 // there.
-import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, isList, objectsAt, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import {
   behindWords,
@@ -209,17 +209,12 @@ function pod(seen: Seen): Verdict {
 function held(seen: Seen): string | undefined {
   if (hasStatus(conditionOf(seen.live, 'PodScheduled'), 'False')) return conditionWords(seen, 'PodScheduled');
   const waiting = ['initContainerStatuses', 'containerStatuses']
-    .flatMap((name) => listAt(seen.live, name))
+    .flatMap((name) => objectsAt(seen.live, 'status', name))
     .find((one) => !isStarting(reasonAt(one, 'state', 'waiting', 'reason')));
   if (waiting === undefined) return undefined;
   const name = seen.sealed ? 'a container' : `container ${foreign(textAt(waiting, 'name') ?? '', 63)}`;
   return withReason(`${name} waits`, reasonAt(waiting, 'state', 'waiting', 'reason'));
 }
-
-const listAt = (object: JsonObject, name: string): readonly JsonObject[] => {
-  const found = at(object, 'status', name);
-  return isList(found) ? found.filter(isObject) : [];
-};
 
 /** Every container waits for these reasons once, or for none. */
 const isStarting = (reason: string | undefined): boolean =>

@@ -2,7 +2,7 @@
 // put them into words. They also decide whether a controller has seen the change at all.
 
 import type { ExpressionResult } from '../../objects/cluster.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, isObject, type Json, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import type { ChangeType } from '../model/change.ts';
 import type { StoredResource } from '../model/entry.ts';
@@ -85,8 +85,7 @@ export interface Look {
 
 /** In their order, which some rules of kinds ask for. */
 export function conditionsOf(object: JsonObject): readonly JsonObject[] {
-  const found = at(object, 'status', 'conditions');
-  return isList(found) ? found.filter(isObject) : [];
+  return objectsAt(object, 'status', 'conditions');
 }
 
 /** The condition of that type in the status of an object. */

@@ -8,7 +8,8 @@
 // Sources: k8s.io/kubernetes pkg/controller/garbagecollector, serviceaccount/tokens_controller.go, podgc/gc_controller.go and
 // pkg/registry/core/service/storage/storage.go.
 import type { Resource } from '../../objects/cluster.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { at, isList, isObject, type Json, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import { kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { parseTime, serverTimeResolution } from '../../objects/time.ts';
 
@@ -55,7 +56,7 @@ export function dependentOf({ group, version, kind }: Resource, object: JsonObje
       ...(namespace === undefined ? {} : { namespace }),
     },
     ...madeOf(object),
-    owners: ownerReferences(object).map((owner) => ({
+    owners: objectsAt(object, 'metadata', 'ownerReferences').map((owner) => ({
       uid: textAt(owner, 'uid') ?? '',
       isController: at(owner, 'controller') === true,
     })),
@@ -88,11 +89,6 @@ function slim(metadata: Json | undefined): JsonObject {
 
 function only(object: Json, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.flatMap((key) => (at(object, key) === undefined ? [] : [[key, at(object, key) ?? null]])));
-}
-
-function ownerReferences(object: JsonObject): readonly Json[] {
-  const references = at(object, 'metadata', 'ownerReferences');
-  return isList(references) ? references.filter(isObject) : [];
 }
 
 /**
@@ -141,7 +137,7 @@ export function areEvents({ group, plural }: Pick<Resource, 'group' | 'plural'>)
 
 /** Whether the object is already being deleted: then our Delete does not cause its loss. */
 export function isLeaving({ object }: Dependent): boolean {
-  return textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
+  return isTerminating(object);
 }
 
 /**

@@ -1,5 +1,5 @@
 // What users read about hazards.
-import { at, isList, type JsonObject, textAt } from '../../objects/json.ts';
+import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { annotations } from '../model/transaction.ts';
 import type { Hazards } from './hazards.ts';
 
@@ -63,8 +63,7 @@ export function missingOwners({ goneOwners, forbiddenOwners }: MissingOwners): r
 
 /** The missing owners that the object names. The garbage collector may already have removed the reference from the object. */
 export function missingIn(object: JsonObject, { goneOwners, forbiddenOwners }: MissingOwners): MissingOwners {
-  const references = at(object, 'metadata', 'ownerReferences');
-  const owners = isList(references) ? references.map((reference) => textAt(reference, 'uid')) : [];
+  const owners = listAt(object, 'metadata', 'ownerReferences').map((reference) => textAt(reference, 'uid'));
   const named = (uids: readonly string[]) => uids.filter((uid) => owners.includes(uid));
   return { goneOwners: named(goneOwners), forbiddenOwners: named(forbiddenOwners) };
 }

@@ -3,7 +3,7 @@
 // it to the objects that it reads, also to objects that are older than the field. Pure. Sources: apiextensions-apiserver
 // pkg/apiserver/schema/pruning/algorithm.go, defaulting/algorithm.go.
 
-import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { versionIn } from '../model/crds.ts';
 
 /**
@@ -27,8 +27,7 @@ export function readableVersion(definition: JsonObject, version: string): string
 }
 
 function versionsOf(definition: JsonObject): readonly Json[] {
-  const versions = at(definition, 'spec', 'versions');
-  return isList(versions) ? versions : [];
+  return listAt(definition, 'spec', 'versions');
 }
 
 function isAmong(names: Json | undefined, name: string | undefined): boolean {

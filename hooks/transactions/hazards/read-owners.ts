@@ -3,7 +3,7 @@ import type { Answer, Identity, Reader, ResourceAnswer, ResourcesAnswer } from '
 import { isToken, tokenAccount } from '../../objects/content/generated.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
-import { at, isList, isObject, type JsonObject, textAt } from '../../objects/json.ts';
+import { type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import { groupOf } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { foreign } from '../../objects/words.ts';
@@ -13,8 +13,7 @@ import type { Hazards } from './hazards.ts';
 import type { HazardContext } from './read-context.ts';
 
 export function ownersOf(object: JsonObject | undefined): readonly JsonObject[] {
-  const references = at(object, 'metadata', 'ownerReferences');
-  return isList(references) ? references.filter(isObject) : [];
+  return objectsAt(object, 'metadata', 'ownerReferences');
 }
 
 /** The owners of the second object that the first one does not name. */

@@ -2,7 +2,7 @@
 // argo-cd.readthedocs.io, user-guide/resource_tracking; fluxcd.io/flux/components/kustomize/kustomizations, "Controlling the apply
 // behavior"; helm.sh/docs/topics/charts, and kubernetes.io, horizontal-pod-autoscale.
 import { managersOf } from '../../objects/content/fields.ts';
-import { at, isList, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { groupOf, type Reference } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import type { Owner, OwnerCode } from '../inspection.ts';
@@ -72,8 +72,7 @@ function helm(object: JsonObject): string | undefined {
 }
 
 function controller(object: JsonObject): string | undefined {
-  const owners = at(object, 'metadata', 'ownerReferences');
-  const found = isList(owners) ? owners.find((owner) => at(owner, 'controller') === true) : undefined;
+  const found = listAt(object, 'metadata', 'ownerReferences').find((owner) => at(owner, 'controller') === true);
   return found === undefined ? undefined : `${textAt(found, 'kind')} ${textAt(found, 'name')}`;
 }
 

@@ -1,6 +1,6 @@
 // CustomResourceDefinitions that a Transaction itself changes, and what of it needs them.
 
-import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, isList, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { groupOf, kindOf, versionOf } from '../../objects/reference.ts';
 import { parseTime, storedResolution } from '../../objects/time.ts';
 import type { Change } from './change.ts';
@@ -64,14 +64,12 @@ export function newStoredVersions(live: Json | undefined, prior: Json | undefine
 }
 
 export function storedVersionsOf(definition: Json | undefined): readonly string[] {
-  const found = at(definition, 'status', 'storedVersions');
-  return isList(found) ? found.filter((name) => typeof name === 'string') : [];
+  return listAt(definition, 'status', 'storedVersions').filter((name) => typeof name === 'string');
 }
 
 /** From when on (ms by the API server's clock) every API server knows the spec of this object: by the times in managedFields. */
 export function settledAt(live: JsonObject): number {
-  const entries = at(live, 'metadata', 'managedFields');
-  const times = (isList(entries) ? entries : []).map((entry) =>
+  const times = listAt(live, 'metadata', 'managedFields').map((entry) =>
     textAt(entry, 'subresource') === 'status' ? 0 : (parseTime(textAt(entry, 'time')) ?? 0),
   );
   return Math.max(0, ...times) + storedResolution + untilAllHaveHeard;
