@@ -5,6 +5,7 @@
 import type { Reader } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
 import type { Outcome } from '../objects/mutation.ts';
+import { turnFor } from '../objects/requests/loop-turns.ts';
 import { perform } from '../objects/requests/perform.ts';
 import type { Call, EngineParts, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
@@ -21,7 +22,6 @@ import type { Transaction } from './model/transaction.ts';
 import type { Carry } from './observe/carry.ts';
 import { encodedFor } from './observe/encoding.ts';
 import { type Looked, look, type NotLive, readTransaction } from './observe/live.ts';
-import { turnFor } from './observe/loop-turns.ts';
 import { type MemoryBudget, readingInto } from './observe/memory-budget.ts';
 import { itemOf, type LockView, type Observation, type Observed, type Presence } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';

@@ -12,13 +12,13 @@ import type { Failed, Identity } from '../../hooks/objects/cluster.ts';
 import type { Failure } from '../../hooks/objects/failure.ts';
 import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { measureOfText, remember } from '../../hooks/objects/measure.ts';
+import { ownTurn } from '../../hooks/objects/requests/loop-turns.ts';
 import { createSlots } from '../slots.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { exchange, type HttpReply, type Limits } from './exchange.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
 import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
-import { createLoopTurns } from './loop-turns.ts';
 import { createPools, type PoolOptions } from './pools.ts';
 import type { ApiRequest } from './requests.ts';
 
@@ -112,15 +112,13 @@ function textOf(body: JsonObject): string {
 const longText = 128 * 1024;
 
 // If large answers arrive together, each is parsed in a turn of the event loop, and its reader runs in another turn.
-const turns = createLoopTurns();
-
 async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
   try {
     const reply = await exchange(pool, limits, request);
     if (reply.text.length <= longText) return received(reply);
-    await turns.next();
+    await ownTurn();
     const answer = received(reply);
-    await turns.next();
+    await ownTurn();
     return answer;
   } catch (error) {
     return failed(failureOfError(error));

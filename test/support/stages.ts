@@ -30,7 +30,7 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'requests',
-    what: 'sends mutations, and reads lists page by page; the hooks share it',
+    what: 'sends mutations, reads lists page by page, gives long work its turns of the event loop; the hooks share it',
     holds: requests,
     sees: ['objects', 'cluster'],
     nature: 'effects',
@@ -193,7 +193,7 @@ export const units: readonly Unit[] = [
     name: 'undo',
     what: 'what a requested undo would do with each change, before its first write: reads and dry runs only',
     holds: folder('hooks/transactions/undo'),
-    sees: [...planned, 'hazards/read', 'observe'],
+    sees: [...planned, 'requests', 'hazards/read', 'observe'],
     nature: 'effects',
   },
   {

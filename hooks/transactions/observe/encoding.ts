@@ -2,9 +2,9 @@
 
 import type { Packer } from '../../objects/cluster.ts';
 import { isObject } from '../../objects/json.ts';
+import { turnFor } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { type Encoded, encodeEntry } from '../snapshots/codec.ts';
-import { turnFor } from './loop-turns.ts';
 import type { Observation, Prepared } from './observation.ts';
 
 /** The texts to store, and their names; another step stores nothing. */

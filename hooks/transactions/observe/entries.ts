@@ -3,12 +3,12 @@
 import type { Packer } from '../../objects/cluster.ts';
 import type { Json } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
+import { ownTurn } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { textsOf } from '../snapshots/chunks.ts';
 import { type Decoded, decodeEntry, type Place } from '../snapshots/codec.ts';
 import { mostBytes, mostMemory } from '../snapshots/size.ts';
-import { ownTurn } from './loop-turns.ts';
 
 interface EntriesContext {
   readonly transaction: Transaction;

@@ -3,8 +3,8 @@ import type { Packer, Reader } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, parseJson } from '../../objects/json.ts';
 import { weightOf } from '../../objects/measure.ts';
+import { ownTurn } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { ownTurn } from '../observe/loop-turns.ts';
 import { keeping } from '../observe/memory-budget.ts';
 import type { Surveyed } from './surveyed.ts';
 

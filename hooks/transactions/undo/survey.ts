@@ -5,6 +5,7 @@ import { withContent, withManagedFields } from '../../objects/content/content.ts
 import { restoredManagers } from '../../objects/content/ownership.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { describe, groupOf, identityOf } from '../../objects/reference.ts';
+import { turnFor } from '../../objects/requests/loop-turns.ts';
 import { goneManagers } from '../attribution/others.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { removerOf, undoWriteOf } from '../checks/deferred.ts';
@@ -24,7 +25,6 @@ import type { Wanted } from '../model/others.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import { observeItem } from '../observe/item.ts';
-import { turnFor } from '../observe/loop-turns.ts';
 import { droppingEach } from '../observe/memory-budget.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { lookForAccount } from '../observe/read.ts';

@@ -1,7 +1,7 @@
 // The engine cuts work with large objects into steps of at most some tenths of a second. Each step has its own turn of the event
 // loop. Between the steps, the engine answers probes and other Transactions' calls.
-import type { JsonObject } from '../../objects/json.ts';
-import { weightOf } from '../../objects/measure.ts';
+import type { JsonObject } from '../json.ts';
+import { weightOf } from '../measure.ts';
 
 /** Bytes, as JSON, of objects that keep the thread busy for longer than some ms. */
 const large = 128 * 1024;
