@@ -2,7 +2,7 @@
 // the step needs. decide/ judges the results of these reads.
 //
 // I9. Every Transaction ends: each phase has its deadline, and what is terminal causes no further write.
-// I10. What is terminal, or deleted, holds no Lease and keeps no object of others waiting.
+// I10. A terminal or deleted Transaction holds no Lease, and no other Transaction waits for it.
 
 import { believedTime, formatDuration, serverTimeResolution } from '../objects/time.ts';
 import { nextToDisown } from './model/entries.ts';

@@ -152,7 +152,7 @@ function isToGoOn(
   const { waits } = memory.recall(transaction.uid);
   const order = memory.snapshots.get(transaction.uid)?.order;
   const next = dueOf({ transaction, status: answer.status, now, lateWindow, waits, order });
-  // The answer asks for the next call at once only if the object was deleted.
+  // The answer requests the next call at once only if the object was deleted.
   const isTerminating = step.kind === 'compensate' && step.verdict.kind === 'delete' && answer.wait === 'now';
   return mayGoOn({ due, running: answer.status, stored, isTerminating }, next);
 }

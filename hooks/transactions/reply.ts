@@ -125,7 +125,8 @@ function longestPauseUnder({ leases, now, stored }: Attempt): number {
 // If a process has not read the Transaction, it replaces only itself, or a settled writer. A call that only waits takes no turn.
 function nextFenceOf({ stored, first }: Attempt, status: Status, { writer }: OwnWrites): NextFence {
   const { phase, settledWriter, version } = status;
-  const mayReplace = first === undefined || [settledWriter, writer].includes(writerOf(first) ?? 'nobody');
+  const signed = first === undefined ? undefined : writerOf(first);
+  const mayReplace = first === undefined || (signed !== undefined && [settledWriter, writer].includes(signed));
   // While a gate is open nothing is sent.
   const isToWrite = status.items.some(({ progress }) => progress.kind === 'announced');
   const isNext = version !== stored.version && (phase === 'Prepared' || phase === 'Committing') && mayReplace && isToWrite;

@@ -448,7 +448,7 @@ t.test('the conditions name the awaited object and the validated package, also a
   const stuck = acquire({ ...scene, ptx: settled, lock: theirs, isHolderThere: false, leftStages: [failed] });
   t.match(conditionIn(statusOf(settled, stuck), 'Validated'), {
     reason: 'WaitingForLock',
-    message: /stage-3 .*mend what its status names and annotate it/,
+    message: /stage-3 .*fix what its status names, then annotate it/,
   });
   t.match(
     said(retried, setStatus(retried.status, 'the next try has its time', 1)),
@@ -939,7 +939,7 @@ t.test('a package does not take an object with another controller; it owns objec
   };
   t.equal(await made(undefined), 'made');
   for (const name of ['new', 'old', 'oldest']) t.equal(await made(crd(name, `uid-${name}`)), 'made', name);
-  t.match(await made(crd('other', 'uid-other')), /x: expected nobody .*found "ProviderRevision" "other"/);
+  t.match(await made(crd('other', 'uid-other')), /x: expected no controller, or a revision .*found "ProviderRevision" "other"/);
   t.match(await made(crd('old', 'uid-z', 'Widget')), /found "Widget" "old"/);
   const before = { ...mine, packages: [entry('kept'), { ...entry('o'), name: 'other' }] };
   t.equal(await made(crd('other', 'uid-other'), before), 'made', 'the Lock will name another revision in its place');

@@ -149,7 +149,7 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'attribution',
-    what: 'whose work the live object is; whether to apply, and how to undo',
+    what: 'which part of a live object the Transaction made; whether to apply, and how to undo',
     holds: folder('hooks/transactions/attribution'),
     sees: [...values, 'content', 'hazards', 'checks', 'writes', 'snapshots'],
     nature: 'pure',

@@ -22,7 +22,7 @@ const unions: Readonly<Record<string, Union>> = {
   'apps/StatefulSet': { at: ['spec', 'updateStrategy'], discriminator: 'type', value: 'OnDelete', member: 'rollingUpdate' },
 };
 
-/** The union of the kind whose member content forbids and the object still has; undefined if there is none. */
+/** The union of the kind whose member the content forbids and the object still has; undefined if the object has no such member. */
 export function forbiddenMember(content: Json | undefined, object: Json | undefined, kind: string): Union | undefined {
   const union = unions[kind];
   if (union === undefined || textAt(content, ...union.at, union.discriminator) !== union.value) return undefined;

@@ -145,6 +145,6 @@ function undoingOf({ ptx, leftStages }: Acquiring, holder: Holder): Step | undef
   const annotation = undone.kind === 'refused' ? `${requestRollback} and a new value` : 'tx.janus.io/retry-rollback';
   return setStatus(ptx.status, 'a stage of the former holder cannot be undone', safetyWait, {
     reason: 'WaitingForLock',
-    message: `Transaction ${name} of package transaction ${holder.name}, which is gone, could not be undone: mend what its status names and annotate it with ${annotation}, or delete it`,
+    message: `Transaction ${name} of package transaction ${holder.name}, which is gone, could not be undone: fix what its status names, then annotate it with ${annotation}, or delete it`,
   });
 }

@@ -68,7 +68,7 @@ function left(found: readonly JsonObject[], status: Status, stage: JsonObject, i
     ? `it left ${firstOf(leftIn(stage)) || 'something'}, and the status of Transaction ${name} says why`
     : `Transaction ${name}, a stage of it, did not begin its rollback, and its status says why`;
   const annotation = isBegun ? 'tx.janus.io/retry-rollback' : `${requestRollback} and a new value`;
-  return incomplete(status, `${what}; mend it, then annotate that Transaction with ${annotation}${earlierThan(found, stage)}`);
+  return incomplete(status, `${what}; fix that, then annotate that Transaction with ${annotation}${earlierThan(found, stage)}`);
 }
 
 /** The stages before it, whose rollback has not begun, as a part of a sentence. */

@@ -12,7 +12,7 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 import { type Progress, soFar } from './progress.ts';
 import type { TreePackage } from './tree.ts';
 
-/** The live object of the kind and name of an object; undefined if there is none. */
+/** The live object with the kind and name of an object; undefined if it does not exist. */
 export type Live = (object: Reference) => Promise<JsonObject | undefined>;
 
 /**

@@ -117,7 +117,7 @@ async function takenBy(context: NextContext, { kind, object }: PackageObject, ow
   const [by = '', name = ''] = [textAt(controller, 'kind'), textAt(controller, 'name')];
   if (by === `${kind}Revision` && (await isOfSamePackage(context.reader, kind, name, owner))) return undefined;
   const what = `${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
-  return `${what}: expected nobody or a revision of the same package in control, found ${quoted(by)} ${quoted(name)}, since it was validated: let it go first`;
+  return `${what}: expected no controller, or a revision of the same package, found ${quoted(by)} ${quoted(name)}, since it was validated: let it go first`;
 }
 
 async function isOfSamePackage(reader: PackageReader, kind: PackageKind, name: string, owner: JsonObject = {}): Promise<boolean> {

@@ -70,7 +70,7 @@ export function ownerKey(kind: string, name: string): string {
 
 /**
  * The owners that the object should have; undefined if it may keep its owners. If a Package or a revision was applied again, it is
- * the owner under its new uid. The hook does not judge owners of other kinds: they stay, and hold nothing. The garbage collector
+ * the owner under its new uid. The hook leaves owners of other kinds as they are. The garbage collector
  * does not delete an object without any owner. It deletes an object whose owners are all gone.
  */
 export function livingOwners(object: JsonObject, owners: LiveOwners): readonly JsonObject[] | undefined {

@@ -1,5 +1,5 @@
 // A change under a field manager that others use as well, as the releases of one application do. The manager's entry in managedFields
-// does not show whose work the object is. The annotation `applied-by` shows it, together with the values. Whoever may write the
+// does not show which Transaction made the object. The annotation `applied-by` shows it, together with the values. Whoever may write the
 // object can write both. So the annotation alone never proves that an object is our work. The manager has written again if the
 // annotation names another writer. It has also written again if the annotation is gone while the manager still owns our values.
 // Then the engine leaves the manager's work alone.
@@ -101,7 +101,7 @@ export function appliedAgain(evidence: Evidence & Known, paths: readonly Path[],
   };
 }
 
-/** The same for the undo of a change that is known to have been made. */
+/** For the undo of a change that was made: the conflict if others have applied the object again; undefined otherwise. */
 export function appliedOver(
   evidence: Evidence & Known & { readonly recorded: boolean },
   { ours }: Attributed,

@@ -30,7 +30,7 @@ export function recreation({ entry, isSealed, hazards }: Evidence & { readonly h
   const owners = ownersNote(hazards, isSealed);
   const name = describe(entry.target);
   switch (hazards.tokenOf) {
-    case 'nobody':
+    case 'missing':
       return {
         kind: 'wait',
         message: `${name} is the token of a ServiceAccount that does not exist; waiting until the ServiceAccount is recreated`,

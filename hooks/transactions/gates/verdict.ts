@@ -83,7 +83,7 @@ export interface Look {
 // Conditions and phases of a status, and their words. The words repeat another program's text only if it has the expected form. For
 // a sealed object, they repeat nothing else.
 
-/** In their order, which some rules of kinds ask for. */
+/** The conditions in their order: some rules of kinds use the first that matches. */
 export function conditionsOf(object: JsonObject): readonly JsonObject[] {
   return objectsAt(object, 'status', 'conditions');
 }

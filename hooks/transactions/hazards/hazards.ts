@@ -26,7 +26,7 @@ export interface Hazards {
   /** An owner that cannot be read for now. */
   readonly unreadableOwner?: UnlistableKind<Passing>;
   /** For a restored token: whether the ServiceAccount with that name is the former ServiceAccount, another one, or missing. */
-  readonly tokenOf?: 'same' | 'other' | 'nobody';
+  readonly tokenOf?: 'same' | 'other' | 'missing';
   /** Of a CRD whose storage version moved: its objects that were written since. */
   readonly stored?: StoredObjects;
   /** Of a CRD whose storage version moves: whether the undo can move it back. */

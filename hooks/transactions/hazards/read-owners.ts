@@ -47,7 +47,7 @@ export async function readAccount({ looker, entry }: HazardContext, restored: Js
   if (answer.kind === 'ok') return { tokenOf: textAt(answer.object, 'metadata', 'uid') === uid ? 'same' : 'other' };
   if (answer.failure.kind === 'transient') return { trouble: answer.failure };
   // A ServiceAccount that may not be read may be another one: the Secret is recreated without its token, and gets a new one.
-  return { tokenOf: answer.failure.kind === 'absent' ? 'nobody' : 'other' };
+  return { tokenOf: answer.failure.kind === 'absent' ? 'missing' : 'other' };
 }
 
 const longest = 253;

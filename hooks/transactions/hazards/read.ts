@@ -44,7 +44,7 @@ export async function readHazards(context: HazardContext, states: States): Promi
   return merged(...(await Promise.all([...new Set(reads)].map((read) => read(context, states)))));
 }
 
-/** The same for the undo of a change, with what the restored object depends on. */
+/** The hazards of the undo of a change, with the owners and the ServiceAccount that the restored object depends on. */
 export async function readUndoHazards(
   context: HazardContext,
   { type, prior }: Pick<SnapshotEntry, 'type' | 'prior'>,

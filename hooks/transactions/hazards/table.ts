@@ -75,7 +75,7 @@ const deletion = {
   lost: ({ lost }: Hazards) => lost,
   refused: (_: StateChange, names: string) => `Kubernetes would also delete the objects that it owns (${names})`,
   left: (change: StateChange, names: string) =>
-    `${created(change, names)}, and objects of others would be deleted with it: ${names}`,
+    `${created(change, names)}, and others' objects would be deleted with it: ${names}`,
   awaited: 'removed',
 } as const;
 

@@ -107,10 +107,10 @@ function itemsIn(wire: Json | undefined): readonly UndoItem[] {
   return isList(wire) ? wire.filter(isObject).map((item) => item as unknown as UndoItem) : [];
 }
 
-// What an annotation asks for. People and tools choose its value: only whether it is another than before counts, or was gone meanwhile.
+// A request by annotation. People and tools choose its value. The engine checks only whether the value is new, or was gone meanwhile.
 
 export interface Request {
-  /** The annotation that asks for it. */
+  /** The annotation that carries the request. */
   readonly annotation: string;
   /** The noted value: a digest if the value is long or odd. */
   readonly value: string;

@@ -63,7 +63,7 @@ function sent({ change, target }: ChangeContext): JsonObject {
   return { ...content, ...typeMeta(target), metadata: { ...(isObject(metadata) ? metadata : {}), ...place } };
 }
 
-// If others write under this field manager, its entry does not show whose work the values are: an annotation shows it.
+// If others write under this field manager, its entry does not show which Transaction wrote the values: an annotation shows it.
 function applied(context: ChangeContext): JsonObject {
   const { change, transaction } = context;
   const { holder } = managersOfChange(transaction, change);

@@ -86,7 +86,7 @@ t.test('a Transaction creates a Namespace and its contents', async (t) => {
     must(await client.create(`/api/v1/namespaces/${tenant}/configmaps`, { metadata: { name: 'theirs' }, data: { a: 'b' } }));
     await stage.annotate('shared-tenant', { 'tx.janus.io/request-rollback': 'yes', ...partial });
     const status = await stage.phase('shared-tenant', 'Failed', patience);
-    t.match(textAt(status, 'message'), /objects of others would be deleted with it: ConfigMap theirs/);
+    t.match(textAt(status, 'message'), /others' objects would be deleted with it: ConfigMap theirs/);
     t.equal((await client.get(`/api/v1/namespaces/${tenant}/configmaps/theirs`)).code, 200, 'theirs is still there');
     t.equal((await client.get(`/api/v1/namespaces/${tenant}/configmaps/settings`)).code, 404, 'ours is not');
   });

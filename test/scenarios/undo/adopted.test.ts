@@ -53,7 +53,7 @@ t.test('the undo keeps a created object that has adopted older objects', async (
     await pause(aged);
     const created = change('Create', 'web', { spec }, deployment);
     const status = await failAfter(stage, 'web', created, untilOwned(stage, where, 'Deployment'));
-    showKept(t, status, /objects of others would be deleted with it: ReplicaSet web-/);
+    showKept(t, status, /others' objects would be deleted with it: ReplicaSet web-/);
     t.ok(await isThere(stage, path('apps/v1/deployments/web')), 'the Deployment is there');
     t.ok(await isThere(stage, path(where)), 'the ReplicaSet exists too');
   });
@@ -72,7 +72,7 @@ t.test('the undo keeps a created object that has adopted older objects', async (
     };
     const created = change('Create', 'db', { spec }, statefulSet);
     const status = await failAfter(stage, 'db', created, untilOwned(stage, claim, 'StatefulSet'));
-    showKept(t, status, /objects of others would be deleted with it: PersistentVolumeClaim data-db-0/);
+    showKept(t, status, /others' objects would be deleted with it: PersistentVolumeClaim data-db-0/);
     t.ok(await isThere(stage, path('apps/v1/statefulsets/db')), 'the StatefulSet is there');
     t.ok(await isThere(stage, path(claim)), 'the claim exists too');
   });

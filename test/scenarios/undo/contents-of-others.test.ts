@@ -45,7 +45,7 @@ t.test('the undo keeps contents that other writers have put into a created conta
     ]);
     must(await client.create(collection, { ...kind, metadata: { name: 'theirs' }, spec: { b: 1 } }));
     const status = await undo(stage, 'gadgets', partial);
-    t.match(status, { phase: 'Failed', message: /objects of others would be deleted with it: Gadgets theirs/ });
+    t.match(status, { phase: 'Failed', message: /others' objects would be deleted with it: Gadgets theirs/ });
     t.match(itemsOf(status), [{ error: { reason: 'NotEmpty' } }, { rolledBack: true }]);
     t.equal((await client.get(`${collection}/theirs`)).code, 200);
     t.equal((await client.get(`${collection}/ours`)).code, 404, 'ours is gone');

@@ -56,7 +56,7 @@ t.test('the undo keeps a created object that has dependents of other writers', a
     await commit(stage, 'owner', [change('Create', 'owner', { data: { a: 'b' } })]);
     const where = path('configmaps/owner');
     const theirs = await hangOn(stage, 'theirs', must(await client.get(where)));
-    await showKept(t, stage, 'owner', { where, theirs, named: /objects of others would be deleted with it: ConfigMap theirs$/ });
+    await showKept(t, stage, 'owner', { where, theirs, named: /others' objects would be deleted with it: ConfigMap theirs$/ });
   });
 
   await t.test('the undo deletes dependents that the controller of the object created', async (t) => {
@@ -78,7 +78,7 @@ t.test('the undo keeps a created object that has dependents of other writers', a
     await showKept(t, stage, 'fleet', {
       where,
       theirs,
-      named: /objects of others would be deleted with it: ConfigMap on-replicas$/,
+      named: /others' objects would be deleted with it: ConfigMap on-replicas$/,
     });
     const set = path(`apps/v1/replicasets/${textAt(replicas, 'metadata', 'name')}`);
     await waitFor(async () => !(await isThere(stage, set)), 'the ReplicaSet to go', collected);
@@ -93,7 +93,7 @@ t.test('the undo keeps a created object that has dependents of other writers', a
     await showKept(t, stage, 'robot', {
       where,
       theirs: path('secrets/theirs'),
-      named: /objects of others would be deleted with it: Secret theirs$/,
+      named: /others' objects would be deleted with it: Secret theirs$/,
     });
     await commit(stage, 'own-token', [change('Create', 'robot', {}, account), change('Create', 'own', token, secret)]);
     await undoAll(stage, 'own-token');
@@ -107,7 +107,7 @@ t.test('the undo keeps a created object that has dependents of other writers', a
     await showKept(t, stage, 'service', {
       where,
       theirs,
-      named: /objects of others would be deleted with it: Endpoints by-hand$/,
+      named: /others' objects would be deleted with it: Endpoints by-hand$/,
     });
     const own = [change('Create', 'by-hand', ports, service), change('Create', 'by-hand', { subsets }, endpoints)];
     for (const [name, changes] of [
