@@ -57,7 +57,7 @@ async function runAll(args: readonly string[], given: TestOptions): Promise<Resu
   const files = chosenFiles(given);
   if (files.length === 0)
     throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
-  if (given.all) process.env.JANUS_TESTS = 'all';
+  process.env.JANUS_TESTS = given.all ? 'all' : 'selected';
   // Tests that start a control plane read this variable.
   if (kubernetes !== undefined) process.env[variable] = kubernetes;
   await buildTapWithOurPlugins();

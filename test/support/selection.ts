@@ -1,9 +1,9 @@
-// What `npm test` leaves to `npm run test:all`: what takes long, and is not the only test of its kind of behaviour. A file or folder that is
-// named (`npm test -- PATH`) runs whole.
+// The tests that `npm test` leaves to `npm run test:all`: they take long, and other tests try the behaviour, too. Everything else runs
+// whole: a file or folder that is named (`npm test -- PATH`), and a file that Node runs by itself, as `npm run sabotage` does.
 import process from 'node:process';
 
-/** `JANUS_TESTS=all`: scripts/test.ts sets it. */
-const runsAll = process.env.JANUS_TESTS === 'all';
+/** scripts/test.ts sets `JANUS_TESTS=selected` for `npm test`. */
+const runsAll = process.env.JANUS_TESTS !== 'selected';
 
 /** The options of a test that only `npm run test:all` runs. */
 export const inAllOnly: { readonly skip: false | string } = { skip: runsAll ? false : '`npm run test:all` runs it' };
