@@ -377,8 +377,10 @@ t.test('7, 20, 24, 25, 43: several at once, from two hooks, take turns; numbers 
 });
 
 t.test('e, 38: a package transaction that is deleted in the foreground deletes no installed object', async (t) => {
-  const { items } = await client.list(ptxPath());
-  const name = items.map((one) => textAt(one, 'metadata', 'name') ?? '').find((one) => one.startsWith('turn-')) ?? '';
+  const name = 'foreground';
+  await world.publish({ name, tag: 'v1.0.0', objects: [definitionOf('ones', `${name}.example.org`)] });
+  await world.install(name, `${source(name)}:v1.0.0`, { packageName: name });
+  await world.finished(name);
   const crd = definitionPath(`ones.${name}.example.org`);
   const paths = [crd, packagePath('providers', name)];
   const before = await Promise.all(paths.map(async (path) => must(await client.get(path))));
