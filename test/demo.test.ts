@@ -12,6 +12,7 @@ import { type Client, connect, must, waitFor } from './support/client.ts';
 import { blocksOf, isTypedInDemo, missingIn } from './support/documents.ts';
 import { accountKubeconfig } from './support/engine-identity.ts';
 import { pathWithKubectl, type } from './support/kubectl.ts';
+import { inAllOnly } from './support/selection.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -60,7 +61,7 @@ async function nothingIsLeft(t: Test, kubeconfig: string, hookUrl?: string): Pro
   if (hookUrl !== undefined) await t.rejects(fetch(`${hookUrl}/healthz`), 'the hook is gone');
 }
 
-t.test('in a cluster of the user it asks, and removes all of it, though the first Transaction cannot be undone', async (t) => {
+t.test('in a cluster of the user the demo asks, and removes everything, even if an undo fails', inAllOnly, async (t) => {
   const plane = await startControlPlane({ report: () => undefined });
   t.teardown(() => plane.stop());
   const client = connect(plane.kubeconfig);
@@ -149,6 +150,8 @@ async function typeTheDocuments(t: Test, kubeconfig: string): Promise<void> {
 /** For scripts: docs/gitops.md. */
 async function waitByScript(t: Test, kubeconfig: string): Promise<void> {
   const wait = (words: string) => type(`examples/pipeline/wait.sh ${words}`, root, { KUBECONFIG: kubeconfig });
+  await type('kubectl apply -f manifests/examples/deploy-v2.yaml', root, { KUBECONFIG: kubeconfig });
+  t.match(await wait('shop deploy-v2'), { code: 0 });
   t.match(await wait('shop release-1'), { code: 1, output: /^RolledBack: /m });
   t.match(await wait('shop deploy-v9 1s'), { code: 2 });
 }
@@ -184,7 +187,7 @@ t.test('it shows a Transaction that commits, one that is rolled back; with --kee
   await nothingIsLeft(t, kubeconfig, hookUrl);
 });
 
-t.test('the demo installs and updates packages, and shows a rollback and a refusal', async (t) => {
+t.test('the demo installs and updates packages, and shows a rollback and a refusal', inAllOnly, async (t) => {
   const running = start(t, [...demo, 'packages']);
   t.equal(await running.ended, 0, running.output());
   const claims = ['the provider and its family are installed, and the Lock holds their digests', 'the Bucket is the same object'];
@@ -194,7 +197,7 @@ t.test('the demo installs and updates packages, and shows a rollback and a refus
   t.notMatch(running.output(), 'FAILED');
 });
 
-t.test('the demo leaves nothing after Ctrl-C in the middle', async (t) => {
+t.test('the demo leaves nothing after Ctrl-C in the middle', inAllOnly, async (t) => {
   const running = start(t, demo);
   const interrupt = (): void => void running.process.kill('SIGINT');
   const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine, interrupt)]);
