@@ -1,6 +1,6 @@
-// The window: the changes that a stored status announces, and a call may make one after the other.
+// The window: the changes that a stored status announces, and that a call may make one after the other.
 //
-// I8. What is changed was announced by a status that was stored before. V1 to V4 say how.
+// I8. A status that was stored before announces each change. V1 to V4 say how.
 //
 // V1. A call writes only to targets that a stored status announces, and to each target at most once. It follows the order of the
 //     changes, or the order of the undo.
