@@ -69,3 +69,30 @@ t.test('docs/concepts.md is short', async (t) => {
   const words = written.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
   t.ok(words.length <= 900, `${words.length} words`);
 });
+
+t.test(
+  'docs/comparison.md has an answer of each tool to each question, with a link into a fixed version, or says that none was found',
+  async (t) => {
+    const [head = '', ...sections] = readDocument('docs/comparison.md').split(/^## /m);
+    const cellsOf = (text: string): readonly (readonly string[])[] =>
+      [...text.matchAll(/^\| ([A-Z]\w[^|]*|nelm|kapp) +\|([^|]+)\|([^|]*)\|/gm)].map((row) =>
+        row.slice(1).map((cell) => cell.trim()),
+      );
+    const tools = ['Janus', ...cellsOf(head).map(([tool = '']) => tool)];
+    t.same(tools, ['Janus', 'Helm 4', 'kapp', 'Argo CD', 'Flux', 'nelm']);
+    t.ok(sections.length >= 10);
+    for (const section of sections) {
+      const cells = cellsOf(section);
+      t.same(
+        cells.map(([tool]) => tool),
+        tools,
+        section.split('\n')[0],
+      );
+      for (const [tool, answer = '', where = ''] of cells)
+        t.ok(where !== '' || answer.startsWith('Not found'), `${tool}: ${answer}`);
+    }
+    const sources = sections.flatMap((section) => section.match(/https:[^)]+/g) ?? []);
+    for (const source of sources)
+      t.match(source, /^https:\/\/github\.com\/[\w-]+\/[\w-]+\/blob\/(?:v\d+\.\d+\.\d+|[0-9a-f]{40})\//);
+  },
+);
