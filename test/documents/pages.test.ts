@@ -86,7 +86,7 @@ t.test(
       t.same(
         cells.map(([tool]) => tool),
         tools,
-        section.split('\n')[0],
+        section.slice(0, section.indexOf('\n')),
       );
       for (const [tool, answer = '', where = ''] of cells)
         t.ok(where !== '' || answer.startsWith('Not found'), `${tool}: ${answer}`);
