@@ -93,6 +93,13 @@ export const colorOption: Option = {
   choices: ['auto', 'always', 'never'],
 };
 
+/** The result as a document; each kind has a schema in schemas/. */
+export const outputOption: Option = {
+  flags: '-o, --output <format>',
+  description: 'print the result as data',
+  choices: ['json', 'yaml'],
+};
+
 export const timeoutOption: Option = {
   flags: '--timeout <duration>',
   description: 'how long to follow, such as 5m; the default is no limit. The Transaction continues after the timeout',

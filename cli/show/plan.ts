@@ -1,9 +1,10 @@
 // A plan as a table, with the fields of each change and the findings. Pure.
 
-import { type JsonObject, parseJson } from '../../hooks/objects/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { describe } from '../../hooks/objects/reference.ts';
 import { clean } from '../../hooks/objects/words.ts';
 import type { Finding, Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
+import { documentOf } from './document.ts';
 import { fieldLines } from './fields.ts';
 import { paint, type Style } from './style.ts';
 import { tableOf } from './table.ts';
@@ -19,12 +20,9 @@ interface Setting {
   readonly isBrief: boolean;
 }
 
-/**
- * `-o json` and `-o yaml` print this document: schemas/plan.schema.json. It is a copy, because YAML would print an alias for an
- * object that occurs twice. It keeps every digit.
- */
+/** schemas/plan.schema.json */
 export function planDocument(plan: Plan): JsonObject {
-  return parseJson(JSON.stringify({ apiVersion: 'cli.janus.io/v1', kind: 'Plan', ...plan })) as JsonObject;
+  return documentOf('Plan', plan);
 }
 
 const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;

@@ -393,7 +393,7 @@ t.test('list, history, status and version print Transactions and versions', asyn
     t.notOk((await janus('status', 'late', ...where, ...more)).out.includes('\u001b'));
   t.match(await janus('status', 'late', ...where, '--color', 'pink'), { code: 64 });
   t.match((await janus('history', 'configmap/kept', ...where)).out, /undone +\d+[smh]\S* +RolledBack .* Update +Restored/);
-  t.match((await janus('history', 'configmap/kept', ...where, '-A')).out, /undone/);
+  t.match((await janus('history', 'cm/kept', ...where, '-A')).out, /undone/);
   t.match(await janus('history', 'configmap/kept', '-A'), { out: '', err: /No Transactions/ }, 'that of another namespace');
   t.match(await janus('history', 'configmap/nobody', ...where), {
     code: 0,
