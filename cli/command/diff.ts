@@ -5,9 +5,8 @@ export const diff: Command = {
   summary: 'show what others have changed since a Transaction: its objects as they are now',
   description: `For each field that differs the command prints the value before the Transaction, the released value, the value now, and the managers that
 own it. It ignores values that the API server sets, and values that controllers of Kubernetes write. It does not compare sealed
-objects: Secrets, and objects outside the namespace of the Transaction. With objects, it compares only these.
-
-Exit code: 0 no object differs, 1 an object differs, 3 the result is unknown.`,
+objects: Secrets, and objects outside the namespace of the Transaction. With objects, it compares only these.`,
+  exits: { 0: 'no object differs', 1: 'an object differs', 3: 'the result is unknown' },
   operands: ['<name>', '[kind/name...]'],
   completes: 'transactions',
   connects: true,

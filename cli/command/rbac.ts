@@ -1,4 +1,4 @@
-import { type Command, engineOption, inputOptions } from './command.ts';
+import { type Command, engineOption, inputOptions, outputOption } from './command.ts';
 import { manifestOptions } from './plan.ts';
 
 export const rbac: Command = {
@@ -9,7 +9,7 @@ of several Transactions do not conflict. If the Transaction creates a Namespace,
 a warning. The command reads the cluster with your own rights. It does not print rights to owners (get, and their finalizers), or
 rights that Roles of the Transaction grant to others.`,
   connects: true,
-  options: [...inputOptions, ...manifestOptions, engineOption],
+  options: [...inputOptions, ...manifestOptions, engineOption, outputOption],
   examples: ['rbac -f deploy-v2.yaml | kubectl apply -f -'],
   run: async (call) => (await import('../run/rbac.ts')).run(call),
 };

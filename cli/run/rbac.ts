@@ -16,7 +16,7 @@ export async function run(call: Call): Promise<number> {
   for (const { message } of [...plan.refusal, ...plan.also]) note(call.io, `The rights may be incomplete: ${message}`);
   for (const what of plan.unseen) note(call.io, `Not seen: ${what}`);
   for (const warning of warningsOf(plan)) note(call.io, warning);
-  say(call.io, formatted(rolesOf(plan, roleName(plan, transaction)), 'yaml'));
+  say(call.io, formatted(rolesOf(plan, roleName(plan, transaction)), call.options.text('output') ?? 'yaml'));
   return exits.done;
 }
 

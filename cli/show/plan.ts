@@ -37,14 +37,14 @@ export function planLines(plan: Plan, setting: Setting): readonly string[] {
     '',
     ...(plan.changes.length === 0 ? [] : [...table(plan.changes, setting.style), '']),
     ...(details.length === 0 ? [] : [...details, '']),
-    ...verdict(plan, setting),
+    ...verdictLines(plan, setting),
     ...plan.changes.flatMap(ownerLines),
     ...plan.locks.map(
       ({ target, holder, expires }) =>
         `Locked       ${describe(target)}: Transaction ${holder} holds it until ${expires}; this one waits.`,
     ),
     ...plan.unseen.map((what) => `Not seen     ${clean(what)}`),
-    `${counts(plan.changes)} Nothing was written.   exit ${setting.code}`,
+    `${countsOf(plan.changes)} Nothing was written.   exit ${setting.code}`,
   ];
 }
 
@@ -101,7 +101,8 @@ function detail(change: PlannedChange, style: Style): readonly string[] {
   ];
 }
 
-function verdict(plan: Plan, { style, program }: Setting): readonly string[] {
+/** Why it is refused, or unknown. */
+export function verdictLines(plan: Plan, { style, program }: Pick<Setting, 'style' | 'program'>): readonly string[] {
   const { refusal, also, trouble, verdict: found, gaps } = plan;
   const hint = gaps.length === 0 ? [] : [`             ${program} rbac with these files prints the Role.`];
   if (found === 'unknown')
@@ -125,7 +126,7 @@ function ownerLines({ target, owners }: PlannedChange): readonly string[] {
   return owners.map(({ code, sentence }) => `${code.padEnd(10)}   ${clean(`${describe(target)}: ${sentence}`)}.`);
 }
 
-function counts(changes: readonly PlannedChange[]): string {
+export function countsOf(changes: readonly PlannedChange[]): string {
   const words = (['create', 'update', 'delete', 'none'] as const).map(
     (operation) => `${changes.filter((one) => one.operation === operation).length} ${operation}`,
   );
