@@ -6,7 +6,7 @@ export const rbac: Command = {
   summary: 'print the Roles that the ServiceAccount of a Transaction needs',
   description: `The engine requires these Roles for the changes and for their undo. Their names contain the name of the Transaction, so the Roles
 of several Transactions do not conflict. If the Transaction creates a Namespace, a ClusterRole grants its rights in all namespaces, with
-a warning. The command reads the cluster with your own rights. It does not print rights to owners (get, and their finalizers), or
+a warning. If the ServiceAccount does not exist, the command prints it, too. The command reads the cluster with your own rights. It does not print rights to owners (get, and their finalizers), or
 rights that Roles of the Transaction grant to others.`,
   connects: true,
   options: [...inputOptions, ...manifestOptions, engineOption, outputOption],

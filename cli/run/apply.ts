@@ -50,7 +50,7 @@ async function isWanted({ io, options }: Call, session: Session, release: Releas
   const { plan, engine } = await besideEngine(session, made, engineNamespace);
   const style = outputStyle(io, options);
   sayAll(io, planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
-  if (plan.verdict === 'refused') throw new Problem('The engine would refuse this Transaction, so it is not created.');
+  if (plan.verdict === 'refused') throw new Problem('The Transaction would be refused, so it is not created.');
   return confirmed(io, options, `Create this Transaction of ${plan.changes.length} changes in namespace ${plan.namespace}?`);
 }
 

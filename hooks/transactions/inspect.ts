@@ -36,7 +36,7 @@ export async function plan(parts: PlanParts, object: JsonObject): Promise<Plan> 
   const { transaction, refusal, also, trouble, gaps, needs, locks, unseen, now, prepared } = found;
   const scaled = await autoscalersOf(parts, found);
   const { namespace, name, serviceAccountName } = transaction;
-  const ofUndo = saidOfUndo(gaps, `${namespace}/${serviceAccountName}`);
+  const ofUndo = saidOfUndo(gaps, parts.actAs === 'caller' ? 'you' : `ServiceAccount ${namespace}/${serviceAccountName}`);
   const marked = (one: Fault): Finding => ({ ...finding(one), ...(ofUndo.has(one.message) ? { for: 'undo' } : {}) });
   return {
     ...{ namespace, name, serviceAccountName, exact: parts.actAs === 'serviceAccount', gaps, needs },

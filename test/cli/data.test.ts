@@ -63,6 +63,11 @@ t.test('every command prints its result as data', async (t) => {
     kind: 'List',
     items: [{ kind: 'Role' }, { kind: 'RoleBinding' }],
   });
+  const nobody = ['rbac', '-f', one, ...where, '--service-account', 'nobody', '-o', 'json'];
+  t.match(JSON.parse((await janus(...nobody)).out).items[0], {
+    kind: 'ServiceAccount',
+    metadata: { name: 'nobody', namespace: stage.namespace },
+  });
   t.match(await janus('undo', 'one', ...where, '-o', 'json'), { code: 64, err: /give --yes/ });
   t.match(await data('outcome', 0, 'undo', 'one', ...where, '--wait', '--yes'), {
     command: 'undo',

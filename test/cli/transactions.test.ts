@@ -192,7 +192,7 @@ t.test('--confirm shows the plan; apply creates no Transaction that would be ref
   const bad = fileOf('unwanted', [change('Create', 'confirmed', configMap('confirmed'))]);
   t.match(await janus('apply', '-f', bad, '--confirm', '--yes'), {
     code: 1,
-    err: /The engine would refuse this Transaction, so it is not created/,
+    err: /The Transaction would be refused, so it is not created/,
   });
   const all = await names(transactionsPath);
   t.notOk(all.includes('unanswered') || all.includes('unwanted'));
