@@ -2,8 +2,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { engineCheck, kindCheck, metacontrollerChecks, usualPlaces } from '../../cli/cluster/health.ts';
+import type { Session } from '../../cli/cluster/session.ts';
 import { commands } from '../../cli/command/registry.ts';
-import { at, type JsonObject } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, withPath } from '../../hooks/objects/json.ts';
+import { customResourceDefinition } from '../../schemas/custom-resource-definition.ts';
 import { openCli } from '../support/cli.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { fits } from '../support/documents.ts';
@@ -219,4 +222,32 @@ t.test('-f takes a URL, within bounds', async (t) => {
   });
   t.match(await janus(...at('/large')), { code: 3, err: /\/large has more than 64 MiB/ });
   t.match(await janus('plan', '-f', 'http://127.0.0.1:64999/x', ...given), { code: 3, err: /cannot be read \(ECONNREFUSED\)/ });
+});
+
+t.test('doctor accepts what is ready and fast, names a CRD of another version, and what cannot be read is unknown', async (t) => {
+  const session = (answer: object) => ({ namespace: 'shop', cluster: { get: async () => answer } }) as unknown as Session;
+  const found = (object: unknown) => session({ kind: 'ok', object });
+  const crd = withPath(
+    customResourceDefinition as unknown as JsonObject,
+    ['spec', 'versions'],
+    (at(customResourceDefinition as unknown as JsonObject, 'spec', 'versions') as readonly JsonObject[]).map((one) =>
+      withPath(one, ['schema', 'openAPIV3Schema', 'properties', 'spec', 'properties', 'lockWait'], undefined),
+    ),
+  );
+  t.match(await kindCheck(found(crd)), {
+    state: 'wrong',
+    message: /without spec\.lockWait: apply manifests\/crds of this version$/,
+  });
+  const args = ['--workers=50', '--client-go-qps=1000', '--client-go-burst=2000'];
+  const fast = {
+    status: { readyReplicas: 1 },
+    spec: { replicas: 2, template: { spec: { containers: [{ name: 'metacontroller', args }] } } },
+  };
+  t.match(await engineCheck(found(fast), usualPlaces), { state: 'ok', message: 'janus-system/janus 1/2 ready' });
+  t.match(await metacontrollerChecks(found(fast), usualPlaces), [{ state: 'ok' }, { name: 'flags', state: 'ok' }]);
+  const forbidden = session({ kind: 'failed', failure: { kind: 'refused', reason: 'Forbidden', code: 403 } });
+  t.match(await engineCheck(forbidden, usualPlaces), {
+    state: 'unknown',
+    message: /janus-system\/janus cannot be read \(Forbidden\)/,
+  });
 });
