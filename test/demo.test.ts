@@ -9,9 +9,9 @@ import t, { type Test } from 'tap';
 import { textAt } from '../hooks/objects/json.ts';
 import { startControlPlane } from './controlplane/start.ts';
 import { type Client, connect, must, waitFor } from './support/client.ts';
-import { blocksOf, isTypedInDemo, missingIn } from './support/documents.ts';
 import { accountKubeconfig } from './support/engine-identity.ts';
 import { pathWithKubectl, type } from './support/kubectl.ts';
+import { blocksOf, isTypedInDemo, missingIn } from './support/pages.ts';
 import { inAllOnly } from './support/selection.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -11,9 +11,14 @@ import { exits, Problem } from '../problem.ts';
 import { type Act, requests } from '../show/requests.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 import { confirmed, outputStyle, timeoutOf } from './given.ts';
+import { withOutcome } from './outcome.ts';
 import { watch } from './watching.ts';
 
-export async function run({ io, options, operands, connect }: Call): Promise<number> {
+export function run(call: Call): Promise<number> {
+  return withOutcome(call, 'abort', abort);
+}
+
+async function abort({ io, options, operands, connect }: Call, name: (one: TransactionName) => void): Promise<number> {
   const act = requests.abort;
   const timeout = timeoutOf(options);
   const session = await connect();
@@ -22,6 +27,7 @@ export async function run({ io, options, operands, connect }: Call): Promise<num
   const view = mayAct(viewOf(object), act, io.program);
   if (!(await confirmed(io, options, act.question(view)))) return exits.notDone;
   const { known, request } = await send({ session, wanted, object, act, io });
+  name(wanted);
   say(io, `transaction.tx.janus.io/${wanted.name} ${act.verb} requested`);
   if (!options.flag('wait')) return exits.done;
   return watch({ io, session, wanted, end: 'RolledBack', style: outputStyle(io, options), timeout, request, known });

@@ -13,6 +13,7 @@ import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
 import { answerTo, isHandled } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
+import { noteSilence } from './silence.ts';
 
 interface Watched {
   readonly io: Io;
@@ -40,10 +41,21 @@ export async function watch(watched: Watched): Promise<number> {
   if (io.interrupted.aborted) stop();
   const timer = timeout === undefined ? undefined : setTimeout(stop, timeout);
   const screen = screenFor(watched);
+  let states = 0;
+  let seen: TransactionView | undefined;
+  const onState = (view: TransactionView): void => {
+    [seen, states] = [view, states + 1];
+    watched.onState?.(view);
+  };
+  // The first state is the one that the command wrote, or read.
+  const isSilent = (): boolean =>
+    seen !== undefined && (seen.startTime === undefined || (watched.request !== undefined && states === 1));
+  const stopNoting = noteSilence({ session, program: io.program, isSilent, say: screen.trouble });
   try {
-    const last = await lastOf(follow(session, wanted, { signal: ending.signal, known: watched.known }), screen, watched);
-    return conclude(watched, last, screen);
+    const followed = follow(session, wanted, { signal: ending.signal, known: watched.known });
+    return conclude(watched, await lastOf(followed, screen, { ...watched, onState }), screen);
   } finally {
+    stopNoting();
     clearTimeout(timer);
     ending.abort();
     screen.close();

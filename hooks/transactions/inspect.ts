@@ -11,7 +11,7 @@ import { survey } from './inspect/preflight.ts';
 import { mayQuoteSecrets, printed } from './inspect/printed.ts';
 import { saidOfUndo } from './inspect/rights.ts';
 import { statesOf } from './inspect/states.ts';
-import type { ChangeStates, Finding, Plan, PlanParts, StatesParts } from './inspection.ts';
+import type { Finding, ObjectState, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { decodeTransaction } from './model/transaction.ts';
 
 export { mayQuoteSecrets, printed };
@@ -23,10 +23,10 @@ export function lint(object: Json): readonly Finding[] {
 }
 
 /**
- * The changes of an existing Transaction: before, as expected, and now. The command line does not have the engine's key. So it only
+ * The objects of an existing Transaction: before, as released, and now. The command line does not have the engine's key. So it only
  * names sealed entries as sealed. Only the digest in the status shows that the other entries were not modified.
  */
-export function states(parts: StatesParts, object: JsonObject): Promise<readonly ChangeStates[]> {
+export function states(parts: StatesParts, object: JsonObject): Promise<readonly ObjectState[]> {
   return statesOf(parts, object);
 }
 
@@ -36,7 +36,7 @@ export async function plan(parts: PlanParts, object: JsonObject): Promise<Plan> 
   const { transaction, refusal, also, trouble, gaps, needs, locks, unseen, now, prepared } = found;
   const scaled = await autoscalersOf(parts, found);
   const { namespace, name, serviceAccountName } = transaction;
-  const ofUndo = saidOfUndo(gaps, `${namespace}/${serviceAccountName}`);
+  const ofUndo = saidOfUndo(gaps, parts.actAs === 'caller' ? 'you' : `ServiceAccount ${namespace}/${serviceAccountName}`);
   const marked = (one: Fault): Finding => ({ ...finding(one), ...(ofUndo.has(one.message) ? { for: 'undo' } : {}) });
   return {
     ...{ namespace, name, serviceAccountName, exact: parts.actAs === 'serviceAccount', gaps, needs },

@@ -112,16 +112,25 @@ export interface PlanParts {
   readonly expressions?: Expressions;
 }
 
-/** A change of an existing Transaction, compared with the live object. */
-export interface ChangeStates {
+/** A field whose value is no longer the released one. */
+export interface DriftedField extends FieldChange {
+  /** The managers that own the field now, by managedFields. Empty if no manager owns it, or if it was removed. */
+  readonly by: readonly string[];
+}
+
+/** An object of an existing Transaction, compared with the live object. */
+export interface ObjectState {
+  /** Index of the change that made it last. */
   readonly index: number;
   readonly target: Reference;
-  /** `sealed`: only the engine can read what it stored; `unreadable`: gone, or modified; `hidden`: the caller may not read the object. */
-  readonly kind: 'shown' | 'sealed' | 'unreadable' | 'hidden';
-  /** Whether the object is as the change left it; undefined if the command line cannot know this. */
-  readonly isAsLeft?: boolean;
-  /** before: prior; after: expected; now: live. Paths at which any two of them differ. */
-  readonly fields: readonly FieldChange[];
+  /**
+   * `asReleased`: as the Transaction left it; `changed`: in `fields`; `deleted`, `created`: since; `sealed`: not compared, because only
+   * the engine can read the stored state; `unknown`: the stored state or the object cannot be read.
+   */
+  readonly state: 'asReleased' | 'changed' | 'deleted' | 'created' | 'sealed' | 'unknown';
+  /** before: prior; after: released; now: live. */
+  readonly fields: readonly DriftedField[];
+  /** Why the state is unknown, or the object was not compared. */
   readonly why?: string;
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import t from 'tap';
-import { documents, readDocument, root } from '../support/documents.ts';
+import { documents, readDocument, root } from '../support/pages.ts';
 
 const pages = [...documents, ...globSync('docs/decisions/*.md', { cwd: root })];
 

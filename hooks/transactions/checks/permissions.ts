@@ -129,8 +129,8 @@ export function byName(question: AccessQuestion, name: string): AccessQuestion |
 }
 
 /** One sentence for each missing permission. */
-export function gapFaults(gaps: readonly AccessQuestion[], serviceAccount: string): readonly Fault[] {
-  return gaps.map((gap) => fault('Forbidden', `ServiceAccount ${serviceAccount} may not ${describeQuestion(gap)}`));
+export function gapFaults(gaps: readonly AccessQuestion[], who: string): readonly Fault[] {
+  return gaps.map((gap) => fault('Forbidden', `${who} may not ${describeQuestion(gap)}`));
 }
 
 function describeQuestion({ verb, group, resource, namespace, name }: AccessQuestion): string {

@@ -28,10 +28,10 @@ export async function gapsOf(context: LockContext, needs: readonly Need[]): Prom
   return [...(await missing('change')), ...(await missing('undo'))];
 }
 
-/** What the faults say that name a permission which only the undo needs. `account` as namespace/name. */
-export function saidOfUndo(gaps: readonly Gap[], account: string): ReadonlySet<string> {
+/** What the faults say that name a permission which only the undo needs. */
+export function saidOfUndo(gaps: readonly Gap[], who: string): ReadonlySet<string> {
   const questions = gaps.filter((gap) => gap.for === 'undo').map(({ question }) => question);
-  return new Set(gapFaults(questions, account).map(({ message }) => message));
+  return new Set(gapFaults(questions, who).map(({ message }) => message));
 }
 
 /** Whether the gap, which may be one of a single name, is one of this need. */

@@ -233,7 +233,7 @@ t.test('by name is asked where there is a name yet', async (t) => {
   t.match(byName(question('update'), 'a'), { verb: 'update', name: 'a' });
   t.equal(byName(question('create'), 'a'), undefined);
   t.equal(byName(question('list'), 'a'), undefined);
-  t.match(gapFaults([{ ...question('update'), name: 'a' }], 'shop/deployer'), [
+  t.match(gapFaults([{ ...question('update'), name: 'a' }], 'ServiceAccount shop/deployer'), [
     { reason: 'Forbidden', message: 'ServiceAccount shop/deployer may not update configmaps "a" in namespace shop' },
   ]);
 });
