@@ -47,8 +47,8 @@ export function podListing({ since, failingSince, now }: Listing): { readonly du
   const first = failingSince === undefined ? since + firstList : failingSince + betweenLists;
   if (now < first) return { left: first - now };
   const last = first + Math.floor((now - first) / betweenLists) * betweenLists;
-  const usual = (now - since) * part;
   // The next poll must not be in the same turn. The API server's clock has whole seconds.
-  const turn = Math.max(leastTurn, Math.floor(usual / storedResolution) * storedResolution);
+  const usual = Math.floor(((last - since) * part) / storedResolution) * storedResolution;
+  const turn = Math.min(Math.max(leastTurn, usual), betweenLists / 2);
   return { ...(now - last < turn ? { due: last } : {}), left: last + betweenLists - now };
 }
