@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import type { FailedLog } from '../../hooks/transactions/inspection.ts';
+import type { Followed } from './follow.ts';
 import type { Session } from './session.ts';
 
 /** ms between two reads while the Transaction does not change. */
@@ -11,10 +12,10 @@ const interval = 3_000;
 const patience = 2_000;
 
 export interface FailureLogs {
-  /** Each state of the Transaction, as it is followed. */
-  see(transaction: JsonObject): void;
-  /** Reads no more; returns what belongs to changes that have an error in this last state. */
-  end(transaction: JsonObject): Promise<readonly FailedLog[]>;
+  /** The same states; meanwhile, it reads logs. */
+  seeing(states: AsyncIterable<Followed>): AsyncGenerator<Followed>;
+  /** After the last state: what belongs to changes that have an error in it. */
+  end(): Promise<readonly FailedLog[]>;
 }
 
 export function followLogs({ cluster }: Pick<Session, 'cluster'>): FailureLogs {
@@ -22,32 +23,40 @@ export function followLogs({ cluster }: Pick<Session, 'cluster'>): FailureLogs {
   const clock = { sleep: (milliseconds: number) => sleep(milliseconds, undefined, { ref: false }) };
   let [latest, reading]: [JsonObject | undefined, Promise<void> | undefined] = [undefined, undefined];
   const read = async (transaction: JsonObject): Promise<void> => {
-    // It is loaded only now: a command that follows nothing does not need the stages of the engine.
+    // It is loaded only now: the help does not need the stages of the engine.
     const { failedLogs } = await import('../../hooks/transactions/inspect.ts');
-    const logs = await failedLogs({ reader: cluster, clock }, transaction);
-    for (const log of logs) found.set(log.index, log);
+    for (const log of await failedLogs({ reader: cluster, clock }, transaction)) found.set(log.index, log);
   };
   const start = (): void => {
-    if (latest === undefined || reading !== undefined || textAt(latest, 'status', 'phase') !== 'Committing') return;
+    if (latest === undefined || reading !== undefined || !hasOpenGate(latest)) return;
     reading = read(latest)
       .catch(() => undefined)
       .finally(() => {
         reading = undefined;
       });
   };
-  const timer = setInterval(start, interval);
-  timer.unref();
   return {
-    see(transaction) {
-      latest = transaction;
-      start();
+    async *seeing(states) {
+      const timer = setInterval(start, interval);
+      try {
+        for await (const state of states) {
+          latest = state.object ?? latest;
+          start();
+          yield state;
+        }
+      } finally {
+        clearInterval(timer);
+      }
     },
-    async end(transaction) {
-      clearInterval(timer);
-      latest = undefined;
+    async end() {
       await Promise.race([reading, clock.sleep(patience)]);
-      const errors = listAt(transaction, 'status', 'items').map((item) => at(item, 'error'));
+      const errors = listAt(latest, 'status', 'items').map((item) => at(item, 'error'));
       return [...found.values()].filter(({ index }) => errors[index] !== undefined);
     },
   };
+}
+
+function hasOpenGate(transaction: JsonObject): boolean {
+  if (textAt(transaction, 'status', 'phase') !== 'Committing') return false;
+  return listAt(transaction, 'status', 'items').some((item) => at(item, 'gate') !== undefined);
 }

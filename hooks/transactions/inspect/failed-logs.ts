@@ -35,7 +35,7 @@ async function logOf({ reader, clock }: LogParts, transaction: Transaction, inde
   if (target === undefined) return undefined;
   const served = await reader.resource(target.apiVersion, target.kind);
   if (served.kind === 'failed' || !hasPods(served.resource)) return undefined;
-  const location = locationOf(target, served.resource);
+  const location = locationOf({ namespace: transaction.namespace, ...target }, served.resource);
   const answer = await reader.get(location, engine);
   if (answer.kind === 'failed') return undefined;
   const owner = { reader, identity: engine, clock, location, object: answer.object };
