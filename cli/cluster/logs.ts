@@ -11,7 +11,7 @@ const interval = 3_000;
 /** ms for which the end of the command waits for a read. */
 const patience = 2_000;
 
-export interface FailureLogs {
+interface FailureLogs {
   /** The same states; meanwhile, it reads logs. */
   seeing(states: AsyncIterable<Followed>): AsyncGenerator<Followed>;
   /** After the last state: what belongs to changes that have an error in it. */
