@@ -7,7 +7,7 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { parseTime } from '../../objects/time.ts';
 import { cut, foreign } from '../../objects/words.ts';
 import { longestFound } from '../model/gate.ts';
-import { type Ailing, ailingOf, worstPod } from './ailing-pods.ts';
+import { ailingOf, type PodFailure, worstPod } from './unready-pods.ts';
 import { conditionOf } from './verdict.ts';
 
 export interface Evidence {
@@ -107,13 +107,13 @@ export function describePod(pod: JsonObject, sealed: boolean): string {
   return foreign(ailing === undefined ? `Pod${words.name(nameOf(pod))}` : ailingWords(ailing, words), longestFound);
 }
 
-function ailingWords(ailing: Ailing, words: Words): string {
+function ailingWords(ailing: PodFailure, words: Words): string {
   const node = textAt(ailing.pod, 'spec', 'nodeName');
   const place = words.name(node);
   return `Pod${words.name(nameOf(ailing.pod))}${place === '' ? '' : ` on node${place}`}${describeAiling(ailing, words)}`;
 }
 
-function describeAiling(ailing: Ailing, words: Words): string {
+function describeAiling(ailing: PodFailure, words: Words): string {
   const { ailment, reason, message, ended } = ailing;
   const container = containerOf(ailing, words);
   switch (ailment) {
@@ -132,12 +132,12 @@ function describeAiling(ailing: Ailing, words: Words): string {
   }
 }
 
-function containerOf({ container }: Ailing, words: Words): string {
+function containerOf({ container }: PodFailure, words: Words): string {
   if (container === undefined) return '';
   return `${container.isInit ? 'init container' : 'container'}${words.name(container.name)}`;
 }
 
-function endWords({ exitCode, reason }: NonNullable<Ailing['ended']>, words: Words): string {
+function endWords({ exitCode, reason }: NonNullable<PodFailure['ended']>, words: Words): string {
   return `${words.exitCode(exitCode)}${because(reason)}`;
 }
 

@@ -3,7 +3,7 @@ import type { LogQuery } from '../../objects/cluster.ts';
 import { at, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import { longestLogs } from '../model/gate.ts';
-import { type Ailing, worstPod } from './ailing-pods.ts';
+import { type PodFailure, worstPod } from './unready-pods.ts';
 
 const mostLines = 20;
 const longestLine = 400;
@@ -14,7 +14,7 @@ export function logSourceOf(pods: readonly JsonObject[]): LogQuery | undefined {
   return worst === undefined ? undefined : sourceOf(worst);
 }
 
-function sourceOf({ pod, container }: Ailing): LogQuery | undefined {
+function sourceOf({ pod, container }: PodFailure): LogQuery | undefined {
   const key = container?.isInit === true ? 'initContainerStatuses' : 'containerStatuses';
   const status = listAt(pod, 'status', key).find((one) => textAt(one, 'name') === container?.name);
   const [namespace, name] = [textAt(pod, 'metadata', 'namespace'), textAt(pod, 'metadata', 'name')];

@@ -2,12 +2,12 @@
 // does not read them in another way. A rollback follows. The diagnosis must neither delay it for long nor make it fail.
 import type { Logs, Resource } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { worstPod } from '../gates/ailing-pods.ts';
 import { describeDiagnosis, describePod, type Evidence, type Unread } from '../gates/diagnosis.ts';
 import { lastLines, logSourceOf } from '../gates/logs.ts';
+import { worstPod } from '../gates/unready-pods.ts';
 import type { GateState } from '../model/gate.ts';
 import { pods } from '../writes/resources.ts';
-import { type Below, type List, listerOf, type Owner, readBelow, withinTime } from './pods.ts';
+import { type List, listerOf, type OwnedPods, type Owner, readBelow, withinTime } from './pods.ts';
 
 interface Diagnosed extends Owner {
   readonly reader: Owner['reader'] & Logs;
@@ -16,18 +16,18 @@ interface Diagnosed extends Owner {
   readonly keepLogs: boolean;
 }
 
-export interface DiagnosisRead extends Pick<GateState, 'pod' | 'logs'> {
+export interface GateFailure extends Pick<GateState, 'pod' | 'logs'> {
   /** Bounded and cleaned; empty if nothing was found. */
   readonly words: string;
   /** What the engine has listed for it. */
-  readonly below: Below;
+  readonly below: OwnedPods;
 }
 
 /** Their names begin alike and end in the time they began: a shorter list would lack the last ones. */
 const manyEvents = 500;
 
 /** At most seven requests: of ReplicaSets, of Pods twice, of Events thrice, of logs if they are to be kept. */
-export async function readDiagnosis(diagnosed: Diagnosed): Promise<DiagnosisRead> {
+export async function readDiagnosis(diagnosed: Diagnosed): Promise<GateFailure> {
   try {
     return await readAll(diagnosed);
   } catch (error) {
@@ -36,7 +36,7 @@ export async function readDiagnosis(diagnosed: Diagnosed): Promise<DiagnosisRead
   }
 }
 
-async function readAll(diagnosed: Diagnosed): Promise<DiagnosisRead> {
+async function readAll(diagnosed: Diagnosed): Promise<GateFailure> {
   const { object, sealed } = diagnosed;
   const list = listerOf(diagnosed);
   const below = await readBelow(list, diagnosed);
@@ -59,7 +59,7 @@ interface Kept {
 }
 
 // Logs of a sealed object are content, whatever the gate says.
-async function readLogs({ reader, identity, clock, sealed, keepLogs }: Diagnosed, { pods = [] }: Below): Promise<Kept> {
+async function readLogs({ reader, identity, clock, sealed, keepLogs }: Diagnosed, { pods = [] }: OwnedPods): Promise<Kept> {
   const source = keepLogs && !sealed ? logSourceOf(pods) : undefined;
   if (source === undefined) return { unread: [] };
   const answer = await Promise.race([reader.logs(source, identity), withinTime(clock)]);

@@ -15,7 +15,7 @@ import { locationOf } from '../writes/change.ts';
 import { serviceAccountOf, storageClasses } from '../writes/resources.ts';
 import type { AwaitView, GateView, PodsView, StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
-import { type DiagnosisRead, readDiagnosis } from './diagnosis.ts';
+import { type GateFailure, readDiagnosis } from './diagnosis.ts';
 import { type Evaluate, evaluateInTurn } from './expressions.ts';
 import { gatedHalf } from './halves.ts';
 import { droppingEach } from './memory-budget.ts';
@@ -87,7 +87,7 @@ interface Seen {
   readonly why?: Why;
 }
 
-type Why = Omit<DiagnosisRead, 'below'>;
+type Why = Omit<GateFailure, 'below'>;
 
 async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promise<Seen> {
   const { transaction, status, now, carry } = context;
@@ -117,7 +117,7 @@ async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promi
   return seen(finding, why, finding.kind === 'notYet' ? await viewPods(parts) : undefined);
 }
 
-const unexplained: Why & { readonly below?: DiagnosisRead['below'] } = { words: '' };
+const unexplained: Why & { readonly below?: GateFailure['below'] } = { words: '' };
 
 function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry, gate: Gate): Omit<Look, 'live'> {
   const item = status.items[entry.index];
@@ -181,6 +181,6 @@ interface Explained {
   readonly object: JsonObject;
 }
 
-function diagnosed(context: GateContext, { entry, gate, look, object }: Explained): Promise<DiagnosisRead> {
+function diagnosed(context: GateContext, { entry, gate, look, object }: Explained): Promise<GateFailure> {
   return readDiagnosis({ ...ownerOf(context, entry, object), sealed: look.sealed, keepLogs: gate.keepLogs === true });
 }

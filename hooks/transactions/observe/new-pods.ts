@@ -9,7 +9,7 @@ import type { Gate, GateState } from '../model/gate.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { PodsSeen, PodsView } from './awaited.ts';
-import { type Below, listerOf, type Owner, readBelow } from './pods.ts';
+import { listerOf, type OwnedPods, type Owner, readBelow } from './pods.ts';
 
 /** The lists that this process has made: no poll makes one again. */
 export interface PodTurns {
@@ -41,7 +41,7 @@ interface Awaited {
   readonly sealed: boolean;
   readonly owner: Owner;
   /** What the diagnosis has listed already. */
-  readonly below: Below | undefined;
+  readonly below: OwnedPods | undefined;
 }
 
 /** Undefined if the gate does not fail because of Pods. */
@@ -58,7 +58,7 @@ export async function viewPods(awaited: Awaited): Promise<PodsView | undefined> 
   return { left, ...(seen === undefined ? {} : { seen }) };
 }
 
-function seenOf({ status, now, entry, sealed, owner }: Awaited, below: Below): PodsSeen | undefined {
+function seenOf({ status, now, entry, sealed, owner }: Awaited, below: OwnedPods): PodsSeen | undefined {
   const { pods, replicaSet, unread, failure } = below;
   const made = { resource: entry.resource, object: owner.object, replicaSet, sealed, begun: status.startTime ?? now };
   if (pods !== undefined) return { kind: 'listed', failing: failingPods({ ...made, pods }) };

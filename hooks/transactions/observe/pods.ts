@@ -48,19 +48,19 @@ export async function withinTime(clock: Owner['clock']): Promise<Failed> {
   return { kind: 'failed', failure: deadlineExceeded('no time is left to read Pods, their logs and Events') };
 }
 
-export interface Below extends Pick<Evidence, 'replicaSet' | 'pods' | 'unread'> {
+export interface OwnedPods extends Pick<Evidence, 'replicaSet' | 'pods' | 'unread'> {
   /** Why the engine could not list them. */
   readonly failure?: Failure;
 }
 
-export function readBelow(list: List, { location, object }: Pick<Owner, 'location' | 'object'>): Promise<Below> {
+export function readBelow(list: List, { location, object }: Pick<Owner, 'location' | 'object'>): Promise<OwnedPods> {
   const { resource } = location;
   if (!hasPods(resource)) return Promise.resolve({ unread: [] });
   if (resource.kind === 'Pod') return Promise.resolve({ unread: [], pods: [object] });
   return resource.kind === 'Deployment' ? readNewest(list, object) : readPods(list, object);
 }
 
-async function readNewest(list: List, deployment: JsonObject): Promise<Below> {
+async function readNewest(list: List, deployment: JsonObject): Promise<OwnedPods> {
   const answer = await list(replicaSets, { ...selectorOf(deployment), limit: mostObjects });
   if (answer.kind === 'failed') return unreadBelow('ReplicaSets and their Pods', answer);
   const [newest] = ownedBy(answer.items, deployment).sort((left, right) => revisionOf(right) - revisionOf(left));
@@ -74,7 +74,7 @@ function revisionOf(replicaSet: JsonObject): number {
   return Number.isSafeInteger(revision) ? revision : 0;
 }
 
-async function readPods(list: List, owner: JsonObject): Promise<Below> {
+async function readPods(list: List, owner: JsonObject): Promise<OwnedPods> {
   const first = await list(pods, { ...selectorOf(owner), limit: mostObjects });
   const isTooLarge = first.kind === 'failed' && first.failure.reason === 'AnswerTooLarge';
   const answer = isTooLarge ? await list(pods, { ...selectorOf(owner), limit: fewPods }) : first;
@@ -82,7 +82,7 @@ async function readPods(list: List, owner: JsonObject): Promise<Below> {
   return { pods: ownedBy(answer.items, owner), unread: [] };
 }
 
-function unreadBelow(what: string, { failure }: Failed): Below {
+function unreadBelow(what: string, { failure }: Failed): OwnedPods {
   return { unread: [{ what, reason: failure.reason }], failure };
 }
 

@@ -5,7 +5,7 @@ import { conditionOf } from './verdict.ts';
 /** From the worst to the least. */
 const ailments = ['waiting', 'terminated', 'unscheduled', 'notReady'] as const;
 
-export interface Ailing {
+export interface PodFailure {
   readonly pod: JsonObject;
   readonly ailment: (typeof ailments)[number];
   /** Absent if the trouble is about the Pod as a whole. */
@@ -18,21 +18,21 @@ export interface Ailing {
 }
 
 /** The worst Pod, and of equally bad Pods the newest; undefined if no Pod is amiss. Pods that are being deleted do not count. */
-export function worstPod(pods: readonly JsonObject[]): Ailing | undefined {
+export function worstPod(pods: readonly JsonObject[]): PodFailure | undefined {
   const staying = pods.filter((pod) => textAt(pod, 'metadata', 'deletionTimestamp') === undefined);
-  return staying.map(ailingOf).filter(isAiling).sort(byWeight)[0];
+  return staying.map(ailingOf).filter(isFailure).sort(byWeight)[0];
 }
 
-function isAiling(ailing: Ailing | undefined): ailing is Ailing {
+function isFailure(ailing: PodFailure | undefined): ailing is PodFailure {
   return ailing !== undefined;
 }
 
-function byWeight(left: Ailing, right: Ailing): number {
+function byWeight(left: PodFailure, right: PodFailure): number {
   const rank = ailments.indexOf(left.ailment) - ailments.indexOf(right.ailment);
   return rank === 0 ? compare(ageOf(right), ageOf(left)) : rank;
 }
 
-function ageOf({ pod }: Ailing): string {
+function ageOf({ pod }: PodFailure): string {
   return `${textAt(pod, 'metadata', 'creationTimestamp')} ${textAt(pod, 'metadata', 'name')}`;
 }
 
@@ -41,7 +41,7 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
-export function ailingOf(pod: JsonObject): Ailing | undefined {
+export function ailingOf(pod: JsonObject): PodFailure | undefined {
   const phase = textAt(pod, 'status', 'phase');
   if (phase === 'Succeeded') return undefined;
   const containers = containersOf(pod);
@@ -71,7 +71,7 @@ function containersOf(pod: JsonObject): readonly Container[] {
 /** Why a container waits on its ordinary way to its start. Source: k8s.io/kubernetes pkg/kubelet/kubelet_pods.go. */
 const ordinary: readonly (string | undefined)[] = [undefined, '', 'ContainerCreating', 'PodInitializing'];
 
-function waiting(pod: JsonObject, containers: readonly Container[]): Ailing | undefined {
+function waiting(pod: JsonObject, containers: readonly Container[]): PodFailure | undefined {
   const container = containers.find(({ status }) => !ordinary.includes(textAt(status, 'state', 'waiting', 'reason')));
   if (container === undefined) return undefined;
   const state = at(container.status, 'state', 'waiting');
@@ -81,7 +81,7 @@ function waiting(pod: JsonObject, containers: readonly Container[]): Ailing | un
 }
 
 // A container that has just been started again is not ready, and its last state says why.
-function terminated(pod: JsonObject, containers: readonly Container[], phase: string | undefined): Ailing | undefined {
+function terminated(pod: JsonObject, containers: readonly Container[], phase: string | undefined): PodFailure | undefined {
   for (const container of containers) {
     const { status, isReady } = container;
     const last = isReady ? undefined : endOf(at(status, 'lastState', 'terminated'));
@@ -93,18 +93,18 @@ function terminated(pod: JsonObject, containers: readonly Container[], phase: st
   return { pod, ailment: 'terminated', ...why };
 }
 
-function endOf(state: Json | undefined): Ailing['ended'] {
+function endOf(state: Json | undefined): PodFailure['ended'] {
   const exitCode = at(state, 'exitCode');
   return typeof exitCode === 'number' && exitCode !== 0 ? { exitCode, reason: textAt(state, 'reason') } : undefined;
 }
 
-function unscheduled(pod: JsonObject): Ailing | undefined {
+function unscheduled(pod: JsonObject): PodFailure | undefined {
   const scheduled = conditionOf(pod, 'PodScheduled');
   if (textAt(scheduled, 'status') !== 'False') return undefined;
   return { pod, ailment: 'unscheduled', reason: textAt(scheduled, 'reason'), message: textAt(scheduled, 'message') };
 }
 
-function notReady(pod: JsonObject, containers: readonly Container[]): Ailing | undefined {
+function notReady(pod: JsonObject, containers: readonly Container[]): PodFailure | undefined {
   const ready = conditionOf(pod, 'Ready');
   if (textAt(ready, 'status') === 'True') return undefined;
   const container = containers.find(({ isReady }) => !isReady);
