@@ -2,12 +2,14 @@
 import { createLogUpdate } from 'log-update';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Followed, follow } from '../cluster/follow.ts';
+import { followLogs } from '../cluster/logs.ts';
 import type { Session } from '../cluster/session.ts';
 import type { TransactionName } from '../cluster/transactions.ts';
 import { type Io, note, say } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { clockOf } from '../show/age.ts';
 import { codeOfEnd, conclusionOf, isOver, refusedCode, stillGoing, type Wanted } from '../show/end.ts';
+import { logLines } from '../show/failed-logs.ts';
 import { newsOf } from '../show/news.ts';
 import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
@@ -51,9 +53,13 @@ export async function watch(watched: Watched): Promise<number> {
   const isSilent = (): boolean =>
     seen !== undefined && (seen.startTime === undefined || (watched.request !== undefined && states === 1));
   const stopNoting = noteSilence({ session, program: io.program, isSilent, say: screen.trouble });
+  const logs = followLogs(session);
   try {
-    const followed = follow(session, wanted, { signal: ending.signal, known: watched.known });
-    return conclude(watched, await lastOf(followed, screen, { ...watched, onState }), screen);
+    const followed = logs.seeing(follow(session, wanted, { signal: ending.signal, known: watched.known }));
+    const last = await lastOf(followed, screen, { ...watched, onState });
+    const code = conclude(watched, last, screen);
+    for (const log of await logs.end()) say(io, ...logLines(log));
+    return code;
   } finally {
     stopNoting();
     clearTimeout(timer);
