@@ -10,5 +10,5 @@ export const abort: Command = {
   writes: true,
   options: [yesOption, waitOption, timeoutOption, colorOption],
   examples: ['abort deploy-v2 --wait'],
-  run: async (call) => (await import('../run/request.ts')).run(call),
+  run: async (call) => (await import('../run/abort.ts')).run(call),
 };

@@ -1,0 +1,86 @@
+// What a person sees who follows a Transaction, at a real pseudo-terminal: recorded states, twice in the middle and after the last one.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { endLines } from '../../cli/show/end.ts';
+import { widthOf } from '../../cli/show/style.ts';
+import { treeOf } from '../../cli/show/tree.ts';
+import { type TransactionView, viewOf } from '../../cli/show/view.ts';
+import { followedOf } from '../support/followed.ts';
+import { needsScript, openPty, type Pty } from '../support/pty.ts';
+import { share } from '../support/selection.ts';
+
+const program = join(import.meta.dirname, '..', 'support', 'replay.ts');
+const rows = 22;
+/** ms since the operation began, of each state. */
+const times = [5_000, 28_000, 34_000] as const;
+const wide = 'マニフェストが見つかりません。'.repeat(9);
+
+interface Terminal {
+  readonly columns: number;
+  readonly unicode: boolean;
+  readonly colors: boolean;
+}
+
+const terminals: readonly Terminal[] = [80, 120, 200].flatMap((columns) =>
+  [true, false].flatMap((unicode) => [true, false].map((colors) => ({ columns, unicode, colors }))),
+);
+const few = terminals.filter(
+  ({ columns, unicode, colors }) => (columns === 80 && !unicode && !colors) || (columns === 120 && unicode && colors),
+);
+const releases = [{ changes: 1 }, { changes: 26 }, { changes: 500 }, { changes: 26, message: wide }];
+
+for (const terminal of share(1, 2) === 1 ? few : terminals) {
+  const { columns, unicode, colors } = terminal;
+  const name = `${columns} columns, ${unicode ? '' : 'no '}UTF-8, ${colors ? '' : 'no '}colours`;
+  t.test(`a screen shows what failed, and the sentences at the end: ${name}`, needsScript, async (t) => {
+    const folder = t.testdir();
+    const files = releases.map((release, index) => {
+      const path = join(folder, `${index}.json`);
+      writeFileSync(path, JSON.stringify(followedOf(release).map((object, state) => ({ elapsed: times[state], object }))));
+      return path;
+    });
+    const env = { LANG: unicode ? 'C.UTF-8' : 'C', ...(colors ? {} : { NO_COLOR: '1' }) };
+    const pty = openPty(t, { words: [process.execPath, program, ...files], env, columns, rows });
+    for (const [index, release] of releases.entries()) {
+      const views = followedOf(release).map(viewOf) as [TransactionView, TransactionView, TransactionView];
+      await t.test(`${release.changes} changes`, (t) => isShown(t, { pty, terminal, views, file: `file ${index + 1}` }));
+    }
+    t.equal(await pty.finished, 0);
+  });
+}
+
+interface Replayed {
+  readonly pty: Pty;
+  readonly terminal: Terminal;
+  readonly views: readonly [TransactionView, TransactionView, TransactionView];
+  readonly file: string;
+}
+
+async function isShown(t: Test, { pty, terminal, views, file }: Replayed): Promise<void> {
+  const { columns, unicode, colors } = terminal;
+  const style = { colors: false, unicode };
+  const tree = (state: 0 | 1 | 2, below: number): readonly string[] =>
+    treeOf({ view: views[state], elapsed: times[state], isHeldUp: false }, { columns, rows: rows - 1 - below }, style);
+
+  await pty.titled(`${file}, state 1`);
+  t.same(pty.lines(), [...tree(0, 1), '[q] leave, it goes on   [a] abort and undo']);
+  t.match(pty.lines()[1], /^ [⧗*] Deployment webx +created +not ready: 0 of 1 replicas are available$/);
+  pty.type('n');
+
+  await pty.titled(`${file}, state 2`);
+  t.same(pty.lines(), [...tree(1, 1), '[q] leave, it goes on']);
+  t.match(pty.lines()[1], /^ [✗x] Deployment webx +deleted again +failed: GateTimeout/);
+  pty.type('n');
+
+  await pty.titled(`${file}, exit code 3`);
+  const end = endLines(views[2], '0:34', { program: 'janus', isEnd: true, wanted: 'Committed', columns }, style);
+  const shown = pty.lines();
+  t.same(shown, [...tree(2, end.length), ...end], 'the tree once, and the sentences');
+  t.ok(shown.length < rows && shown.every((line) => widthOf(line) <= columns), 'all of it is on the screen');
+  const text = end.map((line) => line.slice(2)).join(' ');
+  t.ok(text.replaceAll(' ', '').includes(views[2].cause.replaceAll(' ', '')), 'the whole cause');
+  t.match(text, /(1 object is|(26|500) objects are) as before \((1|26|500) deleted again\)\. Nothing to clean up\./);
+  t.equal(pty.hasColors(), colors);
+  pty.type('n');
+}
