@@ -53,7 +53,7 @@ t.test('the program names an unreachable webhook while the engine retries the wr
   await waitFor(async () => said.test(running.out()), 'the webhook to be named');
   t.match(running.out(), /; retrying until spec\.timeout$/m);
   await remove();
-  t.match(await running.finished, { code: 0, out: /Committed after/ });
+  t.match(await running.finished, { code: 0, out: /was committed after/ });
 });
 
 t.test('the program shows only the reason for a Secret', async (t) => {

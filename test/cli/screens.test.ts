@@ -6,6 +6,7 @@ import { endLines } from '../../cli/show/end.ts';
 import { widthOf } from '../../cli/show/style.ts';
 import { treeOf } from '../../cli/show/tree.ts';
 import { type TransactionView, viewOf } from '../../cli/show/view.ts';
+import { documentedScreen, writeDocumentedScreen } from '../support/documented-screen.ts';
 import { followedOf } from '../support/followed.ts';
 import { needsScript, openPty, type Pty } from '../support/pty.ts';
 import { share } from '../support/selection.ts';
@@ -44,7 +45,10 @@ for (const terminal of share(1, 2) === 1 ? few : terminals) {
     const pty = openPty(t, { words: [process.execPath, program, ...files], env, columns, rows });
     for (const [index, release] of releases.entries()) {
       const views = followedOf(release).map(viewOf) as [TransactionView, TransactionView, TransactionView];
-      await t.test(`${release.changes} changes`, (t) => isShown(t, { pty, terminal, views, file: `file ${index + 1}` }));
+      const isDocumented = columns === 120 && unicode && colors && index === 1;
+      await t.test(`${release.changes} changes`, (t) =>
+        isShown(t, { pty, terminal, views, file: `file ${index + 1}`, isDocumented }),
+      );
     }
     t.equal(await pty.finished, 0);
   });
@@ -55,17 +59,19 @@ interface Replayed {
   readonly terminal: Terminal;
   readonly views: readonly [TransactionView, TransactionView, TransactionView];
   readonly file: string;
+  readonly isDocumented: boolean;
 }
 
-async function isShown(t: Test, { pty, terminal, views, file }: Replayed): Promise<void> {
+async function isShown(t: Test, { pty, terminal, views, file, isDocumented }: Replayed): Promise<void> {
   const { columns, unicode, colors } = terminal;
   const style = { colors: false, unicode };
   const tree = (state: 0 | 1 | 2, below: number): readonly string[] =>
     treeOf({ view: views[state], elapsed: times[state], isHeldUp: false }, { columns, rows: rows - 1 - below }, style);
 
   await pty.titled(`${file}, state 1`);
-  t.same(pty.lines(), [...tree(0, 1), '[q] leave, it goes on   [a] abort and undo']);
-  t.match(pty.lines()[1], /^ [⧗*] Deployment webx +created +not ready: 0 of 1 replicas are available$/);
+  const open = pty.lines();
+  t.same(open, [...tree(0, 1), '[q] leave, it goes on   [a] abort and undo']);
+  t.match(open[1], /^ [⧗*] Deployment webx +created +not ready: 0 of 1 replicas are available$/);
   pty.type('n');
 
   await pty.titled(`${file}, state 2`);
@@ -82,5 +88,10 @@ async function isShown(t: Test, { pty, terminal, views, file }: Replayed): Promi
   t.ok(text.replaceAll(' ', '').includes(views[2].cause.replaceAll(' ', '')), 'the whole cause');
   t.match(text, /(1 object is|(26|500) objects are) as before \((1|26|500) deleted again\)\. Nothing to clean up\./);
   t.equal(pty.hasColors(), colors);
+  if (isDocumented) {
+    const documented = [...open, '…', ...shown];
+    if (process.env.JANUS_WRITE_DOCS === '1') writeDocumentedScreen(documented);
+    t.same(documentedScreen(), documented, 'JANUS_WRITE_DOCS=1 node test/cli/screens.test.ts writes docs/cli.md');
+  }
   pty.type('n');
 }
