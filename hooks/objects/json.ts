@@ -109,6 +109,15 @@ export function withKey(object: JsonObject, key: string, value: Json | undefined
   return Object.fromEntries(Object.entries(object).map(([name, old]) => [name, name === key ? value : old]));
 }
 
+/** A copy with these keys set; `undefined` removes a key. Safe for every key, `__proto__` included. */
+export function withKeys(object: JsonObject, values: ReadonlyMap<string, Json | undefined>): JsonObject {
+  const copy = { ...object };
+  for (const [key, value] of values)
+    if (value === undefined) Reflect.deleteProperty(copy, key);
+    else Object.defineProperty(copy, key, { value, configurable: true, enumerable: true, writable: true });
+  return copy;
+}
+
 /** A copy with the value at a path set. The function makes missing objects on the way; `undefined` removes the last key. */
 export function withPath(object: JsonObject, path: readonly string[], value: Json | undefined): JsonObject {
   const [key, ...rest] = path;

@@ -129,7 +129,7 @@ t.test('undo requests a plan, shows it, and writes nothing else', async (t) => {
   t.match(nothing, { code: 0, out: /3 nothing/ });
 });
 
-t.test('undo prints a plan as data', async (t) => {
+t.test('undo prints a plan as data', inAllOnly, async (t) => {
   const words = ['undo', 'planned', ...where, '--plan', '-o', 'json', '--keep', 'ConfigMap/c'];
   const { code, out, played } = await during(words, () => answers('planned', planUndo, bad));
   t.equal(code, 2);
@@ -219,7 +219,7 @@ t.test('a request contains the given options, and removes the others', async (t)
   t.match(changed.played, { 'tx.janus.io/undo-partial': 'true', 'tx.janus.io/undo-digest': digest });
 });
 
-t.test('undo shows the kept objects, and ends with success', async (t) => {
+t.test('undo shows the kept objects, and ends with success', inAllOnly, async (t) => {
   const items = ['Restored', 'Kept', 'Restored'].map((state) => ({
     state,
     ...(state === 'Kept' ? { kept: true } : { rolledBack: true }),
@@ -238,7 +238,7 @@ t.test('undo shows the kept objects, and ends with success', async (t) => {
   t.match((await cli.run(['history', 'configmap/b', ...where])).out, /asked .* Apply +Kept/);
 });
 
-t.test('the program names later Transactions in the order in which to undo them', async (t) => {
+t.test('the program names later Transactions in the order in which to undo them', inAllOnly, async (t) => {
   await committed('low', ['base']);
   await committed('beside', ['other']);
   await committed('middle', ['base', 'upper'], {});
@@ -374,7 +374,7 @@ t.test('the program shows the plan before its question, and sends its digest', h
   t.match(await annotationsOf('shown'), { [request]: /./, 'tx.janus.io/undo-digest': digest });
 });
 
-t.test('the engine itself undoes the chain', async (t) => {
+t.test('the engine itself undoes the chain', inAllOnly, async (t) => {
   const live = await startStage(t);
   const place = ['-n', live.namespace];
   const [[label = '', value = '']] = Object.entries(live.label) as [[string, string]];

@@ -8,6 +8,7 @@ import { startAdmission } from '../support/denying-admission.ts';
 import { definitionPath, lockPath, packagePath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { comparable } from '../support/stage.ts';
 
 t.setTimeout(1_200_000);
@@ -168,7 +169,7 @@ t.test('the status names a package that the Lock has lost, and the engine instal
   );
 });
 
-t.test('numbers go on above the highest known number after the Lock is deleted', async (t) => {
+t.test('numbers go on above the highest known number after the Lock is deleted', inAllOnly, async (t) => {
   const before = await succeeds(t, 'second', 'v1.0.0');
   must(await client.delete(lockPath));
   await makeLock();
@@ -178,49 +179,53 @@ t.test('numbers go on above the highest known number after the Lock is deleted',
   t.same((await entries()).map((entry) => textAt(entry, 'source')).sort(), [source('first'), source('second')]);
 });
 
-t.test('a Lock with tags only gets a digest for each entry of which it is certain, and names the others', async (t) => {
-  for (const name of ['image', 'asked', 'moved', 'new']) await world.publish({ name, tag: 'v1.0.0' });
-  await succeeds(t, 'image', 'v1.0.0');
-  await succeeds(t, 'asked', 'v1.0.0');
-  const all = await entries();
-  const known = (name: string): JsonObject => all.find((entry) => textAt(entry, 'source') === source(name)) ?? {};
-  const digestIn = (name: string): string => textAt(known(name), 'version')?.replace(/^.*@/, '') ?? '';
-  // As Crossplane writes them.
-  for (const name of ['image', 'asked'])
+t.test(
+  'a Lock with tags only gets a digest for each entry of which it is certain, and names the others',
+  inAllOnly,
+  async (t) => {
+    for (const name of ['image', 'asked', 'moved', 'new']) await world.publish({ name, tag: 'v1.0.0' });
+    await succeeds(t, 'image', 'v1.0.0');
+    await succeeds(t, 'asked', 'v1.0.0');
+    const all = await entries();
+    const known = (name: string): JsonObject => all.find((entry) => textAt(entry, 'source') === source(name)) ?? {};
+    const digestIn = (name: string): string => textAt(known(name), 'version')?.replace(/^.*@/, '') ?? '';
+    // As Crossplane writes them.
+    for (const name of ['image', 'asked'])
+      must(
+        await client.patch(packagePath('providerrevisions', textAt(known(name), 'name')), {
+          spec: { image: `${source(name)}:v1.0.0` },
+        }),
+      );
+    const status = { resolvedImage: `mirror.example.org/acme/image@${digestIn('image')}` };
+    const revision = must(await client.get(packagePath('providerrevisions', textAt(known('image'), 'name'))));
     must(
-      await client.patch(packagePath('providerrevisions', textAt(known(name), 'name')), {
-        spec: { image: `${source(name)}:v1.0.0` },
-      }),
+      await client.update(packagePath('providerrevisions', `${textAt(known('image'), 'name')}/status`), { ...revision, status }),
     );
-  const status = { resolvedImage: `mirror.example.org/acme/image@${digestIn('image')}` };
-  const revision = must(await client.get(packagePath('providerrevisions', textAt(known('image'), 'name'))));
-  must(
-    await client.update(packagePath('providerrevisions', `${textAt(known('image'), 'name')}/status`), { ...revision, status }),
-  );
-  const tagged = all.map((entry) => ({ ...entry, version: textAt(entry, 'version')?.replace(/@.*$/, '') ?? '' }));
-  const others = ['moved', 'nowhere'].map((name) => ({
-    ...known('image'),
-    source: source(name),
-    name: `${name}-000000000000`,
-    version: 'v1.0.0',
-    dependencies: [],
-  }));
-  await writeEntries([...tagged, ...others]);
-  const before = await everything();
-  const done = await succeeds(t, 'new', 'v1.0.0');
-  const after = await entries();
-  t.strictSame(after.slice(0, all.length), all, 'from the revision or the registry: as before');
-  t.strictSame(after.slice(all.length, -1), others, 'the tag has moved, or is gone');
-  t.equal(
-    conditionIn(done, 'Installed')?.message,
-    `Package installation completed successfully; the Lock has no digest of "${source('moved')}:v1.0.0", "${source('nowhere')}:v1.0.0", for neither the revision nor the registry gives the one that was installed: install these packages again`,
-  );
-  const made = (await everything()).filter((one) => !textAt(one, 'metadata', 'name')?.startsWith('new'));
-  t.strictSame(made, before, 'no other package is written');
-  await writeEntries(after.filter((entry) => !others.some(({ name }) => name === textAt(entry, 'name'))));
-});
+    const tagged = all.map((entry) => ({ ...entry, version: textAt(entry, 'version')?.replace(/@.*$/, '') ?? '' }));
+    const others = ['moved', 'nowhere'].map((name) => ({
+      ...known('image'),
+      source: source(name),
+      name: `${name}-000000000000`,
+      version: 'v1.0.0',
+      dependencies: [],
+    }));
+    await writeEntries([...tagged, ...others]);
+    const before = await everything();
+    const done = await succeeds(t, 'new', 'v1.0.0');
+    const after = await entries();
+    t.strictSame(after.slice(0, all.length), all, 'from the revision or the registry: as before');
+    t.strictSame(after.slice(all.length, -1), others, 'the tag has moved, or is gone');
+    t.equal(
+      conditionIn(done, 'Installed')?.message,
+      `Package installation completed successfully; the Lock has no digest of "${source('moved')}:v1.0.0", "${source('nowhere')}:v1.0.0", for neither the revision nor the registry gives the one that was installed: install these packages again`,
+    );
+    const made = (await everything()).filter((one) => !textAt(one, 'metadata', 'name')?.startsWith('new'));
+    t.strictSame(made, before, 'no other package is written');
+    await writeEntries(after.filter((entry) => !others.some(({ name }) => name === textAt(entry, 'name'))));
+  },
+);
 
-t.test('the engine leaves entries unchanged after one request if their registry does not answer', async (t) => {
+t.test('the engine leaves entries unchanged after one request if their registry does not answer', inAllOnly, async (t) => {
   const asked: string[] = [];
   const entry = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', version: 'v1.0.0', dependencies: [] };
   const lock = ['a.example.org/x', 'a.example.org/y', 'b.example.org/x'].map((one) => ({

@@ -322,7 +322,7 @@ t.test('the plan names a lock that another Transaction holds', async (t) => {
   t.match(refused.plan, { verdict: 'refused', refusal: [{ reason: 'LockHeld' }] });
 });
 
-t.test('the plan names each controller that will revert a change, and --strict refuses it', async (t) => {
+t.test('the plan names each controller that will revert a change, and --strict refuses it', inAllOnly, async (t) => {
   const uid = textAt(must(await client.get(path('configmaps/same'))), 'metadata', 'uid') ?? '';
   const tracking = 'argocd.argoproj.io/tracking-id';
   const flux = 'toolkit.fluxcd.io/name';
@@ -504,7 +504,7 @@ function audited(stage: Stage): readonly Json[] {
   return events.filter((event) => /:(planner|poor|medium)$/.test(textAt(event, 'user', 'username') ?? ''));
 }
 
-t.test('the audit log shows only reads, reviews and dry runs', async (t) => {
+t.test('the audit log shows only reads, reviews and dry runs', inAllOnly, async (t) => {
   await waitFor(() => audited(stage).length > 100, 'the audit log to be written');
   const kinds = new Set(audited(stage).map(kindOfRequest));
   t.same([...kinds].sort(), [

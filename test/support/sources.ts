@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 /** Every TypeScript source under these folders. */
 export function readSources(...folders: readonly string[]): readonly Source[] {
-  const paths = folders.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root })).sort();
+  const paths = folders.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root, exclude: ['**/node_modules'] })).sort();
   return paths.map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(root, path), 'utf8') }));
 }
 

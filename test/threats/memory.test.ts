@@ -6,6 +6,7 @@ import { at } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { get } from '../support/hook-process.ts';
 import { type Replicas, startReplicas } from '../support/replicas.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 
@@ -47,7 +48,7 @@ t.test('the engine handles objects of 15 000 keys in bounded memory', async (t) 
     await areAlive();
   });
 
-  await t.test('a Transaction with the most objects allowed commits, and a request undoes it whole', async (t) => {
+  await t.test('a Transaction with the most objects allowed commits, and a request undoes it whole', inAllOnly, async (t) => {
     await stage.transaction('few', patches({}, names.slice(0, 3)));
     t.match(await stage.finished('few', patient), { phase: 'Committed' });
     await stage.annotate('few', { 'tx.janus.io/request-rollback': 'yes' });

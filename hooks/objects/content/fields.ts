@@ -98,9 +98,49 @@ export function eachChild(node: JsonObject, work: (element: string, below: JsonO
   }
 }
 
+/**
+ * The members of fieldsV1 that the other fieldsV1 lacks. The function makes no sets: two trees of 90 000 fields may differ in one of
+ * them.
+ */
+export function gainedMembers(tree: JsonObject, before: JsonObject | undefined): readonly Path[] {
+  const gained: Path[] = [];
+  const walk = (node: JsonObject, other: JsonObject | undefined, path: Path): void => {
+    const known = elementsOf(other);
+    eachChild(node, (element, below) => {
+      const same = known(element);
+      if (isEmpty(below) && hasMember(same)) return;
+      const here = [...path, normalElement(element)];
+      if (isMember(below) && !hasMember(same)) gained.push(here);
+      walk(below, same, here);
+    });
+  };
+  walk(tree, before, []);
+  return gained;
+}
+
+function hasMember(below: JsonObject | undefined): boolean {
+  return below !== undefined && isMember(below);
+}
+
+/** Finds the fields below an element, whatever the order of the keys in a list item. */
+function elementsOf(node: JsonObject | undefined): (element: string) => JsonObject | undefined {
+  const items = Object.keys(node ?? {}).filter((element) => !element.startsWith('f:'));
+  const normal = new Map(items.map((element) => [normalElement(element), at(node, element)]));
+  return (element) => {
+    const below = element.startsWith('f:') ? at(node, element) : normal.get(normalElement(element));
+    return isObject(below) ? below : undefined;
+  };
+}
+
 /** `"f:a": {}` is the member a. `"f:a": {"f:b": {}}` is the member a.b alone. `"f:a": {".": {}, ...}` includes a too. */
 export function isMember(below: JsonObject): boolean {
-  return Object.hasOwn(below, '.') || Object.keys(below).length === 0;
+  return isEmpty(below) || Object.hasOwn(below, '.');
+}
+
+/** Whether an object that was read as JSON has no key. Cheaper than a list of its keys. */
+export function isEmpty(node: JsonObject): boolean {
+  for (const _ in node) return false;
+  return true;
 }
 
 /** The fieldsV1 of each of the managers of an object (`managersOf`). */

@@ -4,10 +4,10 @@
 // prior -> expected is our change, expected -> live is theirs. The restored object is the prior one plus their changes. It is a
 // conflict if a path of our change has neither its prior nor its expected value. It is also a conflict if others changed a list
 // item that we added or removed.
-import { equalJson, type Json } from '../json.ts';
+import { at, equalJson, isObject, type Json, type JsonObject, withKeys } from '../json.ts';
 import { assemble, type ListKinds, type Parts, partsOf } from './lists.ts';
 import { mergeOrder, type PathState, sameOrder } from './order.ts';
-import type { Path } from './path.ts';
+import { field, type Path } from './path.ts';
 
 export interface OurPath {
   readonly path: Path;
@@ -54,6 +54,8 @@ function differencesAt(versions: Versions, path: Path, kinds: ListKinds): readon
 
 function mergeAt(versions: Versions, path: Path, kinds: ListKinds): Merge {
   if (equalJson(versions.prior, versions.expected)) return theirsOnly(versions, path, kinds);
+  const { prior, expected, live } = versions;
+  if (isObject(prior) && isObject(expected) && isObject(live)) return mergeMaps({ prior, expected, live }, path, kinds);
   const parts = commonParts(versions, path, kinds);
   if (parts === undefined) return whole(versions, path);
   const elements = new Set([...parts.prior.keys(), ...parts.expected.keys(), ...parts.live.keys()]);
@@ -62,6 +64,31 @@ function mergeAt(versions: Versions, path: Path, kinds: ListKinds): Merge {
     return [element, isSame(child) ? { restored: child.live, ...unchanged } : mergeAt(child, [...path, element], kinds)];
   });
   return combine(versions, parts, children, path);
+}
+
+// Most of 90 000 fields are equal texts: the function copies the live map once, and merges only the fields that differ.
+function mergeMaps(maps: Record<keyof Versions, JsonObject>, path: Path, kinds: ListKinds): Merge {
+  const [ours, theirs]: [OurPath[], Path[]] = [[], []];
+  const changed = new Map<string, Json | undefined>();
+  for (const key of differingKeys(maps)) {
+    const child = mergeAt(valuesOf(maps, key), [...path, field(key)], kinds);
+    ours.push(...child.ours);
+    theirs.push(...child.theirs);
+    changed.set(key, child.restored);
+  }
+  return { restored: withKeys(maps.live, changed), ours, theirs };
+}
+
+function differingKeys(maps: Record<keyof Versions, JsonObject>): readonly string[] {
+  const { prior, expected, live } = maps;
+  const added = (map: JsonObject, ...known: readonly JsonObject[]): readonly string[] =>
+    Object.keys(map).filter((key) => !known.some((one) => Object.hasOwn(one, key)));
+  const differing = Object.keys(prior).filter((key) => !isSame(valuesOf(maps, key)));
+  return [...differing, ...added(expected, prior), ...added(live, prior, expected)];
+}
+
+function valuesOf({ prior, expected, live }: Record<keyof Versions, JsonObject>, key: string): Versions {
+  return { prior: at(prior, key), expected: at(expected, key), live: at(live, key) };
 }
 
 const unchanged = { ours: [], theirs: [] } as const;

@@ -4,7 +4,18 @@
 // The API server accepts a PUT that changes only managedFields.
 import { at, equalJson, isObject, type Json, type JsonObject, textAt } from '../json.ts';
 import { formatTime, parseTime } from '../time.ts';
-import { entryOf, type FieldSet, type Manager, managerKey, managersByKey, managersOf, noFields, unionOf } from './fields.ts';
+import {
+  entryOf,
+  type FieldSet,
+  fieldTreesOf,
+  gainedMembers,
+  type Manager,
+  managerKey,
+  managersByKey,
+  managersOf,
+  noFields,
+  unionOf,
+} from './fields.ts';
 import { type ListKinds, partsOf, valueAt } from './lists.ts';
 import { isWhole } from './owners.ts';
 import { type Path, pathOf, pathSet, pathText } from './path.ts';
@@ -84,16 +95,21 @@ export function newOwners(
   paths: readonly Path[],
   ourNames: readonly string[],
 ): readonly { path: Path; manager: string }[] {
-  const before = managersByKey(owned.expected);
+  const before = new Map(managersWithTrees(owned.expected).map(([manager, tree]) => [managerKey(manager), tree]));
   const ours = pathSet(paths);
   const isOfOurs = (member: Path): boolean => ours.covers(member) || (ours.leadsTo(member) && isWhole(owned.live, member));
-  return managersOf(owned.live)
-    .filter((manager) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
-    .flatMap((manager) => {
-      const gained = manager.fields.difference(before.get(managerKey(manager))?.fields ?? noFields);
-      const taken = [...gained].map(pathOf).find((path) => isOfOurs(path) && owned.ownsNobodys?.(manager, path) !== true);
+  return managersWithTrees(owned.live)
+    .filter(([manager]) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
+    .flatMap(([manager, tree]) => {
+      const gained = gainedMembers(tree, before.get(managerKey(manager)));
+      const taken = gained.find((path) => isOfOurs(path) && owned.ownsNobodys?.(manager, path) !== true);
       return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
     });
+}
+
+function managersWithTrees(object: Json | undefined): readonly (readonly [Manager, JsonObject])[] {
+  const trees = fieldTreesOf(object);
+  return managersOf(object).map((manager, index) => [manager, trees[index] ?? {}]);
 }
 
 /**

@@ -8,6 +8,7 @@ import { startAggregated } from '../../support/aggregated.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { isThere } from '../../support/owned.ts';
 import { itemsOf } from '../../support/round-trip.ts';
+import { inAllOnly } from '../../support/selection.ts';
 import { startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
@@ -121,7 +122,7 @@ t.test('an aggregated API server that is away', async (t) => {
     t.match((await stepToEnd(stage, 'known')).status, { phase: 'Committed', undo: { items: [blocked, blocked] } });
 
     for (const how of ['endless', 'never'] as const)
-      await t.test(`whose lists are ${how} answered: it is waited for, then passed over by name`, async (t) => {
+      await t.test(`whose lists are ${how} answered: it is waited for, then passed over by name`, inAllOnly, async (t) => {
         server.answer(true);
         await touch();
         await waitFor(() => isFresh('Current'), 'discovery to find it again');
@@ -138,7 +139,7 @@ t.test('an aggregated API server that is away', async (t) => {
         server.answer(true);
       });
 
-    await t.test('and that flips during an undo: the rest waits for it', async (t) => {
+    await t.test('and that flips during an undo: the rest waits for it', inAllOnly, async (t) => {
       server.answer(true);
       await touch();
       await waitFor(() => isFresh('Current'), 'discovery to find it again');
