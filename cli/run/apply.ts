@@ -7,6 +7,7 @@ import { type Release, transactionIn } from '../input/release.ts';
 import { say, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { planLines } from '../show/plan.ts';
+import { amount } from '../show/words.ts';
 import { type Created, create } from './creating.ts';
 import { confirmed, outputStyle, sourcesOf, timeoutOf } from './given.ts';
 import { codeOf } from './plan.ts';
@@ -37,7 +38,11 @@ async function isWanted({ io, options }: Call, session: Session, release: Releas
   const style = outputStyle(io, options);
   sayAll(io, planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
   if (plan.verdict === 'refused') throw new Problem('The engine would refuse this Transaction, so it is not created.');
-  return confirmed(io, options, `Create this Transaction of ${plan.changes.length} changes in namespace ${plan.namespace}?`);
+  return confirmed(
+    io,
+    options,
+    `Create this Transaction of ${amount(plan.changes.length, 'change')} in namespace ${plan.namespace}?`,
+  );
 }
 
 interface Following {

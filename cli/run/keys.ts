@@ -1,4 +1,5 @@
 // The keys of a command that follows a Transaction: q leaves, a aborts after a question. Only at a terminal.
+import { existsSync, readFileSync } from 'node:fs';
 import type { Io } from '../io.ts';
 import { requests } from '../show/requests.ts';
 import type { TransactionView } from '../show/view.ts';
@@ -25,8 +26,8 @@ const signals = { '\u0003': 'SIGINT', '\u001c': 'SIGQUIT', '\u001a': 'SIGTSTP' }
 const untilStopped = 100;
 
 export function readKeys(io: Io, handlers: Handlers): Keys {
-  const { stdin, stdout } = io;
-  if (stdin.isTTY !== true || stdout.isTTY !== true || typeof stdin.setRawMode !== 'function') return noKeys;
+  const { stdin } = io;
+  if (!mayRead(io)) return noKeys;
   let view: TransactionView | undefined;
   let [isAsking, said] = [false, ''];
   const mayAbort = (): boolean => view !== undefined && requests.abort.refusal(view, io.program) === undefined;
@@ -65,6 +66,22 @@ export function readKeys(io: Io, handlers: Handlers): Keys {
       stdin.setRawMode(false);
     },
   };
+}
+
+function mayRead({ stdin, stdout, signal }: Io): boolean {
+  return stdin.isTTY === true && stdout.isTTY === true && signal !== undefined && isInForeground();
+}
+
+/** The state of this process. Only Linux has it. */
+const stateFile = '/proc/self/stat';
+
+// A process in the background that changes the mode of the terminal is stopped.
+function isInForeground(): boolean {
+  if (!existsSync(stateFile)) return true;
+  const [, , group, , , foreground] = readFileSync(stateFile, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return group === foreground;
 }
 
 const keysOf = (mayAbort: boolean): string => `[q] leave, it goes on${mayAbort ? '   [a] abort and undo' : ''}`;

@@ -1,6 +1,7 @@
 // Where the states of a Transaction go: a terminal, whose lines are redrawn, or a pipe, which gets lines.
 import { createLogUpdate } from 'log-update';
 import { type Io, note, say, sayAll } from '../io.ts';
+import { clockOf } from '../show/age.ts';
 import { newsOf, waitOf } from '../show/news.ts';
 import { cutTo, type Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
@@ -91,6 +92,11 @@ function terminal({ io, style, clock, isWritten }: Opening): Printer {
   };
 }
 
+/** How long the Transaction waits at the most. */
+function leftOf({ began, until }: Partial<TransactionView['timing']> = {}, elapsed: number): string {
+  return began === undefined || until === undefined ? '' : `; ${clockOf(Math.max(0, until - began - elapsed))} left`;
+}
+
 /** At the end, however long the sentences are. */
 const fewestRows = 5;
 
@@ -106,7 +112,7 @@ function log({ io, clock, isWritten, isNews }: Opening): Printer {
     const found = view === undefined ? undefined : waitOf(view);
     if (found === undefined || waits.has(found.index)) return;
     waits.add(found.index);
-    say(io, timed(found.line));
+    say(io, timed(`${found.line}${leftOf(view?.timing, watch.elapsed(view))}`));
   };
   return {
     show(next) {

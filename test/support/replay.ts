@@ -16,6 +16,7 @@ interface Recorded {
 }
 
 const { stdin, stdout, stderr, env } = process;
+const interrupted = new AbortController().signal;
 let next = (): void => undefined;
 stdin.on('data', (text: string) => {
   if (text.includes('n')) next();
@@ -46,7 +47,7 @@ async function replay(states: readonly Recorded[], number: number): Promise<void
   stdout.write('\u001bc');
   const code = await watch({
     ...{ session, wanted: { namespace: 'month', name: 'svc-1' }, end: 'Committed', timeout: undefined },
-    io: { stdin, stdout, stderr, env, folder: '.', program: 'janus', interrupted: new AbortController().signal },
+    io: { ...{ stdin, stdout, stderr, env }, folder: '.', program: 'janus', interrupted, signal: () => undefined },
     style: styleFor({ isTerminal: true, env, color: undefined }),
     clock: { now: () => elapsed, date: () => beginning + first.elapsed },
   });
