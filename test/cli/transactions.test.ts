@@ -243,7 +243,7 @@ t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but 
   const apply = ['apply', '-f', file, '--confirm'];
   t.match(await atTerminal(apply, 'n'), {
     code: 1,
-    out: /Create this Transaction of 1 change {2}.*The Transaction is not created/s,
+    out: /Create this Transaction of 1 change .*The Transaction is not created/s,
   });
   t.equal((await stage.client.get(`${transactionsPath}/asked`)).code, 404);
   t.match(await atTerminal(apply, 'y'), { code: 0, out: /asked created/ });
