@@ -1,7 +1,10 @@
 // What a person sees who follows a Transaction, at a real pseudo-terminal: recorded states, twice in the middle and after the last one.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
+import type { Io } from '../../cli/io.ts';
+import { openPrinter } from '../../cli/run/printer.ts';
 import { endLines } from '../../cli/show/end.ts';
 import { widthOf } from '../../cli/show/style.ts';
 import { treeOf } from '../../cli/show/tree.ts';
@@ -53,6 +56,39 @@ for (const terminal of share(1, 2) === 1 ? few : terminals) {
     t.equal(await pty.finished, 0);
   });
 }
+
+t.test('a pipe gets a line for each change whose state changes, and three for the Transaction with the cause once', async (t) => {
+  const stdout = new PassThrough();
+  const io = { stdout, stderr: new PassThrough() } as unknown as Io;
+  let now = 0;
+  const clock = { now: () => now, date: () => now };
+  const printer = openPrinter({ io, style: { colors: false, unicode: true }, clock, isWritten: true, isNews: true });
+  const views = followedOf({ changes: 26 }).map(viewOf);
+  for (const [index, view] of views.entries()) {
+    now = times[index] ?? 0;
+    printer.show(view);
+    printer.show(view);
+  }
+  printer.close(0);
+  const lines = String(stdout.read()).trimEnd().split('\n');
+  const ofChange = (name: string) => lines.filter((line) => line.includes(` ${name} `));
+  t.same(ofChange('Service svc-0'), ['5.00s Service svc-0 created, ready', '34.00s Service svc-0 deleted again']);
+  t.same(ofChange('Deployment webx'), [
+    '5.00s Deployment webx created, not ready: 0 of 1 replicas are available',
+    '28.00s Deployment webx deleted again, failed: GateTimeout',
+  ]);
+  t.same(ofChange('svc-1'), [
+    '5.00s Service svc-1 created, ready',
+    '28.00s svc-1 rolling back (GateTimeout)',
+    '34.00s Service svc-1 deleted again',
+  ]);
+  t.equal(lines.length, 2 * 26 + 1, 'the end is not in it');
+  const last = views.at(-1);
+  const ending = { program: 'janus', isEnd: true, wanted: 'Committed', columns: Number.POSITIVE_INFINITY } as const;
+  const end = last === undefined ? [] : endLines(last, '0:34', ending, { colors: false, unicode: true });
+  t.equal(end.length, 3, 'each sentence on a line of its own');
+  t.ok(end[0]?.includes(last?.cause ?? '-'));
+});
 
 interface Replayed {
   readonly pty: Pty;

@@ -427,7 +427,7 @@ t.test('the engine itself undoes the chain', inAllOnly, async (t) => {
   t.match(await undo(...overwriting, known), { code: 0, out: /was rolled back after/ });
   t.same([await colorOf('one'), await colorOf('two')], ['red', 'red']);
 
-  t.match(await undo('rel-2', '--yes', '--wait', '--keep', 'ConfigMap/two'), { code: 0, out: /1 change is kept on request/ });
+  t.match(await undo('rel-2', '--yes', '--wait', '--keep', 'ConfigMap/two'), { code: 0, out: /1 object is kept: ConfigMap two/ });
   t.same([await colorOf('one'), await colorOf('two'), await colorOf('three')], ['blue', 'red', 'gone']);
 });
 
