@@ -31,7 +31,9 @@ export function readKeys(io: Io, handlers: Handlers): Keys {
   let view: TransactionView | undefined;
   let [isAsking, said] = [false, ''];
   const mayAbort = (): boolean => view !== undefined && requests.abort.refusal(view, io.program) === undefined;
-  const prompt = (): void => handlers.prompt(isAsking && view !== undefined ? questionOf(view) : said || keysOf(mayAbort()));
+  const prompt = (): void => {
+    if (view !== undefined) handlers.prompt(isAsking ? questionOf(view) : said || keysOf(mayAbort()));
+  };
   const abort = async (): Promise<void> => {
     said = (await handlers.abort()) ?? '';
     prompt();
