@@ -7,7 +7,7 @@ import { caller, type Session } from './session.ts';
 /** The namespace of the engine in the shipped manifests. */
 export const usualEngineNamespace = 'janus-system';
 
-const deployments: Resource = {
+export const deployments: Resource = {
   group: 'apps',
   version: 'v1',
   plural: 'deployments',
@@ -37,9 +37,14 @@ export async function engineIn(session: Session, namespace = usualEngineNamespac
   return { version: `unknown: ${what} cannot be read (${reason})`, absence };
 }
 
-function versionOf(deployment: JsonObject): string | undefined {
+/** The containers of the engine and of Metacontroller. */
+const names = ['hook', 'metacontroller'];
+
+/** The tag of its image, or else its label. */
+export function versionOf(deployment: JsonObject): string | undefined {
   const containers = at(deployment, 'spec', 'template', 'spec', 'containers');
-  const hook: Json | undefined = isList(containers) ? containers.find((one) => textAt(one, 'name') === 'hook') : undefined;
+  const all: readonly Json[] = isList(containers) ? containers : [];
+  const hook = all.find((one) => names.includes(textAt(one, 'name') ?? ''));
   // A slash follows the colon of a registry's port, and an @ precedes the colon of a digest.
   const [image = ''] = (textAt(hook, 'image') ?? '').split('@');
   const [, tag] = /:([^:/]+)$/.exec(image) ?? [];

@@ -1,4 +1,4 @@
-import { type Command, colorOption, timeoutOption, waitOption, yesOption } from './command.ts';
+import { type Command, colorOption, followedExits, outputOption, timeoutOption, waitOption, yesOption } from './command.ts';
 
 export const abort: Command = {
   name: 'abort',
@@ -8,7 +8,8 @@ export const abort: Command = {
   completes: 'transactions',
   connects: true,
   writes: true,
-  options: [yesOption, waitOption, timeoutOption, colorOption],
+  exits: followedExits,
+  options: [yesOption, waitOption, timeoutOption, outputOption, colorOption],
   examples: ['abort deploy-v2 --wait'],
   run: async (call) => (await import('../run/abort.ts')).run(call),
 };

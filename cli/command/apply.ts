@@ -1,4 +1,14 @@
-import { type Command, colorOption, engineOption, inputOptions, timeoutOption, waitOption, yesOption } from './command.ts';
+import {
+  type Command,
+  colorOption,
+  engineOption,
+  followedExits,
+  inputOptions,
+  outputOption,
+  timeoutOption,
+  waitOption,
+  yesOption,
+} from './command.ts';
 import { manifestOptions } from './plan.ts';
 
 export const apply: Command = {
@@ -10,6 +20,7 @@ do not go into the Transaction: they go into a Secret that is deleted with it.
 If a Transaction with that name and an equal spec exists, apply follows it. apply never changes a Transaction with another spec.`,
   connects: true,
   writes: true,
+  exits: followedExits,
   options: [
     ...inputOptions,
     ...manifestOptions,
@@ -18,8 +29,17 @@ If a Transaction with that name and an equal spec exists, apply follows it. appl
       flags: '--new-name',
       description: 'if the name is taken, or its release is no longer in the cluster, use NAME-2, NAME-3, and so on',
     },
+    {
+      flags: '--ttl <duration>',
+      description: 'delete the Transaction this long after its end, such as 24h; it cannot be undone then',
+    },
     waitOption,
     timeoutOption,
+    {
+      flags: '--abort-on-timeout',
+      description: 'with --wait: when --timeout passes, abort the Transaction, and follow its rollback',
+    },
+    outputOption,
     { flags: '--confirm', description: 'show the plan, and ask; if the engine would refuse the Transaction, do not create it' },
     engineOption,
     yesOption,

@@ -17,6 +17,25 @@ export interface Option {
 /** Completions come from names in the cluster, or from files. */
 export type Completes = 'transactions' | 'namespaces' | 'contexts' | 'files';
 
+type ExitCodes = Readonly<Record<number, string>>;
+
+const usualExits: ExitCodes = { 0: 'done', 1: 'not done', 64: 'wrong use', 130: 'interrupted by Ctrl-C' };
+
+/** Of commands that follow a Transaction. */
+export const followedExits: ExitCodes = {
+  0: 'done; with --wait or --watch: it ended as wanted (Committed, or RolledBack on request)',
+  1: 'not done: refused by the API server, not found, no connection',
+  2: 'Failed, nothing was applied',
+  3: 'RolledBack without being requested; or the engine refused the undo',
+  4: 'Failed, some objects are not restored',
+  5: '--timeout has passed; the Transaction continues',
+};
+
+/** All exit codes of a command. */
+export function exitsOf({ exits = {} }: Command): ExitCodes {
+  return { ...usualExits, ...exits };
+}
+
 export interface Command {
   readonly name: string;
   /** One line, no full stop. */
@@ -29,6 +48,8 @@ export interface Command {
   /** Whether the command connects to a cluster. Then it also has the connection options. */
   readonly connects: boolean;
   readonly options?: readonly Option[];
+  /** What its exit codes mean, if they are not the usual ones. */
+  readonly exits?: ExitCodes;
   /** Command lines without the name of the program. */
   readonly examples?: readonly string[];
   /** The help does not list the command. */
@@ -93,6 +114,13 @@ export const colorOption: Option = {
   choices: ['auto', 'always', 'never'],
 };
 
+/** The result as a document; each kind has a schema in schemas/. */
+export const outputOption: Option = {
+  flags: '-o, --output <format>',
+  description: 'print the result as data',
+  choices: ['json', 'yaml'],
+};
+
 export const timeoutOption: Option = {
   flags: '--timeout <duration>',
   description: 'how long to follow, such as 5m; the default is no limit. The Transaction continues after the timeout',
@@ -100,7 +128,7 @@ export const timeoutOption: Option = {
 
 /** Options that name the input. */
 export const inputOptions: readonly Option[] = [
-  { flags: '-f, --filename <path>', description: 'file or folder; - for standard input', repeats: true, completes: 'files' },
+  { flags: '-f, --filename <path>', description: 'file, folder or URL; - for standard input', repeats: true, completes: 'files' },
   { flags: '-R, --recursive', description: 'also read the subfolders of a folder' },
   {
     flags: '-k, --kustomize <folder>',

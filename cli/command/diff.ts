@@ -1,16 +1,17 @@
-import { type Command, colorOption } from './command.ts';
+import { type Command, colorOption, outputOption } from './command.ts';
 
 export const diff: Command = {
   name: 'diff',
-  summary: 'show the changes of a Transaction: values before, as expected, and now',
-  description: `The command lists sealed objects (Secrets, and objects outside the namespace of the Transaction) without values.
-
-Exit code: 0 every object is as the Transaction left it, 1 an object differs, 3 the result is unknown.`,
-  operands: ['<name>'],
+  summary: 'show what others have changed since a Transaction: its objects as they are now',
+  description: `For each field that differs the command prints the value before the Transaction, the released value, the value now, and the managers that
+own it. It ignores values that the API server sets, and values that controllers of Kubernetes write. It does not compare sealed
+objects: Secrets, and objects outside the namespace of the Transaction. With objects, it compares only these.`,
+  exits: { 0: 'no object differs', 1: 'an object differs', 3: 'the result is unknown' },
+  operands: ['<name>', '[kind/name...]'],
   completes: 'transactions',
   connects: true,
   notDone: 3,
-  options: [colorOption],
-  examples: ['diff deploy-v2'],
+  options: [outputOption, colorOption],
+  examples: ['diff deploy-v2', 'diff deploy-v2 deploy/web-server'],
   run: async (call) => (await import('../run/diff.ts')).run(call),
 };

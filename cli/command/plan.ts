@@ -26,9 +26,8 @@ export const plan: Command = {
   name: 'plan',
   summary: 'show what a Transaction would do, and whether the engine would refuse it',
   description: `The command makes the checks and dry runs of the engine, as the ServiceAccount. It writes nothing, and never shows values of Secrets.
-If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.
-
-Exit code: 0 it changes nothing, 1 it changes something, 2 the engine would refuse it, 3 the result is unknown.`,
+If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.`,
+  exits: { 0: 'it changes nothing', 1: 'it changes something', 2: 'the engine would refuse it', 3: 'the result is unknown' },
   connects: true,
   notDone: 3,
   options: [
@@ -36,10 +35,24 @@ Exit code: 0 it changes nothing, 1 it changes something, 2 the engine would refu
     ...manifestOptions,
     { flags: '--as-me', description: 'use your own rights if you may not impersonate the ServiceAccount; not exact' },
     { flags: '--strict', description: 'exit code 2 if another controller or user would revert a change' },
-    { flags: '-o, --output <format>', description: 'print the plan as data', choices: ['json', 'yaml'] },
+    { flags: '--summary', description: 'print no fields' },
+    {
+      flags: '--exit-code <code>',
+      description: 'exit code if it changes something; the default is 1',
+      choices: ['0', '1'],
+    },
+    {
+      flags: '-o, --output <format>',
+      description: 'print the plan as data, or as markdown for a pull request',
+      choices: ['json', 'yaml', 'markdown'],
+    },
     engineOption,
     colorOption,
   ],
-  examples: ['plan -f deploy-v2.yaml', 'plan -k overlays/production --service-account deploy-sa --strict'],
+  examples: [
+    'plan -f deploy-v2.yaml',
+    'plan -f app/ --service-account deploy-sa --exit-code=0 -o markdown',
+    'plan -k overlays/production --service-account deploy-sa --strict',
+  ],
   run: async (call) => (await import('../run/plan.ts')).run(call),
 };

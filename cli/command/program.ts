@@ -4,7 +4,8 @@ import { CommanderError, Command as Parser, Option as ParserOption } from 'comma
 import type { Session } from '../cluster/session.ts';
 import { type Io, note, unlessAborted } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
-import { type Call, type Command, type Option, type Options, optionsFor, optionsOf } from './command.ts';
+import { clientVersion } from '../run/client-version.ts';
+import { type Call, type Command, exitsOf, type Option, type Options, optionsFor, optionsOf } from './command.ts';
 import { commands } from './registry.ts';
 import { asKubectl } from './words.ts';
 
@@ -41,6 +42,7 @@ function parserFor(io: Io, done: (code: number) => void): Parser {
       writeErr: (text) => io.stderr.write(text),
       outputError: (text) => note(io, `${io.program}: ${sentenceIn(text)} (${io.program} --help shows how)`),
     })
+    .version(clientVersion, '--version', 'print the version of this program')
     .helpCommand('help [command]', 'help for a command')
     .enablePositionalOptions();
   for (const command of commands) add(parser, command, { io, done });
@@ -66,9 +68,14 @@ function add(parser: Parser, command: Command, { io, done }: Use): void {
   for (const operand of command.operands ?? []) own.argument(operand);
   for (const option of optionsFor(command)) own.addOption(parserOption(option));
   if (command.verbatim) own.allowUnknownOption().passThroughOptions().helpOption(false);
-  if (command.examples !== undefined)
-    own.addHelpText('after', ['', 'Examples:', ...command.examples.map((line) => `  ${io.program} ${line}`)].join('\n'));
+  own.addHelpText('after', helpAfter(command, io.program));
   own.action(async () => done(await ran(command, callOf(io, own.args, optionsOf(own.opts())))));
+}
+
+function helpAfter(command: Command, program: string): string {
+  const codes = Object.entries(exitsOf(command)).map(([code, meaning]) => `  ${code.padEnd(3)}  ${meaning}`);
+  const examples = (command.examples ?? []).map((line) => `  ${program} ${line}`);
+  return ['', 'Exit codes:', ...codes, ...(examples.length === 0 ? [] : ['', 'Examples:', ...examples])].join('\n');
 }
 
 /** Some commands return 1 as a result. A script must not mistake an outage for that result. */

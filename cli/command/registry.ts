@@ -5,6 +5,7 @@ import { apply } from './apply.ts';
 import type { Command } from './command.ts';
 import { complete, completion } from './completion.ts';
 import { diff } from './diff.ts';
+import { doctor } from './doctor.ts';
 import { history } from './history.ts';
 import { lint } from './lint.ts';
 import { list } from './list.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   abort,
   retry,
   locks,
+  doctor,
   completion,
   version,
   complete,

@@ -1,4 +1,4 @@
-import { type Command, colorOption, timeoutOption, waitOption, yesOption } from './command.ts';
+import { type Command, colorOption, followedExits, timeoutOption, waitOption, yesOption } from './command.ts';
 import { undoOptions } from './undo.ts';
 
 export const retry: Command = {
@@ -11,6 +11,7 @@ export const retry: Command = {
   completes: 'transactions',
   connects: true,
   writes: true,
+  exits: followedExits,
   options: [...undoOptions, yesOption, waitOption, timeoutOption, colorOption],
   examples: ['retry deploy-v2 --wait'],
   run: async (call) => (await import('../run/undo.ts')).run(call, 'retry'),

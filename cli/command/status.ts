@@ -1,4 +1,4 @@
-import { type Command, colorOption, timeoutOption } from './command.ts';
+import { type Command, colorOption, followedExits, timeoutOption } from './command.ts';
 
 export const status: Command = {
   name: 'status',
@@ -7,6 +7,7 @@ export const status: Command = {
   operands: ['[name]'],
   completes: 'transactions',
   connects: true,
+  exits: followedExits,
   options: [
     { flags: '-w, --watch', description: 'follow the Transaction until it ends; the exit code shows its result' },
     timeoutOption,

@@ -1,11 +1,11 @@
-import { type Command, colorOption, type Option, timeoutOption, waitOption, yesOption } from './command.ts';
+import { type Command, colorOption, followedExits, type Option, timeoutOption, waitOption, yesOption } from './command.ts';
 
 const objects = 'a comma-separated list of KIND[.GROUP]/[NAMESPACE/]NAME';
 
 /** How the undo of one Transaction handles objects that others have changed. */
 export const undoOptions: readonly Option[] = [
   { flags: '--plan', description: 'show what the undo would do to each object; change nothing' },
-  { flags: '-o, --output <format>', description: 'print the plan as data', choices: ['json', 'yaml'] },
+  { flags: '-o, --output <format>', description: 'print the plan, or the result, as data', choices: ['json', 'yaml'] },
   {
     flags: '--keep <objects>',
     description: `leave these objects, and the objects that they need, as they are; ${objects}`,
@@ -30,6 +30,7 @@ Exit code of --plan: 0 it changes nothing, 1 it changes something, 2 the engine 
   completes: 'transactions',
   connects: true,
   writes: true,
+  exits: followedExits,
   options: [
     ...undoOptions,
     {

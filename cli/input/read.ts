@@ -1,4 +1,4 @@
-// Reads the manifests that a command line names: files, folders, standard input, or a folder that kustomize builds.
+// Reads the manifests that a command line names: files, folders, URLs, standard input, or a folder that kustomize builds.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,9 +8,10 @@ import { readYaml, Unfit } from '../../server/yaml.ts';
 import { type Io, refuseInterrupted, unlessAborted } from '../io.ts';
 import { codeOf, Problem, wrongUse } from '../problem.ts';
 import { unrolled } from './lists.ts';
+import { isUrl, readUrl, shownUrl } from './urls.ts';
 
 export interface Sources {
-  /** Files and folders; `-` is standard input. */
+  /** Files, folders and URLs; `-` is standard input. */
   readonly files: readonly string[];
   /** Whether to read subfolders, too. */
   readonly recursive: boolean;
@@ -46,18 +47,27 @@ export async function readSources(sources: Sources, io: Io): Promise<readonly So
     throw wrongUse('Give either -f or -k, not both: kustomize reads its files itself.');
   if (sources.kustomize !== undefined) return [await kustomized(sources.kustomize, io)];
   if (sources.files.length === 0)
-    throw wrongUse('Name the manifests: -f FILE, -f FOLDER, -f - for standard input, or -k FOLDER.');
-  const paths = sources.files.flatMap((file) => (file === '-' ? ['-'] : filesAt(resolve(io.folder, file), sources.recursive)));
+    throw wrongUse('Name the manifests: -f FILE, -f FOLDER, -f URL, -f - for standard input, or -k FOLDER.');
+  const paths = sources.files.flatMap((file) =>
+    file === '-' || isUrl(file) ? [file] : filesAt(resolve(io.folder, file), sources.recursive),
+  );
   return Promise.all(paths.map((path) => read(path, io)));
 }
 
 async function read(path: string, io: Io): Promise<Source> {
   if (path === '-') return readInput(io);
+  if (isUrl(path)) return readAt(path, io);
   const { size } = attempt(path, () => statSync(path));
   if (size > bounds.characters)
     throw new Problem(`${path} takes ${Math.round(size / 1_000_000)} MB, and manifests may take 64 MiB: apply it in parts.`);
   const bytes = attempt(path, () => readFileSync(path));
   return { name: path, text: textOf(path, bytes) };
+}
+
+async function readAt(url: string, io: Io): Promise<Source> {
+  const bytes = await readUrl(url, { bytes: bounds.characters, signal: io.interrupted });
+  refuseInterrupted(io);
+  return { name: shownUrl(url), text: textOf(shownUrl(url), bytes) };
 }
 
 async function readInput(io: Io): Promise<Source> {

@@ -26,6 +26,8 @@ export interface ReleaseOptions {
   readonly allowIrreversible: boolean;
   readonly deleteFilled: boolean;
   readonly plainSecrets: boolean;
+  /** Seconds after the end until the Transaction is deleted. */
+  readonly ttl?: number | undefined;
 }
 
 export interface Release {
@@ -147,7 +149,7 @@ function changeOf(source: JsonObject, { recreateImmutable }: ReleaseOptions): Js
 }
 
 function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {
-  const { namespace, name, labels, serviceAccount, fieldManager, gate, deleteFilled } = options;
+  const { namespace, name, labels, serviceAccount, fieldManager, gate, deleteFilled, ttl } = options;
   const allowed = options.allowIrreversible ? { annotations: { [annotations.allowIrreversible]: 'true' } } : {};
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
@@ -157,6 +159,7 @@ function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions):
       serviceAccountName: serviceAccount,
       ...(fieldManager === undefined ? {} : { fieldManager }),
       ...(gate === undefined ? {} : { gate: gate === '' ? {} : { timeout: gate } }),
+      ...(ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl }),
       ...(deleteFilled ? { undo: { foreignContent: 'Delete' } } : {}),
       changes,
     },

@@ -1,21 +1,34 @@
 // Creates a Transaction, or follows an existing Transaction of that name.
 import { usualEngineNamespace } from '../cluster/engine.ts';
 import type { Session } from '../cluster/session.ts';
+import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { readManifests } from '../input/read.ts';
 import { type Release, transactionIn } from '../input/release.ts';
-import { say, sayAll } from '../io.ts';
-import { exits, Problem } from '../problem.ts';
+import { note, say, sayAll } from '../io.ts';
+import { exits, Problem, wrongUse } from '../problem.ts';
+import { isOver, stillGoing } from '../show/end.ts';
 import { planLines } from '../show/plan.ts';
+import { requests } from '../show/requests.ts';
+import { viewOf } from '../show/view.ts';
 import { amount } from '../show/words.ts';
 import { type Created, create } from './creating.ts';
 import { confirmed, outputStyle, sourcesOf, timeoutOf } from './given.ts';
+import { withOutcome } from './outcome.ts';
 import { codeOf } from './plan.ts';
 import { besideEngine, planOf } from './planning.ts';
 import { releaseOptionsOf } from './release-options.ts';
+import { send } from './request.ts';
 import { watch } from './watching.ts';
 
-export async function run(call: Call): Promise<number> {
+export function run(call: Call): Promise<number> {
+  const { options } = call;
+  if (options.flag('abortOnTimeout') && !(options.flag('wait') && options.text('timeout') !== undefined))
+    throw wrongUse('--abort-on-timeout needs --wait and --timeout.');
+  return withOutcome(call, 'apply', apply);
+}
+
+async function apply(call: Call, name: (one: TransactionName) => void): Promise<number> {
   const { io, options } = call;
   const manifests = await readManifests(sourcesOf(options), io);
   const timeout = timeoutOf(options);
@@ -26,6 +39,7 @@ export async function run(call: Call): Promise<number> {
   };
   const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
   const created = await create({ session, io, isNewNameWanted: options.flag('newName'), engineNamespace, ask }, release);
+  name(created.wanted);
   say(io, `transaction.tx.janus.io/${created.wanted.name} ${created.found ? 'unchanged' : 'created'}`);
   return options.flag('wait') ? await follow(call, session, { created, timeout }) : exits.done;
 }
@@ -37,7 +51,7 @@ async function isWanted({ io, options }: Call, session: Session, release: Releas
   const { plan, engine } = await besideEngine(session, made, engineNamespace);
   const style = outputStyle(io, options);
   sayAll(io, planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
-  if (plan.verdict === 'refused') throw new Problem('The engine would refuse this Transaction, so it is not created.');
+  if (plan.verdict === 'refused') throw new Problem('The Transaction would be refused, so it is not created.');
   return confirmed(
     io,
     options,
@@ -50,8 +64,14 @@ interface Following {
   readonly timeout: number | undefined;
 }
 
-function follow({ io, options }: Call, session: Session, { created, timeout }: Following): Promise<number> {
+async function follow({ io, options }: Call, session: Session, { created, timeout }: Following): Promise<number> {
   const { wanted, object, found } = created;
-  const known = found ? undefined : object;
-  return watch({ io, session, wanted, known, end: 'Committed', style: outputStyle(io, options), timeout });
+  const watched = { io, session, wanted, end: 'Committed', style: outputStyle(io, options) } as const;
+  const code = await watch({ ...watched, known: found ? undefined : object, timeout });
+  if (code !== stillGoing || io.interrupted.aborted || !options.flag('abortOnTimeout')) return code;
+  const now = await getTransaction(session, wanted);
+  if (isOver(viewOf(now))) return watch({ ...watched, timeout: undefined });
+  note(io, '--timeout has passed: the command aborts the Transaction.');
+  const { request, known } = await send({ io, session, wanted, object: now, act: requests.abort });
+  return watch({ ...watched, known, request, timeout: undefined });
 }

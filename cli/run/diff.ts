@@ -1,24 +1,42 @@
 import { states } from '../../hooks/transactions/inspect.ts';
-import type { ChangeStates } from '../../hooks/transactions/inspection.ts';
+import type { ObjectState } from '../../hooks/transactions/inspection.ts';
 import { expand } from '../cluster/inspecting.ts';
+import { isNamed, objectNamed } from '../cluster/kinds.ts';
 import { getTransaction } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { sayAll } from '../io.ts';
+import { Problem } from '../problem.ts';
+import { documentOf } from '../show/document.ts';
 import { statesLines } from '../show/states.ts';
-import { outputStyle } from './given.ts';
+import { outputStyle, saidAsData } from './given.ts';
 
-const codes = { asLeft: 0, differs: 1, unknown: 3 } as const;
+const codes = { same: 0, differs: 1, unknown: 3 } as const;
 
 export async function run(call: Call): Promise<number> {
   const { io, options, operands } = call;
   const session = await call.connect();
-  const transaction = await getTransaction(session, { namespace: session.namespace, name: operands[0] ?? '' });
-  const found = await states({ reader: session.cluster, expand }, transaction);
-  sayAll(io, statesLines(found, outputStyle(io, options)));
+  const wanted = { namespace: session.namespace, name: operands[0] ?? '' };
+  const transaction = await getTransaction(session, wanted);
+  const all = await states({ reader: session.cluster, expand }, transaction);
+  const found = await chosen(call, all);
+  if (!saidAsData(call, () => documentOf('Diff', { ...wanted, objects: found })))
+    sayAll(io, statesLines(found, outputStyle(io, options)));
   return codeOf(found);
 }
 
-function codeOf(found: readonly ChangeStates[]): number {
-  if (found.some(({ isAsLeft }) => isAsLeft === false)) return codes.differs;
-  return found.every(({ isAsLeft }) => isAsLeft === true) ? codes.asLeft : codes.unknown;
+/** The objects that the command line names, or all. Throws a Problem if the Transaction has no such object. */
+async function chosen({ operands, connect }: Call, all: readonly ObjectState[]): Promise<readonly ObjectState[]> {
+  const [name, ...texts] = operands;
+  if (texts.length === 0) return all;
+  const session = await connect();
+  const named = await Promise.all(texts.map((text) => objectNamed(session, text, 'diff')));
+  const isMissing = named.findIndex((one) => !all.some(({ target }) => isNamed(one, target)));
+  if (isMissing >= 0)
+    throw new Problem(`Transaction ${name} does not change ${texts[isMissing]}: diff ${name} lists its objects.`, codes.unknown);
+  return all.filter(({ target }) => named.some((one) => isNamed(one, target)));
+}
+
+function codeOf(found: readonly ObjectState[]): number {
+  if (found.some(({ state }) => ['changed', 'deleted', 'created'].includes(state))) return codes.differs;
+  return found.some(({ state }) => state === 'unknown') ? codes.unknown : codes.same;
 }

@@ -1,11 +1,13 @@
 // The meaning of options that several commands share.
 
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { parseDuration } from '../../hooks/objects/time.ts';
 import { clean } from '../../hooks/objects/words.ts';
-import type { Options } from '../command/command.ts';
+import type { Call, Options } from '../command/command.ts';
 import type { Sources } from '../input/read.ts';
-import { type Io, note } from '../io.ts';
+import { type Io, note, say } from '../io.ts';
 import { exits, Problem, wrongUse } from '../problem.ts';
+import { formatted } from '../show/formats.ts';
 import { type Style, styleFor } from '../show/style.ts';
 
 /** Timers of Node run for at most 24 days. A longer timer ends at once. In ms. */
@@ -60,4 +62,12 @@ async function answerTo(io: Io, question: string): Promise<string> {
 /** The sources that -f, -R and -k name. */
 export function sourcesOf(options: Options): Sources {
   return { files: options.list('filename'), recursive: options.flag('recursive'), kustomize: options.text('kustomize') };
+}
+
+/** With -o json or yaml it prints the document, and returns true. */
+export function saidAsData({ io, options }: Pick<Call, 'io' | 'options'>, document: () => JsonObject): boolean {
+  const format = options.text('output');
+  if (format === undefined) return false;
+  say(io, formatted([document()], format));
+  return true;
 }

@@ -1,21 +1,31 @@
-import { type JsonObject, listAt } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { groupOf } from '../../hooks/objects/reference.ts';
-import type { Session } from '../cluster/session.ts';
+import { parseTime } from '../../hooks/objects/time.ts';
+import { foreign } from '../../hooks/objects/words.ts';
+import { annotations } from '../../hooks/transactions/model/transaction.ts';
+import { isNamed, type ObjectName, objectNamed } from '../cluster/kinds.ts';
 import { listTransactions } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { note, sayAll } from '../io.ts';
-import { exits, wrongUse } from '../problem.ts';
+import { exits } from '../problem.ts';
 import { ageOf } from '../show/age.ts';
+import { documentOf } from '../show/document.ts';
+import { operationsOf, operationsText } from '../show/operations.ts';
 import { tableOf } from '../show/table.ts';
-import { type Target, type TransactionView, targetIn, viewOf } from '../show/view.ts';
+import { type Target, targetIn, viewOf } from '../show/view.ts';
+import { saidAsData } from './given.ts';
 
-export async function run({ io, options, operands, connect }: Call): Promise<number> {
-  const wanted = operands[0] === undefined ? undefined : objectIn(operands[0]);
-  const session = await connect();
+export async function run(call: Call): Promise<number> {
+  const { io, options, operands } = call;
+  const session = await call.connect();
+  const wanted = operands[0] === undefined ? undefined : await objectNamed(session, operands[0], 'history');
   const namespace = options.flag('allNamespaces') ? undefined : session.namespace;
-  const objects = newestFirst(await listTransactions(session, namespace));
-  const rows = wanted === undefined ? objects.map(rowOf) : await rowsAbout(objects, wanted, session, namespace);
-  if (rows.length > 0) sayAll(io, tableOf([...columns, ...(wanted === undefined ? ['MESSAGE'] : ['CHANGE', 'STATE'])], rows));
+  const all = (await listTransactions(session, namespace)).map((object) => recordOf(object, wanted, session.namespace));
+  const records = all
+    .filter(({ changes }) => changes === undefined || changes.length > 0)
+    .toSorted((left, right) => (right.createdAt ?? 0) - (left.createdAt ?? 0));
+  if (saidAsData(call, () => documentOf('History', { transactions: records }))) return exits.done;
+  if (records.length > 0) sayAll(io, wanted === undefined ? tableOf(header, records.map(rowOf)) : tableAbout(records));
   else note(io, nothing(operands[0], namespace));
   return exits.done;
 }
@@ -25,83 +35,85 @@ function nothing(operand: string | undefined, namespace: string | undefined): st
   return `No Transactions${operand === undefined ? '' : ` that change ${operand}`} in ${place}.`;
 }
 
-const columns = ['NAMESPACE', 'TRANSACTION', 'AGE', 'PHASE', 'DONE', 'TOOK'];
-
-interface Wanted {
-  readonly kind: string;
+interface Recorded {
+  readonly namespace: string;
   readonly name: string;
+  readonly phase: string;
+  readonly message: string;
+  /** ms since the epoch. */
+  readonly createdAt?: number;
+  /** Duration of the work in ms: of the release, or of its undo on request. */
+  readonly took?: number;
+  readonly operations: ReturnType<typeof operationsOf>;
+  /** The field manager that created the Transaction. */
+  readonly createdBy: string;
+  readonly fieldManager?: string;
+  /** Of one object, if the command names it. */
+  readonly changes?: readonly { readonly type: string; readonly state: string }[];
 }
 
-function objectIn(operand: string): Wanted {
-  const [kind = '', name = '', ...rest] = operand.split('/');
-  if (kind === '' || name === '' || rest.length > 0)
-    throw wrongUse(`history takes KIND/NAME, such as Deployment/web-server; found "${operand}".`);
-  return { kind: kind.toLowerCase(), name };
-}
-
-function newestFirst(objects: readonly JsonObject[]): readonly JsonObject[] {
-  return objects.toSorted((left, right) => (viewOf(right).createdAt ?? 0) - (viewOf(left).createdAt ?? 0));
-}
-
-function rowOf(object: JsonObject): readonly string[] {
+function recordOf(object: JsonObject, wanted: ObjectName | undefined, place: string): Recorded {
   const view = viewOf(object);
-  return [...cellsOf(view), view.message];
+  const { namespace, name, phase, message, createdAt } = view;
+  const took = tookOf(object);
+  const fieldManager = textAt(object, 'spec', 'fieldManager');
+  return {
+    ...{ namespace, name, phase, message, operations: operationsOf(object), createdBy: creatorOf(object) },
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(took === undefined ? {} : { took }),
+    ...(fieldManager === undefined ? {} : { fieldManager: foreign(fieldManager, longestName) }),
+    ...(wanted === undefined ? {} : { changes: changesOf(object, wanted, place) }),
+  };
 }
 
-function cellsOf({ namespace, name, createdAt, startTime, endedAt, phase, done }: TransactionView): readonly string[] {
-  const age = createdAt === undefined ? '' : ageOf(Date.now() - createdAt);
-  const took = startTime === undefined || endedAt === undefined ? '' : ageOf(endedAt - startTime);
-  return [namespace, name, age, phase, done, took];
+/** An undo on request may begin long after the release, so its own start counts. */
+function tookOf(object: JsonObject): number | undefined {
+  const time = (key: string): number | undefined => parseTime(textAt(object, 'status', key));
+  const isRequested = [annotations.requestRollback, annotations.retryRollback].some(
+    (name) => at(object, 'status', 'handledAnnotations', name) !== undefined,
+  );
+  const [start, end] = [(isRequested ? time('rollbackStartedAt') : undefined) ?? time('startTime'), time('completionTime')];
+  return start === undefined || end === undefined ? undefined : end - start;
 }
 
-/** One row for each change of that object. */
-async function rowsAbout(
-  objects: readonly JsonObject[],
-  wanted: Wanted,
-  session: Session,
-  namespace: string | undefined,
-): Promise<readonly (readonly string[])[]> {
-  const targets = objects
-    .flatMap((one) => listAt(one, 'spec', 'changes').map(targetIn))
-    .filter((target) => hasName(target, wanted));
-  const scope: Scope = { place: session.namespace, isClusterScoped: await clusterScoped(targets, session, namespace) };
-  return objects.flatMap((one) => rowsFor(one, wanted, scope));
+const longestName = 128;
+
+/** Kubernetes records no user. The owner of the immutable spec is the program that created the object. */
+function creatorOf(object: JsonObject): string {
+  const entry = listAt(object, 'metadata', 'managedFields').find((one) => at(one, 'fieldsV1', 'f:spec') !== undefined);
+  return foreign(textAt(entry, 'manager') ?? 'unknown', longestName);
 }
 
-/** The namespace of the Transaction does not matter to an object of a cluster-scoped kind. */
-async function clusterScoped(targets: readonly Target[], session: Session, namespace: string | undefined) {
-  const found = new Set<string>();
-  for (const key of new Set(namespace === undefined ? targets.map(kindKey) : [])) {
-    const [apiVersion = '', kind = ''] = key.split(' ');
-    const answer = await session.cluster.resource(apiVersion, kind);
-    if (answer.kind === 'ok' && !answer.resource.namespaced) found.add(key);
-  }
-  return (target: Target): boolean => found.has(kindKey(target));
-}
-
-function kindKey({ apiVersion, kind }: Target): string {
-  return `${apiVersion} ${kind}`;
-}
-
-interface Scope {
-  /** The namespace of the command. */
-  readonly place: string;
-  readonly isClusterScoped: (target: Target) => boolean;
-}
-
-function rowsFor(object: JsonObject, wanted: Wanted, { place, isClusterScoped }: Scope): readonly (readonly string[])[] {
+/** The changes of that object. The namespace of the Transaction does not matter to an object of a cluster-scoped kind. */
+function changesOf(object: JsonObject, wanted: ObjectName, place: string): NonNullable<Recorded['changes']> {
   const view = viewOf(object);
   return listAt(object, 'spec', 'changes').flatMap((change, index) => {
     const target = targetIn(change);
-    const isThere = isClusterScoped(target) || (target.namespace ?? view.namespace) === place;
-    if (!isThere || !hasName(target, wanted)) return [];
+    const isThere = isClusterScoped(target, wanted) || (target.namespace ?? view.namespace) === place;
+    if (!isThere || !isNamed(wanted, target)) return [];
     const { type = '', state = '' } = view.changes[index] ?? {};
-    return [[...cellsOf(view), type, state]];
+    return [{ type, state }];
   });
 }
 
-/** `deployment/web` and `Deployment.apps/web` name one object. */
-function hasName({ apiVersion, kind, name }: Target, wanted: Wanted): boolean {
-  const kinds = [kind, `${kind}.${groupOf(apiVersion)}`].map((one) => one.toLowerCase());
-  return kinds.includes(wanted.kind) && name === wanted.name;
+function isClusterScoped({ apiVersion, kind }: Target, { kinds }: ObjectName): boolean {
+  return kinds.some((one) => one.kind === kind && one.group === groupOf(apiVersion) && !one.namespaced);
+}
+
+const columns = ['NAMESPACE', 'TRANSACTION', 'AGE', 'PHASE', 'CHANGES', 'TOOK', 'CREATED BY'];
+const header = [...columns, 'MESSAGE'];
+
+function rowOf(record: Recorded): readonly string[] {
+  return [...cellsOf(record), record.phase === 'Committed' ? '' : record.message];
+}
+
+function cellsOf({ namespace, name, createdAt, took, phase, operations, createdBy }: Recorded): readonly string[] {
+  const age = createdAt === undefined ? '' : ageOf(Date.now() - createdAt);
+  return [namespace, name, age, phase, operationsText(operations), took === undefined ? '' : ageOf(took), createdBy];
+}
+
+/** One row for each change of the object. */
+function tableAbout(records: readonly Recorded[]): readonly string[] {
+  const rows = records.flatMap((record) => (record.changes ?? []).map(({ type, state }) => [...cellsOf(record), type, state]));
+  return tableOf([...columns, 'CHANGE', 'STATE'], rows);
 }

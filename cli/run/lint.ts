@@ -5,16 +5,22 @@ import { placedTransactions } from '../input/places.ts';
 import { readSources } from '../input/read.ts';
 import { sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
-import { sourcesOf } from './given.ts';
+import { documentOf } from '../show/document.ts';
+import { saidAsData, sourcesOf } from './given.ts';
 
 const withFindings = 2;
 
-export async function run({ io, options }: Call): Promise<number> {
+export async function run(call: Call): Promise<number> {
+  const { io, options } = call;
   const placed = (await readSources(sourcesOf(options), io)).flatMap(placedTransactions);
   if (placed.length === 0) throw new Problem('There is no Transaction in these files: name files that hold one.');
-  const lines = placed.flatMap(({ object, placeOf }) =>
-    lint(object).map(({ index, reason, message }) => clean(`${placeOf(index)}: ${reason}: ${message}`)),
+  const findings = placed.flatMap(({ object, placeOf }) =>
+    lint(object).map((found) => ({ place: placeOf(found.index), ...found })),
   );
-  sayAll(io, lines);
-  return lines.length === 0 ? exits.done : withFindings;
+  if (!saidAsData(call, () => documentOf('Lint', { findings })))
+    sayAll(
+      io,
+      findings.map(({ place, reason, message }) => clean(`${place}: ${reason}: ${message}`)),
+    );
+  return findings.length === 0 ? exits.done : withFindings;
 }

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { textAt } from '../../hooks/objects/json.ts';
 import { printed } from '../../hooks/transactions/inspect.ts';
+import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
 import { isShort } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
@@ -26,32 +28,63 @@ const formats = ['name', 'json', 'yaml'];
 async function showObjects({ io, options }: Call, session: Session, { namespace, labelSelector }: Selection): Promise<number> {
   const labels = labelSelector === undefined ? {} : { labelSelector };
   const format = options.text('output') ?? '';
-  const objects = await listTransactions(session, namespace, labels);
+  const all = await listTransactions(session, namespace, labels);
+  const objects = options.flag('failed') ? all.filter((one) => textAt(one, 'status', 'phase') === 'Failed') : all;
   const text = formatted(objects.map(printed), format, true);
   if (text !== '') say(io, text);
   return exits.done;
 }
 
 async function showTable(call: Call, session: Session, selection: Selection): Promise<number> {
-  const table = await read(session, selection);
+  const read = await readOrThrow(session, selection);
+  const table = { ...read, rows: read.rows.filter(isWanted(read, call)) };
   const { namespace } = selection;
+  const what = call.options.flag('failed') ? 'Failed Transactions' : 'Transactions';
   if (table.rows.length > 0) sayAll(call.io, linesOf(table, table.rows, call));
-  else note(call.io, `No Transactions in ${namespace === undefined ? 'any namespace' : `namespace ${namespace}`}.`);
+  else note(call.io, `No ${what} in ${namespace === undefined ? 'any namespace' : `namespace ${namespace}`}.`);
   return call.options.flag('watch') ? follow(call, session, { selection, table }) : exits.done;
 }
 
-async function read(session: Session, selection: Selection): Promise<Table> {
+async function readOrThrow(session: Session, selection: Selection): Promise<Table> {
   const table = await readTable(session, selection);
   if (table.kind === 'failed') throw problemOf(table, session, { verb: 'list', namespace: selection.namespace });
   return table;
 }
 
-function linesOf({ columns }: Pick<Table, 'columns'>, rows: readonly TableRow[], { options }: Call): readonly string[] {
-  const isShown = (_: unknown, index: number): boolean => options.text('output') === 'wide' || columns[index]?.priority === 0;
-  const all = options.flag('allNamespaces');
+/** With --failed only these. */
+function isWanted(table: Pick<Table, 'columns'>, { options }: Call): (row: TableRow) => boolean {
+  return (row) => !options.flag('failed') || cellOf(table, row, 'Phase') === 'Failed';
+}
+
+function cellOf({ columns }: Pick<Table, 'columns'>, { cells }: TableRow, wanted: string): string {
+  return cells[columns.findIndex(({ name }) => name === wanted)] ?? '';
+}
+
+function linesOf(table: Pick<Table, 'columns'>, rows: readonly TableRow[], { options }: Call): readonly string[] {
+  const { columns } = table;
+  const isWide = options.text('output') === 'wide';
+  const isShown = (_: unknown, index: number): boolean => isWide || columns[index]?.priority === 0;
+  const place = ({ namespace }: TableRow): readonly string[] => (options.flag('allNamespaces') ? [namespace] : []);
   const header = columns.filter(isShown).map(({ name }: Column) => name.toUpperCase());
-  const cells = rows.map(({ namespace, cells }) => [...(all ? [namespace] : []), ...cells.filter(isShown)]);
-  return tableOf([...(all ? ['NAMESPACE'] : []), ...header], cells);
+  const cells = rows.map((row) => [
+    ...place(row),
+    ...withoutRepeats(table, row).filter(isShown),
+    ...(isWide ? [] : [waitingFor(table, row)]),
+  ]);
+  return tableOf([...(options.flag('allNamespaces') ? ['NAMESPACE'] : []), ...header, ...(isWide ? [] : ['WAITING FOR'])], cells);
+}
+
+/** The reason of a Transaction that succeeded, or that runs, is its phase. */
+function withoutRepeats(table: Pick<Table, 'columns'>, row: TableRow): readonly string[] {
+  const phase = cellOf(table, row, 'Phase');
+  return row.cells.map((cell, index) => (table.columns[index]?.name === 'Reason' && cell === phase ? '' : cell));
+}
+
+/** The present step of a Transaction that runs: its message names the object, and the time until which the engine waits. */
+function waitingFor(table: Pick<Table, 'columns'>, row: TableRow): string {
+  const phase = cellOf(table, row, 'Phase');
+  if (phase === '') return 'the engine';
+  return isPhase(phase) && isTerminal(phase) ? '' : cellOf(table, row, 'Message');
 }
 
 interface Following {
@@ -94,7 +127,7 @@ export function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
   const cellsOf = (row: TableRow | undefined): string | undefined =>
     row?.cells.filter((_, index) => !growing.includes(table.columns[index]?.name ?? '')).join('\t');
   return (row) => {
-    if (cellsOf(shown.get(keyOf(row))) === cellsOf(row)) return;
+    if (!isWanted(table, call)(row) || cellsOf(shown.get(keyOf(row))) === cellsOf(row)) return;
     const isFirst = shown.size === 0;
     // The row becomes the last one in the Map. All printed rows determine the widths, so that the columns stay aligned.
     shown.delete(keyOf(row));

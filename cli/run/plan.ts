@@ -1,11 +1,11 @@
 import type { Plan } from '../../hooks/transactions/inspection.ts';
 import type { Call } from '../command/command.ts';
-import { note, say, sayAll } from '../io.ts';
-import { formatted } from '../show/formats.ts';
+import { note, sayAll } from '../io.ts';
 import { planDocument, planLines } from '../show/plan.ts';
+import { planMarkdown } from '../show/plan-markdown.ts';
 import { clientVersion } from './client-version.ts';
 import { showOutside } from './external-diff.ts';
-import { outputStyle } from './given.ts';
+import { outputStyle, saidAsData } from './given.ts';
 import { besideEngine, planOfGiven } from './planning.ts';
 
 /** Exit codes of a plan. */
@@ -17,14 +17,18 @@ export async function run(call: Call): Promise<number> {
   const { plan, engine } = await besideEngine(await call.connect(), made.plan, options.text('engineNamespace'));
   if (/^\d/.test(engine) && engine !== clientVersion)
     note(io, `This program is version ${clientVersion}, the engine ${engine}: the engine may decide otherwise.`);
-  const code = codeOf(plan, options.flag('strict'));
-  const format = options.text('output');
-  const external = io.env.KUBECTL_EXTERNAL_DIFF ?? '';
-  if (format !== undefined) say(io, formatted([planDocument(plan)], format));
-  else if (external !== '') await showOutside(io, external, plan.changes);
-  if (format === undefined)
-    sayAll(io, planLines(plan, { style: outputStyle(io, options), engine, program: io.program, code, isBrief: external !== '' }));
+  const found = codeOf(plan, options.flag('strict'));
+  const code = found === codes.changes && options.text('exitCode') === '0' ? codes.nothing : found;
+  if (options.text('output') === 'markdown') sayAll(io, planMarkdown(plan, io.program));
+  else if (!saidAsData(call, () => planDocument(plan))) await show(call, plan, { engine, code });
   return code;
+}
+
+async function show({ io, options }: Call, plan: Plan, shown: { readonly engine: string; readonly code: number }): Promise<void> {
+  const external = options.flag('summary') ? '' : (io.env.KUBECTL_EXTERNAL_DIFF ?? '');
+  if (external !== '') await showOutside(io, external, plan.changes);
+  const isBrief = external !== '' || options.flag('summary');
+  sayAll(io, planLines(plan, { style: outputStyle(io, options), program: io.program, ...shown, isBrief }));
 }
 
 /** The exit code of a plan. */

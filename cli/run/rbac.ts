@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Plan } from '../../hooks/transactions/inspection.ts';
+import type { Reason } from '../../hooks/transactions/model/reason.ts';
 import type { Call } from '../command/command.ts';
 import { note, say } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
@@ -12,12 +13,29 @@ export async function run(call: Call): Promise<number> {
   const { plan, transaction } = await planOfGiven(call, 'caller');
   if (plan.trouble !== undefined) throw new Problem(`Not all permissions are known, and no Role is printed: ${plan.trouble}.`);
   if (plan.needs.length === 0) throw new Problem(`The API server serves no kind of these changes: ${plan.refusal[0]?.message}.`);
-  // A change without a dry run may need more rights than the plan lists.
-  for (const { message } of [...plan.refusal, ...plan.also]) note(call.io, `The rights may be incomplete: ${message}`);
-  for (const what of plan.unseen) note(call.io, `Not seen: ${what}`);
-  for (const warning of warningsOf(plan)) note(call.io, warning);
-  say(call.io, formatted(rolesOf(plan, roleName(plan, transaction)), 'yaml'));
+  noteGaps(call, plan);
+  const account = findingsOf(plan).some(({ reason }) => reason === missing) ? [accountOf(plan)] : [];
+  const objects = [...account, ...rolesOf(plan, roleName(plan, transaction))];
+  say(call.io, formatted(objects, call.options.text('output') ?? 'yaml'));
   return exits.done;
+}
+
+function findingsOf({ refusal, also }: Plan): Plan['refusal'] {
+  return [...refusal, ...also];
+}
+
+function noteGaps({ io }: Call, plan: Plan): void {
+  // A change without a dry run may need more rights than the plan lists.
+  for (const { reason, message } of findingsOf(plan))
+    if (reason !== missing) note(io, `The rights may be incomplete: ${message}`);
+  for (const what of plan.unseen) note(io, `Not seen: ${what}`);
+  for (const warning of warningsOf(plan)) note(io, warning);
+}
+
+const missing: Reason = 'ServiceAccountMissing';
+
+function accountOf({ namespace, serviceAccountName: name }: Plan): JsonObject {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } };
 }
 
 const longestName = 253;

@@ -1,4 +1,5 @@
 // The options of apply and plan that describe the Transaction of manifests.
+import { parseDuration } from '../../hooks/objects/time.ts';
 import type { Call, Options } from '../command/command.ts';
 import type { Manifest } from '../input/read.ts';
 import { isTransaction, type ReleaseOptions } from '../input/release.ts';
@@ -15,6 +16,7 @@ const forManifests = [
   'allowIrreversible',
   'deleteFilled',
   'plainSecrets',
+  'ttl',
 ];
 
 /** Throws a Problem if options contradict each other, or the input. */
@@ -33,6 +35,7 @@ export function releaseOptionsOf({ options }: Call, namespace: string, manifests
     allowIrreversible: options.flag('allowIrreversible'),
     deleteFilled: options.flag('deleteFilled'),
     plainSecrets: options.flag('plainSecrets'),
+    ttl: ttlOf(options),
   };
 }
 
@@ -46,6 +49,14 @@ function refuseContradictions(options: Options, manifests: readonly Manifest[]):
   if (!isGiven('serviceAccount'))
     throw wrongUse('Manifests need --service-account NAME: the ServiceAccount that the engine makes the changes as.');
   if (isGiven('newName') && !isGiven('name')) throw wrongUse('--new-name needs --name, because apply then uses NAME-2.');
+}
+
+/** In seconds. */
+function ttlOf(options: Options): number | undefined {
+  const text = options.text('ttl');
+  const wished = text === undefined ? undefined : parseDuration(text);
+  if (text !== undefined && wished === undefined) throw wrongUse(`--ttl must be a duration such as 24h; found "${text}".`);
+  return wished === undefined ? undefined : Math.ceil(wished / 1000);
 }
 
 function labelIn(text: string): readonly [string, string] {

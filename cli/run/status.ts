@@ -12,6 +12,7 @@ import { treeOf } from '../show/tree.ts';
 import { refusedUndo } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 import { outputStyle, timeoutOf } from './given.ts';
+import { quiet } from './outcome.ts';
 import { sizeOf } from './printer.ts';
 import { watch } from './watching.ts';
 
@@ -20,7 +21,18 @@ export async function run(call: Call): Promise<number> {
   const session = await call.connect();
   const wanted = { namespace: session.namespace, name: call.operands[0] ?? (await newest(session)) };
   if (!options.flag('watch')) return show(call, session, wanted);
-  return watch({ io, session, wanted, end: 'Committed', style: outputStyle(io, options), timeout: timeoutOf(options) });
+  const isData = options.text('output') !== undefined;
+  const screen = isData ? quiet(call).io : io;
+  const code = await watch({
+    io: screen,
+    session,
+    wanted,
+    end: 'Committed',
+    style: outputStyle(io, options),
+    timeout: timeoutOf(options),
+  });
+  if (isData) await show(call, session, wanted);
+  return code;
 }
 
 async function show({ io, options }: Call, session: Session, wanted: TransactionName): Promise<number> {

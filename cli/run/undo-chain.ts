@@ -3,7 +3,7 @@
 // a release between the first and the last is in the cluster.
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
-import { getTransaction, listTransactions, noSuch } from '../cluster/transactions.ts';
+import { getTransaction, listTransactions, noSuch, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { note, say, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
@@ -40,7 +40,7 @@ interface Chain {
 }
 
 /** Resolves with the exit code. */
-export async function undoTo(call: Call): Promise<number> {
+export async function undoTo(call: Call, undone: (one: TransactionName) => void): Promise<number> {
   const { io, options } = call;
   const isPlan = options.flag('plan');
   const timeout = timeoutOf(options);
@@ -49,7 +49,7 @@ export async function undoTo(call: Call): Promise<number> {
   const plans = await plansOf(call, chain);
   const code = (isPlan ? planCodes : codes)[verdictOfAll(plans)];
   show(call, chain, { plans, code });
-  return isPlan || code !== exits.done ? code : undoEach(call, chain, { plans, timeout });
+  return isPlan || code !== exits.done ? code : undoEach(call, chain, { plans, timeout, undone });
 }
 
 /** The plan of a chain, before its first undo. */
@@ -107,14 +107,16 @@ interface Going {
   readonly plans: readonly UndoPlan[];
   /** For all undos, in ms. */
   readonly timeout: number | undefined;
+  readonly undone: (one: TransactionName) => void;
 }
 
-async function undoEach(call: Call, chain: Chain, { plans, timeout }: Going): Promise<number> {
+async function undoEach(call: Call, chain: Chain, { plans, timeout, undone }: Going): Promise<number> {
   const { io, options } = call;
   if (plans.length > 0 && !(await confirmed(io, options, undoQuestion('Undo', plans)))) return exits.notDone;
   const begin = performance.now();
   for (const [place, plan] of plans.entries()) {
     const rest = timeout === undefined ? undefined : Math.max(1, timeout - (performance.now() - begin));
+    undone({ namespace: chain.session.namespace, name: plan.view.name });
     const code = await undoNext(call, chain, { plan, isFirst: place === 0, timeout: rest });
     if (code === exits.done) continue;
     note(io, stopped(plans, place, { code, to: chain.to, program: io.program }));

@@ -11,6 +11,7 @@ import { requests, undoPlan } from '../show/requests.ts';
 import { planCodes, undoDocument, undoLines, undoQuestion, verdictOf } from '../show/undo.ts';
 import { viewOf } from '../show/view.ts';
 import { confirmed, outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
+import { withOutcome } from './outcome.ts';
 import { mayAct, send } from './request.ts';
 import { undoTo } from './undo-chain.ts';
 import { followUndo } from './undo-following.ts';
@@ -18,14 +19,19 @@ import { planUndo } from './undo-planning.ts';
 import { annotationsOf, type Wish, wishOf } from './undo-wish.ts';
 
 type Undoing = 'undo' | 'retry';
+type Named = (one: TransactionName) => void;
 
-export async function run(call: Call, name: Undoing): Promise<number> {
+export function run(call: Call, name: Undoing): Promise<number> {
+  return withOutcome(call, name, (one, undone) => runOn(one, name, undone));
+}
+
+async function runOn(call: Call, name: Undoing, undone: Named): Promise<number> {
   const { options } = call;
   refuseMisuse(call);
   const wish = wishOf(options);
-  if (!options.flag('plan')) return options.text('to') === undefined ? undo(call, name, wish) : undoTo(call);
+  if (!options.flag('plan')) return options.text('to') === undefined ? undo(call, { name, wish, undone }) : undoTo(call, undone);
   try {
-    return options.text('to') === undefined ? await showPlan(call, wish) : await undoTo(call);
+    return options.text('to') === undefined ? await showPlan(call, wish) : await undoTo(call, undone);
   } catch (error) {
     // A script reads exit code 1 as a plan that changes something.
     if (error instanceof Problem && error.code === exits.notDone) throw new Problem(error.message, planCodes.unknown);
@@ -42,7 +48,6 @@ function refuseMisuse({ options, operands }: Call): void {
   );
   if (isChain && single.length > 0)
     throw wrongUse(`--${single[0]} is for one Transaction: undo each by its name, the newest first, without --to.`);
-  if (options.text('output') !== undefined && !options.flag('plan')) throw wrongUse('--output prints a plan: give --plan, too.');
   if (options.flag('plan') && options.text('digest') !== undefined)
     throw wrongUse('--digest is for the undo itself: leave it out with --plan, which prints one.');
 }
@@ -72,7 +77,13 @@ async function showPlan(call: Call, wish: Wish): Promise<number> {
   return code;
 }
 
-async function undo(call: Call, name: Undoing, wish: Wish): Promise<number> {
+interface Asked {
+  readonly name: Undoing;
+  readonly wish: Wish;
+  readonly undone: Named;
+}
+
+async function undo(call: Call, { name, wish, undone: named }: Asked): Promise<number> {
   const { io, options } = call;
   const act = requests[name];
   const timeout = timeoutOf(options);
@@ -82,6 +93,7 @@ async function undo(call: Call, name: Undoing, wish: Wish): Promise<number> {
   const agreed = options.flag('yes') ? wish : await agreedOn(call, name, { ...undone, wish });
   if (typeof agreed === 'number') return agreed;
   const { request, known } = await send({ io, ...undone, act, beside: annotationsOf(agreed) });
+  named(undone.wanted);
   say(io, `transaction.tx.janus.io/${undone.wanted.name} ${act.verb} requested`);
   if (!options.flag('wait')) return exits.done;
   return followUndo(call, { ...undone, timeout, request, known });

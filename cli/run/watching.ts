@@ -1,12 +1,14 @@
 // Follows a Transaction to its end, and says what happened.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Followed, follow } from '../cluster/follow.ts';
+import { followLogs } from '../cluster/logs.ts';
 import type { Session } from '../cluster/session.ts';
 import type { TransactionName } from '../cluster/transactions.ts';
 import { type Io, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { clockOf } from '../show/age.ts';
 import { codeOfEnd, endLines, isOver, refusedCode, stillGoing, type Wanted } from '../show/end.ts';
+import { logLines } from '../show/failed-logs.ts';
 import { requests } from '../show/requests.ts';
 import { type Style, wrapTo } from '../show/style.ts';
 import { answerTo, isHandled } from '../show/undo.ts';
@@ -14,6 +16,7 @@ import { type TransactionView, viewOf } from '../show/view.ts';
 import { type Keys, readKeys } from './keys.ts';
 import { openPrinter, type Printer, sizeOf } from './printer.ts';
 import { send } from './request.ts';
+import { noteSilence } from './silence.ts';
 import { type Clock, processClock } from './stopwatch.ts';
 
 interface Watched {
@@ -54,11 +57,24 @@ export async function watch(watched: Watched): Promise<number> {
   const printer = openPrinter({ io, style, clock, isWritten: known !== undefined, isNews: request === undefined });
   const seen: Watching['seen'] = { request };
   const keys = readKeys(io, { prompt: printer.prompt, leave: () => leaving.abort(), abort: () => abort(watched, seen) });
+  let [states, shown] = [0, undefined as TransactionView | undefined];
+  const onState = (view: TransactionView): void => {
+    [shown, states] = [view, states + 1];
+    watched.onState?.(view);
+  };
+  // The first state is the one that the command wrote, or read.
+  const isSilent = (): boolean =>
+    shown !== undefined && (shown.startTime === undefined || (request !== undefined && states === 1));
+  const stopNoting = noteSilence({ session, program: io.program, isSilent, say: printer.trouble });
+  const logs = followLogs(session);
   try {
-    const watching = { ...watched, printer, keys, seen };
-    const last = await lastOf(follow(session, wanted, { signal: ending.signal, known }), watching);
-    return conclude(watching, last, isLeft.aborted);
+    const watching = { ...watched, printer, keys, seen, onState };
+    const last = await lastOf(logs.seeing(follow(session, wanted, { signal: ending.signal, known })), watching);
+    const code = conclude(watching, last, isLeft.aborted);
+    for (const log of await logs.end()) sayAll(io, logLines(log));
+    return code;
   } finally {
+    stopNoting();
     clearTimeout(timer);
     ending.abort();
     keys.close();

@@ -13,29 +13,38 @@ function shownText(shown: Shown | undefined): string {
 
 const longestColumn = 60;
 
-/** `path   before -> after`, with the paths in one column. `withNow` adds the present value. */
-export function fieldLines(fields: readonly FieldChange[], style: Style, withNow = false): readonly string[] {
+/** `path   before -> after`, with the paths in one column. With `byOf`, the values are before, released and now, and who wrote it. */
+export function fieldLines<Field extends FieldChange>(
+  fields: readonly Field[],
+  style: Style,
+  byOf?: (field: Field) => string,
+): readonly string[] {
   const width = fields.reduce((widest, { path }) => Math.min(longestColumn, Math.max(widest, clean(path).length)), 0);
   return fields.flatMap((field) => {
-    const path = clean(field.path).padEnd(width);
-    const now = withNow ? `, now ${shownText(field.now)}` : '';
-    const lines = linesOfText(field);
-    const head = `    ${path}   `;
-    if (lines === undefined)
-      return [`${head}${shownText(field.before)} -> ${paint(style, 'bold', shownText(field.after))}${now}`];
+    const head = `    ${clean(field.path).padEnd(width)}   `;
+    const by = byOf?.(field);
+    const lines = by === undefined ? linesOfText(field.before, field.after) : linesOfText(field.after, field.now);
+    if (lines === undefined) return [`${head}${by === undefined ? changed(field, style) : drifted(field, style, by)}`];
     return [
-      head.trimEnd(),
+      `${head.trimEnd()}${by ?? ''}`,
       ...lines.map((line) => `      ${paint(style, line.startsWith('+') ? 'green' : 'red', line)}`),
-      ...(withNow ? [`      now ${shownText(field.now)}`] : []),
     ];
   });
+}
+
+function changed({ before, after }: FieldChange, style: Style): string {
+  return `${shownText(before)} -> ${paint(style, 'bold', shownText(after))}`;
+}
+
+function drifted({ before, after, now }: FieldChange, style: Style, by: string): string {
+  return `before ${shownText(before)}, released ${shownText(after)}, now ${paint(style, 'bold', shownText(now))}${by}`;
 }
 
 /** If texts differ in more lines than this, all lines are shown: the time of a diff grows with the square of this number. */
 const mostEdits = 500;
 
 /** Texts of several lines, as the lines that only one side has. */
-function linesOfText({ before, after }: FieldChange): readonly string[] | undefined {
+function linesOfText(before: Shown | undefined, after: Shown | undefined): readonly string[] | undefined {
   const [old, made] = [textIn(before), textIn(after)];
   if (old === undefined || made === undefined || !(old.includes('\n') || made.includes('\n'))) return undefined;
   const [left, right] = [old.split('\n'), made.split('\n')];

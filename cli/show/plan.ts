@@ -1,9 +1,10 @@
 // A plan as a table, with the fields of each change and the findings. Pure.
 
-import { type JsonObject, parseJson } from '../../hooks/objects/json.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { describe } from '../../hooks/objects/reference.ts';
 import { clean } from '../../hooks/objects/words.ts';
 import type { Finding, Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
+import { documentOf } from './document.ts';
 import { fieldLines } from './fields.ts';
 import { paint, type Style } from './style.ts';
 import { tableOf } from './table.ts';
@@ -19,12 +20,9 @@ interface Setting {
   readonly isBrief: boolean;
 }
 
-/**
- * `-o json` and `-o yaml` print this document: schemas/plan.schema.json. It is a copy, because YAML would print an alias for an
- * object that occurs twice. It keeps every digit.
- */
+/** schemas/plan.schema.json */
 export function planDocument(plan: Plan): JsonObject {
-  return parseJson(JSON.stringify({ apiVersion: 'cli.janus.io/v1', kind: 'Plan', ...plan })) as JsonObject;
+  return documentOf('Plan', plan);
 }
 
 const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
@@ -39,14 +37,14 @@ export function planLines(plan: Plan, setting: Setting): readonly string[] {
     '',
     ...(plan.changes.length === 0 ? [] : [...table(plan.changes, setting.style), '']),
     ...(details.length === 0 ? [] : [...details, '']),
-    ...verdict(plan, setting),
+    ...verdictLines(plan, setting),
     ...plan.changes.flatMap(ownerLines),
     ...plan.locks.map(
       ({ target, holder, expires }) =>
         `Locked       ${describe(target)}: Transaction ${holder} holds it until ${expires}; this one waits.`,
     ),
     ...plan.unseen.map((what) => `Not seen     ${clean(what)}`),
-    `${counts(plan.changes)} Nothing was written.   exit ${setting.code}`,
+    `${countsOf(plan.changes)} Nothing was written.   exit ${setting.code}`,
   ];
 }
 
@@ -103,7 +101,8 @@ function detail(change: PlannedChange, style: Style): readonly string[] {
   ];
 }
 
-function verdict(plan: Plan, { style, program }: Setting): readonly string[] {
+/** Why it is refused, or unknown. */
+export function verdictLines(plan: Plan, { style, program }: Pick<Setting, 'style' | 'program'>): readonly string[] {
   const { refusal, also, trouble, verdict: found, gaps } = plan;
   const hint = gaps.length === 0 ? [] : [`             ${program} rbac with these files prints the Role.`];
   if (found === 'unknown')
@@ -127,7 +126,7 @@ function ownerLines({ target, owners }: PlannedChange): readonly string[] {
   return owners.map(({ code, sentence }) => `${code.padEnd(10)}   ${clean(`${describe(target)}: ${sentence}`)}.`);
 }
 
-function counts(changes: readonly PlannedChange[]): string {
+export function countsOf(changes: readonly PlannedChange[]): string {
   const words = (['create', 'update', 'delete', 'none'] as const).map(
     (operation) => `${changes.filter((one) => one.operation === operation).length} ${operation}`,
   );

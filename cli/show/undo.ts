@@ -11,6 +11,7 @@ import {
   type UndoItemVerdict,
   undoVerdicts,
 } from '../../hooks/transactions/model/undo.ts';
+import { documentOf } from './document.ts';
 import { paint, type Style } from './style.ts';
 import { tableOf } from './table.ts';
 import type { TransactionView } from './view.ts';
@@ -86,8 +87,7 @@ export function undoDocument(plan: UndoPlan): JsonObject {
   const counts = Object.fromEntries(undoVerdicts.map((verdict) => [verdict.toLowerCase(), countIn(answer.counts, verdict)]));
   const { namespace, name } = view;
   const document = { namespace, name, verdict: verdictOf(plan), partial: isPartial, reason, message, digest, counts };
-  const listed = JSON.parse(JSON.stringify(items)) as JsonObject[];
-  return { apiVersion: 'cli.janus.io/v1', kind: 'UndoPlan', ...document, items: listed, moreItems, undoFirst: [...undoFirst] };
+  return documentOf('UndoPlan', { ...document, items, moreItems, undoFirst });
 }
 
 const looks = {
@@ -247,7 +247,7 @@ interface Place {
 }
 
 export function chainDocument(plans: readonly UndoPlan[], { namespace, to }: Place): JsonObject {
-  return { apiVersion: 'cli.janus.io/v1', kind: 'UndoChain', namespace, to, plans: plans.map(undoDocument) };
+  return documentOf('UndoChain', { namespace, to, plans: plans.map(undoDocument) });
 }
 
 export function chainLines(

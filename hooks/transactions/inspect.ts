@@ -7,11 +7,12 @@ import { fault } from './checks/fault.ts';
 import { staticFaults } from './checks/validity.ts';
 import { autoscalersOf } from './inspect/autoscalers.ts';
 import { heldLocks, plannedChange } from './inspect/changes.ts';
+import { readFailedLogs } from './inspect/failed-logs.ts';
 import { survey } from './inspect/preflight.ts';
 import { mayQuoteSecrets, printed } from './inspect/printed.ts';
 import { saidOfUndo } from './inspect/rights.ts';
 import { statesOf } from './inspect/states.ts';
-import type { ChangeStates, Finding, Plan, PlanParts, StatesParts } from './inspection.ts';
+import type { FailedLog, Finding, LogParts, ObjectState, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { decodeTransaction } from './model/transaction.ts';
 
 export { mayQuoteSecrets, printed };
@@ -23,11 +24,16 @@ export function lint(object: Json): readonly Finding[] {
 }
 
 /**
- * The changes of an existing Transaction: before, as expected, and now. The command line does not have the engine's key. So it only
+ * The objects of an existing Transaction: before, as released, and now. The command line does not have the engine's key. So it only
  * names sealed entries as sealed. Only the digest in the status shows that the other entries were not modified.
  */
-export function states(parts: StatesParts, object: JsonObject): Promise<readonly ChangeStates[]> {
+export function states(parts: StatesParts, object: JsonObject): Promise<readonly ObjectState[]> {
   return statesOf(parts, object);
+}
+
+/** What failed containers have printed, of the objects whose gates are open. What cannot be read is left out. */
+export function failedLogs(parts: LogParts, object: JsonObject): Promise<readonly FailedLog[]> {
+  return readFailedLogs(parts, object);
 }
 
 /** What the engine would do with the Transaction if it were created now. `object` names its namespace. Writes nothing. */
@@ -36,7 +42,7 @@ export async function plan(parts: PlanParts, object: JsonObject): Promise<Plan> 
   const { transaction, refusal, also, trouble, gaps, needs, locks, unseen, now, prepared } = found;
   const scaled = await autoscalersOf(parts, found);
   const { namespace, name, serviceAccountName } = transaction;
-  const ofUndo = saidOfUndo(gaps, `${namespace}/${serviceAccountName}`);
+  const ofUndo = saidOfUndo(gaps, parts.actAs === 'caller' ? 'you' : `ServiceAccount ${namespace}/${serviceAccountName}`);
   const marked = (one: Fault): Finding => ({ ...finding(one), ...(ofUndo.has(one.message) ? { for: 'undo' } : {}) });
   return {
     ...{ namespace, name, serviceAccountName, exact: parts.actAs === 'serviceAccount', gaps, needs },

@@ -1,6 +1,6 @@
 // The seam to the command line: the questions about a Transaction before it is created, and about an existing Transaction. Nothing
 // here holds a value of a Secret: the engine masks values before they arrive here.
-import type { AccessQuestion, Clock, Expressions, Manifests, Reader, Sealer } from '../objects/cluster.ts';
+import type { AccessQuestion, Clock, Expressions, Logs, Manifests, Reader, Sealer } from '../objects/cluster.ts';
 import type { Json } from '../objects/json.ts';
 import type { Reference } from '../objects/reference.ts';
 
@@ -112,17 +112,44 @@ export interface PlanParts {
   readonly expressions?: Expressions;
 }
 
-/** A change of an existing Transaction, compared with the live object. */
-export interface ChangeStates {
+/** A field whose value is no longer the released one. */
+export interface DriftedField extends FieldChange {
+  /** The managers that own the field now, by managedFields. Empty if no manager owns it, or if it was removed. */
+  readonly by: readonly string[];
+}
+
+/** An object of an existing Transaction, compared with the live object. */
+export interface ObjectState {
+  /** Index of the change that made it last. */
   readonly index: number;
   readonly target: Reference;
-  /** `sealed`: only the engine can read what it stored; `unreadable`: gone, or modified; `hidden`: the caller may not read the object. */
-  readonly kind: 'shown' | 'sealed' | 'unreadable' | 'hidden';
-  /** Whether the object is as the change left it; undefined if the command line cannot know this. */
-  readonly isAsLeft?: boolean;
-  /** before: prior; after: expected; now: live. Paths at which any two of them differ. */
-  readonly fields: readonly FieldChange[];
+  /**
+   * `asReleased`: as the Transaction left it; `changed`: in `fields`; `deleted`, `created`: since; `sealed`: not compared, because only
+   * the engine can read the stored state; `unknown`: the stored state or the object cannot be read.
+   */
+  readonly state: 'asReleased' | 'changed' | 'deleted' | 'created' | 'sealed' | 'unknown';
+  /** before: prior; after: released; now: live. */
+  readonly fields: readonly DriftedField[];
+  /** Why the state is unknown, or the object was not compared. */
   readonly why?: string;
+}
+
+export interface LogParts {
+  /** As the caller. */
+  readonly reader: Reader & Logs;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+/** The last lines of a container that is not ready. */
+export interface FailedLog {
+  /** Of the change. */
+  readonly index: number;
+  /** The object of the change, such as `Deployment web`. */
+  readonly object: string;
+  readonly pod: string;
+  readonly container: string;
+  /** Lines, each cleaned; at most 4 kB. */
+  readonly text: string;
 }
 
 export interface StatesParts {

@@ -19,8 +19,7 @@ export async function writePackage(folder: string): Promise<void> {
   const bundled = await bundle(join(folder, 'lib'));
   mkdirSync(join(folder, 'bin'));
   for (const program of programs) {
-    const text = "#!/usr/bin/env node\nimport '../lib/main.js';\n";
-    writeFileSync(join(folder, 'bin', `${program}.js`), text, { mode: 0o755 });
+    writeFileSync(join(folder, 'bin', `${program}.js`), starter(engines?.node ?? ''), { mode: 0o755 });
   }
   const manifest = {
     name: 'kubectl-janus',
@@ -37,6 +36,19 @@ export async function writePackage(folder: string): Promise<void> {
   writeFileSync(join(folder, 'LICENSES.md'), licencesOf(bundled));
   writeFileSync(join(folder, 'README.md'), readFileSync(join(root, 'docs', 'cli.md')));
   setModes(folder);
+}
+
+/** An older Node does not know modules that the bundle imports, and would print the bundle. `oldest`: `>=22.19`. */
+function starter(oldest: string): string {
+  const [major, minor] = oldest.replace('>=', '').split('.').map(Number);
+  return `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major > ${major} || (major === ${major} && minor >= ${minor})) await import('../lib/main.js');
+else {
+  console.error('janus: The program needs Node ${major}.${minor} or later, and this is Node ' + process.versions.node + ': install a newer Node.');
+  process.exitCode = 64;
+}
+`;
 }
 
 /** Sets fixed modes, because npm packs modes as they are, and the umask of a checkout may differ. */

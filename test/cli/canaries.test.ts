@@ -118,6 +118,7 @@ const rows: Readonly<Record<string, readonly (readonly [words: readonly string[]
     [['-f', denied], 2],
     [['-f', given, '-o', 'json'], 1],
     [['-f', given, '-o', 'yaml'], 1],
+    [['-f', given, '-o', 'markdown'], 1],
   ],
   rbac: [[['-f', denied], 0]],
   apply: [
@@ -130,7 +131,7 @@ const rows: Readonly<Record<string, readonly (readonly [words: readonly string[]
     [['plain', '--plan'], 2],
     [['plain', '--plan', '-o', 'json'], 2],
     [['plain', '--yes', '--wait'], 3],
-    [['plain', '--yes', '--wait', '--partial'], 4],
+    [['plain', '--yes', '--wait', '--partial', '-o', 'json'], 4],
   ],
   retry: [
     [['plain', '--plan', '-o', 'yaml'], 2],
@@ -140,14 +141,18 @@ const rows: Readonly<Record<string, readonly (readonly [words: readonly string[]
     [['plain', '-o', 'yaml'], 0],
     [['late'], 0],
   ],
-  diff: [[['plain'], 3]],
+  diff: [
+    [['plain'], 0],
+    [['plain', '-o', 'json'], 0],
+  ],
   list: [
     [['-o', 'wide'], 0],
     [['-o', 'json'], 0],
   ],
-  history: [[[], 0]],
+  history: [[['-o', 'json'], 0]],
   locks: [[[], 0]],
   completion: [[['bash'], 0]],
+  doctor: [[['-o', 'json'], 1]],
   version: [[[], 0]],
   __complete: [[['undo', ''], 0]],
 };

@@ -1,7 +1,7 @@
 // docs/cli.md against the commands: its list of them is made of their descriptions. `JANUS_WRITE_DOCS=1` writes it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { type Command, optionsFor } from '../../cli/command/command.ts';
+import { type Command, followedExits, optionsFor } from '../../cli/command/command.ts';
 import { commands } from '../../cli/command/registry.ts';
 
 const file = new URL('../../docs/cli.md', import.meta.url);
@@ -37,11 +37,19 @@ function partOf(command: Command): string {
   const others = rows.filter(({ text }) => shared.includes(text)).map((row) => `\`${row.name}\``);
   return [
     `### janus ${[name, ...operands].join(' ')}`,
-    `${summary[0]?.toUpperCase()}${summary.slice(1)}.${description === undefined ? '' : ` ${description.replaceAll(/\s+/g, ' ')}`}`,
+    `${summary[0]?.toUpperCase()}${summary.slice(1)}.${description === undefined ? '' : ` ${description.replaceAll(/\s+/g, ' ')}`}${exitsOf(command)}`,
     ...(own.length === 0 ? [] : [tableOf(own)]),
     ...(others.length === 0 ? [] : [`[Shared options](#shared-options): ${others.join(', ')}.`]),
     ...(examples.length === 0 ? [] : [['```sh', ...examples.map((line) => `janus ${line}`), '```'].join('\n')]),
   ].join('\n\n');
+}
+
+/** The table of the page has those of commands that follow a Transaction. */
+function exitsOf({ exits }: Command): string {
+  if (exits === undefined || exits === followedExits) return '';
+  return ` Exit codes: ${Object.entries(exits)
+    .map(([code, meaning]) => `${code} ${meaning}`)
+    .join(', ')}.`;
 }
 
 function withCommands(document: string): string {

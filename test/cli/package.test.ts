@@ -22,6 +22,17 @@ t.test('the package has no dependencies, three programs, the licences, and a Nod
   t.notMatch(read('LICENSES.md'), /has no file of its licence: undefined/);
 });
 
+t.test('an older Node gets one sentence and the exit code of wrong use', async (t) => {
+  const old = join(cli.home, 'old.mjs');
+  writeFileSync(old, "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.0' } });\n");
+  const words = ['--import', old, join(cli.folder, 'bin/janus.js'), 'list'];
+  t.match(await cli.run(words, { bare: true }), {
+    code: 64,
+    out: '',
+    err: /^janus: The program needs Node 22\.19 or later, and this is Node 20\.20\.0: [^\n]+\n$/,
+  });
+});
+
 t.test('the tarball is smaller than 2 MB', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'janus-pack-'));
   t.teardown(() => rmSync(folder, { recursive: true }));

@@ -208,7 +208,7 @@ t.test('--confirm shows the plan; apply creates no Transaction that would be ref
   const bad = fileOf('unwanted', [change('Create', 'confirmed', configMap('confirmed'))]);
   t.match(await janus('apply', '-f', bad, '--confirm', '--yes'), {
     code: 1,
-    err: /The engine would refuse this Transaction, so it is not created/,
+    err: /The Transaction would be refused, so it is not created/,
   });
   const all = await names(transactionsPath);
   t.notOk(all.includes('unanswered') || all.includes('unwanted'));
@@ -412,7 +412,7 @@ t.test('list, history, status and version print Transactions and versions', asyn
     t.notOk((await janus('status', 'late', ...where, ...more)).out.includes('\u001b'));
   t.match(await janus('status', 'late', ...where, '--color', 'pink'), { code: 64 });
   t.match((await janus('history', 'configmap/kept', ...where)).out, /undone +\d+[smh]\S* +RolledBack .* Update +Restored/);
-  t.match((await janus('history', 'configmap/kept', ...where, '-A')).out, /undone/);
+  t.match((await janus('history', 'cm/kept', ...where, '-A')).out, /undone/);
   t.match(await janus('history', 'configmap/kept', '-A'), { out: '', err: /No Transactions/ }, 'that of another namespace');
   t.match(await janus('history', 'configmap/nobody', ...where), {
     code: 0,

@@ -167,7 +167,6 @@ t.test('the program refuses bad options and writes nothing', async (t) => {
     [['--keep', 'ConfigMap/a', '--overwrite', 'ConfigMap/a'], /--keep and --overwrite both name ConfigMap\/a/],
     [['--digest', 'abc'], /--digest takes the 64 hex digits/],
     [['--plan', '--digest', digest], /--digest is for the undo itself/],
-    [['-o', 'json'], /--output prints a plan: give --plan/],
     [['--to', 'planned'], /undo takes the name of a Transaction, or --to/],
   ];
   for (const [words, err] of rows)

@@ -107,7 +107,7 @@ t.test('a waiting Transaction says so once, for any number of calls and replicas
   await stepToEnd(stage, 'waiter');
   const story = await storyOf('waiter', 'Committed');
   t.match(story, [
-    /^Normal LockWaiting: waiting: ConfigMap \S+\/e is locked by Transaction \S+\/holder$/,
+    /^Normal LockWaiting: waiting until \S+: ConfigMap \S+\/e is locked by Transaction \S+\/holder$/,
     /^Normal LocksAcquired: acquired 1 lock$/,
     /^Normal Prepared: /,
     /^Normal ChangeApplied: change 1 of 1 /,

@@ -383,6 +383,9 @@ t.test('the plan works for users with fewer rights', inAllOnly, async (t) => {
   });
   const own = await planOf(small, poor, ['--as-me']);
   t.match(own.plan, { verdict: 'accepted', exact: false, unseen: [/for you may not/, /ServiceAccount/, /Leases/] });
+  const other = transactionOf('other', [change('Create', 'other', {}, { kind: 'Secret' })]);
+  const refusal = at((await planOf(other, poor, ['--as-me'])).plan, 'refusal') as unknown as readonly { message: string }[];
+  t.ok(refusal.length > 1 && refusal.every(({ message }) => /^you may not \S+ secrets/.test(message)), JSON.stringify(refusal));
   const medium = await terminal.user('medium', [creates, impersonates]);
   const seen = await planOf(small, medium);
   t.match(seen.plan, { verdict: 'accepted', exact: true, unseen: [/ServiceAccount/, /Leases/] });

@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { plan } from '../../hooks/transactions/inspect.ts';
 import { must, waitFor } from '../support/client.ts';
+import { fits } from '../support/documents.ts';
 import { planParts } from '../support/planning.ts';
 import { startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
@@ -38,12 +39,23 @@ t.test('diff shows the former, the expected and the current state', async (t) =>
   const [port] = at((await client.get(path('services/drawn'))).body, 'spec', 'ports') as JsonObject[];
   const nodePort = port?.nodePort === 31_007 ? 31_008 : 31_007;
   must(await client.patch(path('services/drawn'), { spec: { ports: [{ ...port, nodePort }] } }));
-  t.match((await terminal.type(['diff', 'release', ...inStage])).stdout, /^! Service .*\/drawn: changed since$/m);
-  must(await client.patch(path('configmaps/two'), { data: { color: 'red' } }));
+  t.match(
+    (await terminal.type(['diff', 'release', ...inStage])).stdout,
+    /^~ Service .*\/drawn: changed since\n.*nodePort.*, now 3100[78] \(\S+\)$/m,
+  );
+  must(await client.patch(path('configmaps/two'), { data: { color: 'red' } }, 'merge', { fieldManager: 'kubectl-edit' }));
   const { code, stdout } = await terminal.type(['diff', 'release', ...inStage]);
   t.equal(code, 1);
-  t.match(stdout, /^ {2}ConfigMap .*\/one: as it was left\n {4}data\.color +"blue" -> "green", now "green"$/m);
-  t.match(stdout, /^! ConfigMap .*\/two: changed since\n {4}data\.color +"blue" -> "green", now "red"$/m);
+  t.match(stdout, /^ {2}ConfigMap .*\/one: as released$/m);
+  t.match(
+    stdout,
+    /^~ ConfigMap .*\/two: changed since\n {4}data\.color +before "blue", released "green", now "red" \(kubectl-edit\)$/m,
+  );
+  const some = await terminal.type(['diff', 'release', 'svc/drawn', 'cm/two', ...inStage, '-o', 'json']);
+  t.ok(fits('diff', JSON.parse(some.stdout)));
+  t.match(JSON.parse(some.stdout).objects, [{ target: { name: 'two' }, state: 'changed' }, { target: { name: 'drawn' } }]);
+  t.match(await terminal.type(['diff', 'release', 'cm/one', ...inStage]), { code: 0, stdout: /as released\n$/ });
+  t.match(await terminal.type(['diff', 'release', 'deploy/one', ...inStage]), { code: 3, stderr: /does not change deploy\/one/ });
 
   await stage.transaction('sealed', [
     change('Patch', 'key', { stringData: { key: after } }, { kind: 'Secret' }),
@@ -51,15 +63,12 @@ t.test('diff shows the former, the expected and the current state', async (t) =>
   ]);
   await stepUntil(stage, 'sealed', 'Committed');
   const sealed = await terminal.type(['diff', 'sealed', ...inStage]);
-  t.equal(sealed.code, 3, 'the result is unknown');
-  t.match(sealed.stdout, /^\? Secret key: hidden: sealed by the engine$/m);
-  t.match(sealed.stdout, /one: as it was left/, 'the others are shown');
+  t.equal(sealed.code, 0, 'a sealed object is no difference');
+  t.match(sealed.stdout, /^ {2}Secret key: not compared: sealed by the engine$/m);
+  t.match(sealed.stdout, /one: as released/, 'the others are shown');
   await stage.annotate('sealed', { 'tx.janus.io/request-rollback': 'yes' });
   await stepUntil(stage, 'sealed', 'RolledBack');
-  t.match(
-    (await terminal.type(['diff', 'sealed', ...inStage])).stdout,
-    /one: as it was left\n {4}data\.color +"green" -> "black", now "green"/,
-  );
+  t.match((await terminal.type(['diff', 'sealed', ...inStage])).stdout, /one: as released$/m);
   await stage.transaction('refused', [change('Patch', 'nowhere', { data: {} })]);
   await stepToEnd(stage, 'refused');
   t.match(await terminal.type(['diff', 'refused', ...inStage]), { code: 3, stdout: /nothing was changed/ });

@@ -14,7 +14,7 @@
 
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
-import { formatDuration, serverTimeResolution } from '../../objects/time.ts';
+import { formatDuration, formatTime, serverTimeResolution, storableTime } from '../../objects/time.ts';
 import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
 import { ageOf, type LeaseState, leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
 import type { Cause, Status } from '../model/status.ts';
@@ -75,7 +75,8 @@ function blocked(
 ): Step {
   if (acquisition.other !== undefined) return taking.waitedTooLong(collided(acquisition, acquisition.other));
   const message = `${describe(acquisition.lock.target)} is locked by Transaction ${readableHolder(acquisition.holder)}`;
-  const waited = now - (taking.since ?? now);
+  const since = taking.since ?? now;
+  const waited = now - since;
   if (transaction.lockWait === 0 || waited > transaction.lockWait) {
     const tooLong =
       transaction.lockWait === 0
@@ -83,7 +84,8 @@ function blocked(
         : `waited longer than spec.lockWait (${formatDuration(transaction.lockWait)})`;
     return taking.waitedTooLong(`${message}; ${tooLong}`);
   }
-  const status = taking.waiting(`waiting: ${message}`);
+  const until = formatTime(storableTime(since + transaction.lockWait));
+  const status = taking.waiting(`waiting until ${until}: ${message}`);
   return { kind: 'releaseAndWait', leases: acquisition.release, status, because: message, wait: lockPatience };
 }
 

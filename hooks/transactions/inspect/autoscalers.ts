@@ -23,7 +23,7 @@ export async function autoscalersOf(
   { prepared }: Pick<Survey, 'prepared'>,
 ): Promise<Autoscalers> {
   const scaled = prepared.filter(({ resolved: { resource }, prior, expected, way }) => {
-    const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding: 'values', withNow: false });
+    const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding: 'values' });
     return scalesReplicas(fields, way === 'Update' || way === 'Patch' ? 'update' : 'none');
   });
   const namespaces = [...new Set(scaled.flatMap(({ resolved: { target } }) => target.namespace ?? []))];

@@ -22,7 +22,7 @@ export function plannedChange(prepared: Prepared, transaction: Transaction, auto
   const { resolved, prior, expected, approximate, recreates, after, note } = prepared;
   const { index, target, change, resource } = resolved;
   const hiding = hidingOf(target, change);
-  const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding, withNow: false });
+  const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding });
   const operation = operationOf(prepared, fields);
   const scalers = scalesReplicas(fields, operation) ? scalersOf(target, autoscalers) : [];
   return {

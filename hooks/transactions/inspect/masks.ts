@@ -26,47 +26,49 @@ export function holdsSecrets({ changes }: Pick<Transaction, 'changes'>): boolean
   return changes.some((change) => hidingOf(change.target, change) !== 'nothing');
 }
 
-/** The compared parts of one object. */
 interface Versions {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject | undefined;
-  readonly now?: JsonObject | undefined;
 }
 
 interface Compared {
   readonly resource: Pick<StoredResource, 'statusSubresource'>;
   readonly hiding: Masking;
-  /** Whether `now` is a version of its own, or there are only two. */
-  readonly withNow: boolean;
 }
 
 /** The fields in which the versions differ, but for those that name the object and our own marks. */
-export function fieldChanges(versions: Versions, { resource, hiding, withNow }: Compared): readonly FieldChange[] {
-  const kinds = listKindsOf(versions.before, versions.after, versions.now);
+export function fieldChanges(versions: Versions, { resource, hiding }: Compared): readonly FieldChange[] {
+  const kinds = listKindsOf(versions.before, versions.after);
   const content = (object: JsonObject | undefined): JsonObject | undefined =>
     object === undefined ? undefined : contentOf(object, resource);
-  const [before, after, now] = [versions.before, versions.after, versions.now].map(content);
-  const paths = withNow
-    ? [...differences(before, after, kinds), ...differences(after, now, kinds), ...differences(before, now, kinds)]
-    : differences(before, after, kinds);
-  const told = outermost(paths).filter((path) => !isOwn(path));
-  const described = told.map((path): FieldChange => {
-    const side = (name: 'before' | 'after' | 'now', object: JsonObject | undefined) =>
-      sideOf(name, valueAt(object, path, kinds), hiding);
-    const last = withNow ? side('now', now) : {};
-    return { path: shownPath(path, { hiding, before, kinds }), ...side('before', before), ...side('after', after), ...last };
-  });
+  const [before, after] = [content(versions.before), content(versions.after)];
+  const shown = outermost(differences(before, after, kinds)).filter((path) => !isOwn(path));
+  const described = shown.map((path) => fieldChange(path, { before, after }, { hiding, kinds, before }));
   return [...new Map(described.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-// If one pair of versions differs in a list item as a whole, another pair may differ inside it.
-function outermost(paths: readonly Path[]): readonly Path[] {
+/** The values at a path, by the name of their version. */
+export function fieldChange(
+  path: Path,
+  versions: Readonly<Partial<Record<Side, JsonObject | undefined>>>,
+  seen: Seen,
+): FieldChange {
+  const sides = (Object.keys(versions) as Side[]).map((name) =>
+    sideOf(name, valueAt(versions[name], path, seen.kinds), seen.hiding),
+  );
+  return Object.assign({ path: shownPath(path, seen) }, ...sides);
+}
+
+type Side = 'before' | 'after' | 'now';
+
+/** The paths that are in no other one: a list whose order differs holds all its items. */
+export function outermost(paths: readonly Path[]): readonly Path[] {
   const all = [...new Map(paths.map((path) => [pathText(path), path])).values()];
   const known = new Set(all.map(pathText));
   return all.filter((path) => !path.some((_, length) => known.has(pathText(path.slice(0, length)))));
 }
 
-function sideOf(name: 'before' | 'after' | 'now', value: Json | undefined, hiding: Masking): Partial<Record<typeof name, Shown>> {
+function sideOf(name: Side, value: Json | undefined, hiding: Masking): Partial<Record<Side, Shown>> {
   if (value === undefined) return {};
   return { [name]: hiding === 'nothing' ? { kind: 'value', value } : { kind: 'hidden' } };
 }
@@ -96,6 +98,7 @@ const own: readonly string[] = [
   [metadata, field('annotations'), field(annotations.appliedBy)],
 ].map(pathText);
 
-function isOwn(path: Path): boolean {
+/** Whether the path names the object, or is that of our own mark. */
+export function isOwn(path: Path): boolean {
   return own.includes(pathText(path));
 }

@@ -101,6 +101,7 @@ function contextOf(parts: PlanParts, eyes: RestrictedReader, transaction: Transa
     sources: createSources(manifests, clock),
     carry: emptyCarry,
     isWaiting: false,
+    ...(parts.actAs === 'caller' ? { requester: 'you' } : {}),
     ...{ transaction, engineNamespace, expressions, clock },
   };
 }

@@ -1,13 +1,9 @@
-// What a Transaction has stored of its targets, and what they are now. Entry by entry: one that cannot be read hides no other.
-import { contentOf } from '../../objects/content/content.ts';
-import { isDerived } from '../../objects/content/derived.ts';
-import { listKindsOf } from '../../objects/content/lists.ts';
-import { differences } from '../../objects/content/merge.ts';
-import { isUnclaimed } from '../../objects/content/owners.ts';
+// The objects that a Transaction changed, as it left them and as they are now. One entry that cannot be read hides no other.
 import { at, type JsonObject } from '../../objects/json.ts';
-import type { ChangeStates, StatesParts } from '../inspection.ts';
+import { identityOf } from '../../objects/reference.ts';
+import type { ObjectState, StatesParts } from '../inspection.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import type { Item } from '../model/item.ts';
+import { wasApplied } from '../model/item.ts';
 import type { RollbackRef } from '../model/status.ts';
 import { decodeTransaction, type Transaction } from '../model/transaction.ts';
 import { placesOf } from '../observe/entries.ts';
@@ -18,16 +14,33 @@ import { openForm, readEntry } from '../snapshots/codec.ts';
 import { isPartCount } from '../snapshots/objects.ts';
 import { locationOf } from '../writes/change.ts';
 import { engine } from '../writes/resources.ts';
-import { fieldChanges, hidingOf } from './masks.ts';
+import { driftedFields, releasedState } from './released.ts';
 
-export async function statesOf(parts: StatesParts, object: JsonObject): Promise<readonly ChangeStates[]> {
+export async function statesOf(parts: StatesParts, object: JsonObject): Promise<readonly ObjectState[]> {
   const transaction = decodeTransaction(object);
   const found = await storedTexts(parts, transaction, transaction.status?.rollbackRef);
   return Promise.all(
-    transaction.changes.map((_, index) =>
-      typeof found === 'string' ? unreadable(transaction, index, found) : stateOf(parts, { transaction, found, index }),
+    lastChanges(transaction).map((index) =>
+      typeof found === 'string' ? unknown(transaction, index, found) : stateOf(parts, { transaction, found, index }),
     ),
   );
+}
+
+/** One change for each object: the last one that is made, or else the first one, whose prior state the undo restores. */
+function lastChanges(transaction: Transaction): readonly number[] {
+  const placed = transaction.changes.map(({ target }, index) => ({
+    index,
+    key: identityOf({ ...target, namespace: target.namespace ?? transaction.namespace }),
+  }));
+  return [...Map.groupBy(placed, ({ key }) => key).values()].map((same) => {
+    const made = same.findLast(({ index }) => isMade(transaction, index));
+    return (made ?? same[0])?.index ?? 0;
+  });
+}
+
+function isMade({ status }: Transaction, index: number): boolean {
+  const item = status?.items[index];
+  return item !== undefined && wasApplied(item) && item.progress.kind !== 'restored';
 }
 
 interface Stored {
@@ -50,8 +63,8 @@ async function storedTexts(
   return { base: ref.name, texts: textsOf(data) };
 }
 
-function unreadable({ changes }: Transaction, index: number, why: string): ChangeStates {
-  return { index, target: changes[index]?.target ?? nobody, kind: 'unreadable', fields: [], why };
+function unknown({ changes }: Transaction, index: number, why: string): ObjectState {
+  return { index, target: changes[index]?.target ?? nobody, state: 'unknown', fields: [], why };
 }
 
 const nobody = { apiVersion: '', kind: '', name: '' };
@@ -62,19 +75,19 @@ interface Place {
   readonly index: number;
 }
 
-async function stateOf(parts: StatesParts, place: Place): Promise<ChangeStates> {
+async function stateOf(parts: StatesParts, place: Place): Promise<ObjectState> {
   const { transaction, found, index } = place;
   const text = found.texts.get(index);
-  if (text === undefined) return unreadable(transaction, index, `the snapshot has no entry for spec.changes[${index}]`);
+  if (text === undefined) return unknown(transaction, index, `the snapshot has no entry for spec.changes[${index}]`);
   const target = transaction.changes[index]?.target ?? nobody;
-  if (text.startsWith('sealed:')) return { index, target, kind: 'sealed', fields: [], why: 'hidden: sealed by the engine' };
+  if (text.startsWith('sealed:')) return { index, target, state: 'sealed', fields: [], why: 'sealed by the engine' };
   const entry = entryIn(parts, place, text);
   return entry === undefined
-    ? unreadable(transaction, index, `the entry for spec.changes[${index}] cannot be read`)
+    ? unknown(transaction, index, `the entry for spec.changes[${index}] cannot be read`)
     : compared(parts, transaction, entry);
 }
 
-// What must be sealed is believed in no other form.
+// The command believes an entry that must be sealed in no other form.
 function entryIn({ expand }: StatesParts, { transaction, found, index }: Place, text: string): SnapshotEntry | undefined {
   const { form, stored } = openForm(text);
   const plain = form === 'compressed' ? expand(stored) : form === 'plain' ? stored : undefined;
@@ -87,38 +100,18 @@ function entryIn({ expand }: StatesParts, { transaction, found, index }: Place, 
   return entry;
 }
 
-async function compared({ reader }: StatesParts, transaction: Transaction, entry: SnapshotEntry): Promise<ChangeStates> {
-  const { index, target, resource, prior, expected, approximate } = entry;
+async function compared({ reader }: StatesParts, transaction: Transaction, entry: SnapshotEntry): Promise<ObjectState> {
+  const { index, target, resource } = entry;
   const live = await read(reader, locationOf(target, resource), engine);
-  if (live.kind === 'trouble')
-    return { index, target, kind: 'hidden', fields: [], why: `the object cannot be read (${live.failure.reason})` };
+  if (live.kind === 'trouble') return unknown(transaction, index, `the object cannot be read (${live.failure.reason})`);
   const now = live.kind === 'present' ? live.object : undefined;
-  const hiding = hidingOf(target, transaction.changes[index]);
-  const fields = fieldChanges({ before: prior, after: expected, now }, { resource, hiding, withNow: true });
-  const isMade = wasMade(transaction.status?.items[index]);
-  // Without a dry run the expected state lacks defaults.
-  const told = approximate ? fields.filter(({ before, after }) => before !== undefined || after !== undefined) : fields;
-  const left = isMade ? expected : prior;
-  const isAsLeft = isMade && approximate ? told.every(isAsExpected) : isSame(left, now, resource);
-  return { index, target, kind: 'shown', isAsLeft, fields: told };
+  const released = releasedState({ transaction, entry, live: now, isMade: isMade(transaction, index) });
+  const fields = now === undefined || released === undefined ? [] : driftedFields({ transaction, entry, released, now });
+  return { index, target, state: stateFrom(released, now, fields.length > 0), fields };
 }
 
-function isAsExpected({ after, now }: ChangeStates['fields'][number]): boolean {
-  return JSON.stringify(after) === JSON.stringify(now);
-}
-
-function wasMade(item: Item | undefined): boolean {
-  return item?.progress.kind === 'applied' || item?.progress.kind === 'notRestored';
-}
-
-/**
- * A value that no manager owns counts as left. The API server draws such a value again for each request, for example a cluster IP
- * or a node port. A value that a controller of Kubernetes derives also counts as left.
- */
-function isSame(left: JsonObject | undefined, now: JsonObject | undefined, resource: SnapshotEntry['resource']): boolean {
-  if (left === undefined || now === undefined) return left === now;
-  const kinds = listKindsOf(left, now);
-  return differences(contentOf(left, resource), contentOf(now, resource), kinds).every(
-    (path) => isUnclaimed(now, path, kinds) || isDerived(now, path),
-  );
+function stateFrom(released: JsonObject | undefined, now: JsonObject | undefined, differs: boolean): ObjectState['state'] {
+  if (now === undefined) return released === undefined ? 'asReleased' : 'deleted';
+  if (released === undefined) return 'created';
+  return differs ? 'changed' : 'asReleased';
 }

@@ -33,6 +33,8 @@ export interface LockContext {
   readonly sources: Sources;
   /** Whether an earlier call has begun to wait for locks: it made the checks, and the Transaction may hold some locks. */
   readonly isWaiting: boolean;
+  /** Who makes the requests, as faults name it. Absent for the ServiceAccount of the Transaction. */
+  readonly requester?: string;
 }
 
 export async function observeBegin(context: LockContext): Promise<BeginView> {
@@ -132,7 +134,7 @@ export async function checkRights(context: LockContext, resolved: readonly Resol
   const [account, access] = await Promise.all([checkAccount(context), reviewAccess(context, needsOf(resolved))]);
   if (account.faults.length > 0 || account.trouble !== undefined) return account;
   if (access.kind === 'trouble') return { faults: [], trouble: access.failure };
-  return { faults: gapFaults(access.gaps, accountOf(context.transaction)) };
+  return { faults: gapFaults(access.gaps, context.requester ?? `ServiceAccount ${accountOf(context.transaction)}`) };
 }
 
 async function checkAccount(context: LockContext): Promise<Checks> {

@@ -76,7 +76,10 @@ export async function tryTargets(context: LockContext, resolved: readonly Resolv
   const prepared = verdict.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));
   const access = await reviewAccess(context, needsOfWays(prepared));
   if (access.kind === 'trouble') return { ...base, faults: [], trouble: access.failure };
-  const denied = gapFaults(access.gaps, `${transaction.namespace}/${transaction.serviceAccountName}`);
+  const denied = gapFaults(
+    access.gaps,
+    context.requester ?? `ServiceAccount ${transaction.namespace}/${transaction.serviceAccountName}`,
+  );
   const refused = verdict.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
   const targets = prepared.map((one) => withNotesOfContent(one, transaction));
   const faults = [...refused, ...denied, ...irreversibleFaults(prepared), ...deletedOwnerFaults(prepared, transaction)];

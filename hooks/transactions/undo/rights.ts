@@ -24,7 +24,9 @@ export async function withRights(context: SurveyContext, found: readonly Surveye
     }
     const own = questionsFor(one).map((question) => byName(question, one.entry.target.name) ?? question);
     const gap = access.gaps.find((lacking) => own.some((question) => equalJson({ ...question }, { ...lacking })));
-    return gap === undefined ? one : { ...one, finding: forbidden(one.finding, gapFaults([gap], account)[0]?.message ?? '') };
+    return gap === undefined
+      ? one
+      : { ...one, finding: forbidden(one.finding, gapFaults([gap], `ServiceAccount ${account}`)[0]?.message ?? '') };
   });
 }
 

@@ -3,11 +3,15 @@
 // what has no namespace from the other. Some make their Namespace themselves: then no dry run is possible, and an install that fails must
 // leave nothing. `JANUS_CORPUS=all npm test -- test/scenarios/releases/corpus.test.ts` tries each release in each way.
 import t, { type Test } from 'tap';
+import { expand } from '../../../cli/cluster/inspecting.ts';
 import { at, equalJson, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { groupOf } from '../../../hooks/objects/reference.ts';
+import { states } from '../../../hooks/transactions/inspect.ts';
+import type { ObjectState } from '../../../hooks/transactions/inspection.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { appliesBetween, changesBetween, isNamespaced, manifestsOf, referenceOf, releases } from '../../support/corpus.ts';
 import { withoutGenerated } from '../../support/generated.ts';
+import { planParts } from '../../support/planning.ts';
 import { allowIrreversible, itemsOf, undoAll } from '../../support/round-trip.ts';
 import { share } from '../../support/selection.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';
@@ -107,10 +111,14 @@ async function thereAndBack(t: Test, stage: Stage, name: string, how: How): Prom
   }
   await commit(stage, `${name}-v1`, changes([], first), { spec });
   await settled(stage, first);
+  await showNoDrift(t, stage, `${name}-v1`);
   const installed = await show(stage, all, dropped);
   const annotations = old.some(hasPods) ? allowIrreversible : {};
   await commit(stage, `${name}-v2`, changes(first, second), { spec, annotations });
+  await settled(stage, second);
+  await showNoDrift(t, stage, `${name}-v2`);
   const upgraded = await show(stage, all);
+  await showOneDrift(t, stage, `${name}-v2`, second);
   const same = Object.keys(installed).filter((path) => equalJson(installed[path] as Json, upgraded[path] as Json));
   t.ok(same.length < Object.keys(installed).length / 2, `the upgrade is one: ${same.join(' ')} stay as they are`);
   await undoAll(stage, `${name}-v2`);
@@ -118,6 +126,38 @@ async function thereAndBack(t: Test, stage: Stage, name: string, how: How): Prom
   if (how.makesNamespace === true) await deleteClaims(stage, first);
   await undoAll(stage, `${name}-v1`);
   t.same(await show(stage, all), nothing, 'nothing is left');
+}
+
+async function driftOf(t: Test, stage: Stage, name: string): Promise<readonly ObjectState[]> {
+  const { reader } = planParts(t, stage);
+  const found = await states({ reader, expand }, await stage.read(name));
+  return found.filter(({ state }) => state !== 'asReleased' && state !== 'sealed');
+}
+
+async function showNoDrift(t: Test, stage: Stage, name: string): Promise<void> {
+  t.same(await driftOf(t, stage, name), [], `nothing has changed since ${name}`);
+}
+
+/** An edit of a release is the only difference, with its manager; the object then has its former value. */
+async function showOneDrift(t: Test, stage: Stage, release: string, objects: readonly JsonObject[]): Promise<void> {
+  const { client, namespace } = stage;
+  const edited = objects.find((one) => textAt(one, 'kind') === 'Deployment' && referenceOf(one).namespace === namespace);
+  if (edited === undefined) return;
+  const path = pathOf(edited);
+  const labels = (drift: string | null) =>
+    client.patch(path, { metadata: { labels: { drift } } }, 'merge', { fieldManager: 'kubectl-label' });
+  must(await labels('yes'));
+  t.match(
+    await driftOf(t, stage, release),
+    [
+      {
+        state: 'changed',
+        fields: [{ path: 'metadata.labels.drift', now: { kind: 'value', value: 'yes' }, by: ['kubectl-label'] }],
+      },
+    ],
+    'one edit, one field',
+  );
+  must(await labels(null));
 }
 
 function inside({ namespace }: Stage, name: string): string {

@@ -142,7 +142,7 @@ t.test('requests', async (t) => {
     const { status, resyncAfterSeconds } = await step(stage, 'patient');
     t.match(status, {
       phase: 'Failed',
-      message: /^waiting: .* is locked by Transaction \S+\/holder$/,
+      message: /^waiting until \S+Z: .* is locked by Transaction \S+\/holder$/,
       conditions: [{ type: 'Finished', status: 'False', reason: 'WaitingForLocks' }],
     });
     t.ok(resyncAfterSeconds > 0);
@@ -160,7 +160,7 @@ t.test('requests', async (t) => {
     await stage.transaction('other', [change('Patch', 'unlucky-1', { data: { other: 'yes' } })]);
     await stepUntil(stage, 'other', 'Preparing');
     await stage.annotate('unlucky', annotation('request-rollback', 'yes'));
-    t.match((await step(stage, 'unlucky')).status, { phase: 'Committed', message: /^waiting: .* is locked by/ });
+    t.match((await step(stage, 'unlucky')).status, { phase: 'Committed', message: /^waiting until \S+Z: .* is locked by/ });
     const { status } = await stepToEnd(stage, 'unlucky');
     t.match(status, {
       phase: 'Committed',

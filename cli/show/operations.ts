@@ -1,0 +1,31 @@
+// The changes of a Transaction as operations with counts: `+1 ~2 -2`. Pure.
+import { at, type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
+
+interface Operations {
+  readonly created: number;
+  readonly changed: number;
+  readonly deleted: number;
+}
+
+export function operationsOf(transaction: JsonObject): Operations {
+  const items = listAt(transaction, 'status', 'items');
+  const all = listAt(transaction, 'spec', 'changes').map((change, index) => operationOf(change, items[index]));
+  const count = (wanted: keyof Operations): number => all.filter((one) => one === wanted).length;
+  return { created: count('created'), changed: count('changed'), deleted: count('deleted') };
+}
+
+/** An Apply has created its object if its item has the uid. */
+function operationOf(change: Json, item: Json | undefined): keyof Operations {
+  const type = textAt(change, 'type');
+  if (type === 'Delete') return 'deleted';
+  return type === 'Create' || (type === 'Apply' && at(item, 'uid') !== undefined) ? 'created' : 'changed';
+}
+
+export function operationsText({ created, changed, deleted }: Operations): string {
+  const parts = [
+    ['+', created],
+    ['~', changed],
+    ['-', deleted],
+  ] as const;
+  return parts.flatMap(([sign, number]) => (number === 0 ? [] : [`${sign}${number}`])).join(' ');
+}
