@@ -60,7 +60,7 @@ t.test('a release that does not come up: what is not ready first, the cause in f
   await isThere(
     /ready 25\/26 [\s\S]* ⧗ Deployment webx +created +not ready: 0 of 1 replicas are available\n ✓ 25 Services +created +ready$/m,
   );
-  t.match(pty.screen()[1], /^svc-1 · \S+ · committing 26\/26 applied · ready 25\/26 · 0:0\d of 0:\d\d$/);
+  t.match(pty.screen()[1], /^svc-1 · \S+ · committing 26\/26 applied · ready 25\/26 · 0:\d\d of 0:\d\d$/);
   t.equal(pty.screen().at(-1), '[q] leave, it goes on   [a] abort and undo');
   const open = pty.lines().slice(1);
   t.equal(await pty.finished, 3);
