@@ -11,6 +11,7 @@ import { isOver, stillGoing } from '../show/end.ts';
 import { planLines } from '../show/plan.ts';
 import { requests } from '../show/requests.ts';
 import { viewOf } from '../show/view.ts';
+import { amount } from '../show/words.ts';
 import { type Created, create } from './creating.ts';
 import { confirmed, outputStyle, sourcesOf, timeoutOf } from './given.ts';
 import { withOutcome } from './outcome.ts';
@@ -51,7 +52,11 @@ async function isWanted({ io, options }: Call, session: Session, release: Releas
   const style = outputStyle(io, options);
   sayAll(io, planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
   if (plan.verdict === 'refused') throw new Problem('The Transaction would be refused, so it is not created.');
-  return confirmed(io, options, `Create this Transaction of ${plan.changes.length} changes in namespace ${plan.namespace}?`);
+  return confirmed(
+    io,
+    options,
+    `Create this Transaction of ${amount(plan.changes.length, 'change')} in namespace ${plan.namespace}?`,
+  );
 }
 
 interface Following {
