@@ -158,8 +158,10 @@ async function waitByScript(t: Test, kubeconfig: string): Promise<void> {
 
 function tellsTheStory(t: Test, output: string): void {
   t.match(output, /^ {2}the loop: (a double of Metacontroller|the real Metacontroller)/m, 'it says which loop runs');
-  for (const phase of ['Pending', 'Prepared', 'Committed', 'RollingBack', 'RolledBack'])
-    t.match(output, new RegExp(`^\\d+\\.\\d\\ds ${phase} `, 'm'), `${phase} was shown live`);
+  for (const line of ['ConfigMap app-config changed', 'Secret old-api-key deleted', 'ConfigMap app-config restored'])
+    t.match(output, new RegExp(`^\\d+\\.\\d\\ds ${line}$`, 'm'), `${line}, live`);
+  t.match(output, /^. deploy-v2 was committed after \d+:\d\d: 2 changed, 1 deleted\.$/m);
+  t.match(output, /^. deploy-v3 was rolled back after \d+:\d\d: Patch of ConfigMap shop\/banner was refused: /m);
   t.match(output, /^ {2}ConfigMap app-config +data\.version +1\.0 +2\.0 +<- changed$/m);
   t.match(output, /^ {2}ok {6}deploy-v2 is Committed$/m);
   t.match(output, /^ {2}ok {6}deploy-v3 is RolledBack$/m);

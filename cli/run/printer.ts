@@ -53,7 +53,7 @@ function terminal({ io, style, clock, isWritten }: Opening): Printer {
   let [trouble, prompt, since, isClosed] = ['', '', clock.now(), false];
   const treeIn = (rows: number): readonly string[] => {
     if (view === undefined) return [];
-    const isHeldUp = clock.now() - since >= patience;
+    const isHeldUp = !isClosed && clock.now() - since >= patience;
     return treeOf({ view, elapsed: watch.elapsed(view), isHeldUp }, { columns: sizeOf(io).columns, rows }, style);
   };
   const redraw = (): void => {

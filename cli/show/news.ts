@@ -46,9 +46,10 @@ interface Wait {
   readonly index: number | undefined;
 }
 
-/** Undefined if the lines of changes have said it. */
+/** Undefined if the lines of changes have said it, or the end says it. */
 export function waitOf(view: TransactionView): Wait | undefined {
-  if (view.message === '' || view.message === view.cause || isSaidByGates(view)) return undefined;
+  const isOfTheEnd = view.cause !== '' && view.message.includes(view.cause);
+  if (view.message === '' || isOfTheEnd || isSaidByGates(view)) return undefined;
   const found = view.changes.findIndex(({ state }) => ['Applying', 'Restoring'].includes(state));
   const change = view.changes[found];
   if (change === undefined) return { line: `${view.name} ${phaseWords(view.phase)}: ${view.message}`, index: undefined };
