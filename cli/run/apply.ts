@@ -12,7 +12,7 @@ import { planLines } from '../show/plan.ts';
 import { requests } from '../show/requests.ts';
 import { viewOf } from '../show/view.ts';
 import { type Created, create } from './creating.ts';
-import { confirmed, outputStyle, sourcesOf, timeoutOf } from './given.ts';
+import { confirmed, outputStyle, rbacCommand, sourcesOf, timeoutOf } from './given.ts';
 import { withOutcome } from './outcome.ts';
 import { codeOf } from './plan.ts';
 import { besideEngine, planOf } from './planning.ts';
@@ -44,12 +44,13 @@ async function apply(call: Call, name: (one: TransactionName) => void): Promise<
 }
 
 /** Shows the plan, and asks. */
-async function isWanted({ io, options }: Call, session: Session, release: Release): Promise<boolean> {
+async function isWanted(call: Call, session: Session, release: Release): Promise<boolean> {
+  const { io, options } = call;
   const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
   const made = await planOf(session, release, { actAs: 'serviceAccount', engineNamespace });
   const { plan, engine } = await besideEngine(session, made, engineNamespace);
   const style = outputStyle(io, options);
-  sayAll(io, planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
+  sayAll(io, planLines(plan, { style, engine, rbac: rbacCommand(call), code: codeOf(plan, false), isBrief: false }));
   if (plan.verdict === 'refused') throw new Problem('The Transaction would be refused, so it is not created.');
   return confirmed(io, options, `Create this Transaction of ${plan.changes.length} changes in namespace ${plan.namespace}?`);
 }

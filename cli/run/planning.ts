@@ -14,7 +14,7 @@ import { type Release, transactionIn, withContents } from '../input/release.ts';
 import { sourcesOf } from './given.ts';
 import { releaseOptionsOf } from './release-options.ts';
 
-interface Planned {
+export interface Planned {
   readonly plan: Plan;
   /** The Transaction as the user gave it. It may have no name. */
   readonly transaction: JsonObject;

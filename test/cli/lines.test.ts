@@ -19,7 +19,7 @@ import { create } from '../../cli/run/creating.ts';
 import { showOutside } from '../../cli/run/external-diff.ts';
 import { confirmed, timeoutOf } from '../../cli/run/given.ts';
 import { rowsAfter } from '../../cli/run/list.ts';
-import { roleName } from '../../cli/run/rbac.ts';
+import { roleName } from '../../cli/run/rights.ts';
 import { hasEnded } from '../../cli/run/watching.ts';
 import { codeOfEnd, isOver } from '../../cli/show/end.ts';
 import { fieldFile, fieldLines } from '../../cli/show/fields.ts';
@@ -27,10 +27,11 @@ import { formatted } from '../../cli/show/formats.ts';
 import { newsOf } from '../../cli/show/news.ts';
 import { planDocument, planLines } from '../../cli/show/plan.ts';
 import { requests } from '../../cli/show/requests.ts';
-import { rolesOf, warningsOf } from '../../cli/show/roles.ts';
+import { type RoleSet, rolesOf, warningsOf } from '../../cli/show/roles.ts';
 import { styleFor } from '../../cli/show/style.ts';
 import { treeOf } from '../../cli/show/tree.ts';
 import { type TransactionView, viewOf } from '../../cli/show/view.ts';
+import type { AccessQuestion } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { Reference } from '../../hooks/objects/reference.ts';
 import type { Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
@@ -169,51 +170,73 @@ t.test('the plan marks a permission that only the undo needs', async (t) => {
     { reason: 'Forbidden', message, for: 'undo' },
     { reason: 'Forbidden', message: 'other' },
   ] as const;
-  const setting = { style: plain, engine: '', program: 'janus', code: 2, isBrief: false };
+  const setting = { style: plain, engine: '', rbac: 'janus rbac -f app/ | kubectl apply -f -', code: 2, isBrief: false };
   const lines = planLines(plan([], [], { verdict: 'refused', refusal, gaps: [gap] }), setting);
   t.same(
     lines.filter((line) => /Forbidden|rbac/.test(line)),
     [
       `  Forbidden  ${message}   (needed for the undo)`,
       '  Forbidden  other',
-      '             janus rbac with these files prints the Role.',
+      'To grant what is missing:  janus rbac -f app/ | kubectl apply -f -',
     ],
   );
 });
 
-t.test('Roles are named after the Transaction, so that those of another one stay', async (t) => {
-  const needs = [
-    { verb: 'get', group: '', resource: 'configmaps', namespace: 'shop' },
-    { verb: 'get', group: '', resource: 'namespaces' },
-  ];
-  const nameFor = (some: Plan['needs'], name?: string, generateName?: string) =>
-    roleName(plan(some), { metadata: JSON.parse(JSON.stringify({ name, generateName })) as JsonObject });
-  const named = (name?: string, generateName?: string, some = needs) =>
-    rolesOf(plan(some), nameFor(some, name, generateName)).map((one) => textAt(one, 'metadata', 'name'));
-  t.same(new Set(named('release-7')), new Set(['janus:shop:release-7']));
-  for (const one of rolesOf(plan(needs), nameFor(needs, 'release-7')))
-    if (one.roleRef !== undefined) t.equal(textAt(one, 'roleRef', 'name'), textAt(one, 'metadata', 'name'));
-  t.match(named(undefined, 'nightly-')[0], /^janus:shop:nightly-[0-9a-f]{8}$/);
-  t.same(named(undefined, 'nightly-'), named(undefined, 'nightly-'), 'the name repeats');
-  t.not(named(undefined, 'nightly-')[0], named(undefined, 'nightly-', needs.slice(0, 1))[0], 'other rights have another name');
-  const [long, other] = [`${'a'.repeat(245)}x`, `${'a'.repeat(245)}y`].map((name) => named(name)[0] ?? '');
+t.test('Roles are named after the namespace and the app', async (t) => {
+  t.equal(roleName('shop', 'web'), 'janus:shop:web');
+  const [long, other] = ['x', 'y'].map((end) => roleName('shop', `${'a'.repeat(245)}${end}`));
   t.equal(long?.length, 253);
   t.not(long, other);
+  t.match(roleName('shop', 'team/web'), /^janus:shop:team-web-[0-9a-f]{8}$/, 'a name of the API has no slash');
+  t.not(roleName('shop', 'team/web'), roleName('shop', 'team%web'));
 });
 
-t.test('rbac grants the rights for a new Namespace in all namespaces, and says so', async (t) => {
+t.test('a Role has one rule for all resources of a group with the same verbs', async (t) => {
+  const question = (verb: string, resource: string, more: Partial<AccessQuestion> = {}): AccessQuestion => ({
+    ...{ verb, group: '', resource, namespace: 'shop' },
+    ...more,
+  });
   const needs = [
-    { verb: 'list', group: '*', resource: '*', namespace: 'made' },
-    { verb: 'create', group: '', resource: 'configmaps', namespace: 'made' },
-    { verb: 'create', group: '', resource: 'configmaps', namespace: 'shop' },
+    ...['services', 'configmaps'].flatMap((resource) => ['delete', 'get'].map((verb) => question(verb, resource))),
+    question('get', 'secrets', { name: 'b' }),
+    question('get', 'secrets', { name: 'a' }),
+    question('get', 'services', { name: 'a' }),
+    question('list', 'replicasets', { group: 'apps' }),
   ];
-  const [warning = '', ...more] = warningsOf(plan(needs, [planned('Namespace', 'made')]));
-  t.match(
-    warning,
-    /Namespace made does not exist .* in every namespace: list \*\.\*, create configmaps\. To grant them in this Namespace only/,
-  );
-  t.same(more, []);
-  t.same(warningsOf(plan(needs)), [], 'it exists');
+  const rights = (questions: readonly AccessQuestion[], created: readonly string[] = []): RoleSet => ({
+    ...{ name: 'janus:shop:web', namespace: 'shop', accounts: ['deployer'], questions, created },
+  });
+  const expected = [
+    { apiGroups: [''], resources: ['configmaps', 'services'], verbs: ['get', 'delete'] },
+    { apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'], verbs: ['get'] },
+    { apiGroups: ['apps'], resources: ['replicasets'], verbs: ['list'] },
+  ];
+  t.same(rolesOf(rights(needs))[0]?.rules, expected);
+  t.same(rolesOf(rights(needs.toReversed()))[0]?.rules, expected, 'in any order');
+
+  await t.test('the rights in a Namespace that the app creates are in the ClusterRole, with a warning', async (t) => {
+    const all = [
+      ...needs,
+      question('list', '*', { group: '*', namespace: 'made' }),
+      question('create', 'pods', { namespace: 'made' }),
+    ];
+    t.same(
+      rolesOf(rights(all, ['made'])).map((one) => [one.kind, textAt(one, 'metadata', 'namespace')]),
+      [
+        ['ClusterRole', undefined],
+        ['ClusterRoleBinding', undefined],
+        ['Role', 'shop'],
+        ['RoleBinding', 'shop'],
+      ],
+    );
+    const [warning = '', ...more] = warningsOf(rights(all, ['made']));
+    t.match(
+      warning,
+      /creates Namespace made, .* in every namespace: list \*\.\*, create pods\. To grant them in this Namespace only/,
+    );
+    t.same(more, []);
+    t.same(warningsOf(rights(all)), [], 'no Transaction creates it');
+  });
 });
 
 t.test('the program does not print a row again that is only older', async (t) => {
