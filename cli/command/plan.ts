@@ -20,6 +20,12 @@ export const manifestOptions: readonly Option[] = [
     flags: '--plain-secrets',
     description: 'store Secrets in the Transaction itself; everybody who may read the Transaction reads them',
   },
+  {
+    flags: '--helm-hooks <how>',
+    description:
+      'manifests with helm.sh/hook; refuse is the default. ignore leaves out those that are not for install or upgrade, and applies the others as ordinary objects',
+    choices: ['refuse', 'ignore'],
+  },
 ];
 
 export const plan: Command = {

@@ -3,7 +3,6 @@ import { usualEngineNamespace } from '../cluster/engine.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { readManifests } from '../input/read.ts';
 import { type Release, transactionIn } from '../input/release.ts';
 import { note, say, sayAll } from '../io.ts';
 import { exits, Problem, wrongUse } from '../problem.ts';
@@ -12,7 +11,8 @@ import { planLines } from '../show/plan.ts';
 import { requests } from '../show/requests.ts';
 import { viewOf } from '../show/view.ts';
 import { type Created, create } from './creating.ts';
-import { confirmed, outputStyle, rbacCommand, sourcesOf, timeoutOf } from './given.ts';
+import { confirmed, outputStyle, rbacCommand, timeoutOf } from './given.ts';
+import { manifestsOf } from './manifests.ts';
 import { withOutcome } from './outcome.ts';
 import { codeOf } from './plan.ts';
 import { besideEngine, planOf } from './planning.ts';
@@ -29,7 +29,7 @@ export function run(call: Call): Promise<number> {
 
 async function apply(call: Call, name: (one: TransactionName) => void): Promise<number> {
   const { io, options } = call;
-  const manifests = await readManifests(sourcesOf(options), io);
+  const manifests = await manifestsOf(call);
   const timeout = timeoutOf(options);
   const session = await call.connect();
   const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));

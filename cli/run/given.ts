@@ -85,6 +85,7 @@ export function rbacCommand({ io, options }: Pick<Call, 'io' | 'options'>): stri
     ...given('-k', 'kustomize'),
     ...given('--service-account', 'serviceAccount'),
     ...given('--field-manager', 'fieldManager'),
+    ...given('--helm-hooks', 'helmHooks'),
     ...given('-n', 'namespace'),
     ...place,
   ];

@@ -9,9 +9,8 @@ import { contentsName, partsFor, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
 import { mustAnswer } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { readManifests } from '../input/read.ts';
 import { type Release, transactionIn, withContents } from '../input/release.ts';
-import { sourcesOf } from './given.ts';
+import { manifestsOf } from './manifests.ts';
 import { releaseOptionsOf } from './release-options.ts';
 
 export interface Planned {
@@ -22,8 +21,8 @@ export interface Planned {
 
 /** Throws a Problem. */
 export async function planOfGiven(call: Call, actAs: 'serviceAccount' | 'caller'): Promise<Planned> {
-  const { io, options } = call;
-  const manifests = await readManifests(sourcesOf(options), io);
+  const { options } = call;
+  const manifests = await manifestsOf(call);
   const session = await call.connect();
   const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
   const wanted = { actAs, engineNamespace: options.text('engineNamespace') ?? usualEngineNamespace };

@@ -16,6 +16,7 @@ const forManifests = [
   'allowIrreversible',
   'deleteFilled',
   'plainSecrets',
+  'helmHooks',
   'ttl',
 ];
 

@@ -92,6 +92,25 @@ t.test('every command prints its result as data', async (t) => {
     t.ok(options.find(({ flags }) => flags.startsWith('-o,'))?.choices?.includes('json'), name);
 });
 
+t.test('hooks of Helm are refused, or left out and applied as ordinary objects', async (t) => {
+  const hooked = (name: string, hook: string) => ({
+    ...configMap(name, {}),
+    metadata: { name, annotations: { 'helm.sh/hook': hook, 'argocd.argoproj.io/sync-wave': '3' } },
+  });
+  const file = cli.write(
+    'hooks.json',
+    `${JSON.stringify(hooked('before', 'pre-upgrade'))}\n---\n${JSON.stringify(hooked('try', 'test'))}`,
+  );
+  const words = ['apply', '-f', file, ...release, '--name', 'hooks', '--wait'];
+  t.match(await janus(...words), { code: 1, out: '', err: /ConfigMap before \(pre-upgrade\) in .*, ConfigMap try \(test\)/ });
+  t.match(await janus(...words, '--helm-hooks=ignore'), {
+    code: 0,
+    out: /Committed 1\/1/,
+    err: /left out, .*: ConfigMap try \(test\)\.\n.*ordinary objects, .*: ConfigMap before .*\nWarning: argocd.*sync-wave has no effect.*: ConfigMap before \(3\)\.\n/,
+  });
+  t.equal((await stage.client.get(stage.path('configmaps/try'))).code, 404);
+});
+
 t.test('the help has the exit codes, and --version the version', async (t) => {
   t.match(await janus('plan', '--help'), {
     code: 0,

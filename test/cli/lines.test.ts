@@ -12,6 +12,7 @@ import { commands } from '../../cli/command/registry.ts';
 import { asKubectl } from '../../cli/command/words.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
+import { sifted } from '../../cli/input/order-annotations.ts';
 import { manifestsIn } from '../../cli/input/read.ts';
 import { transactionIn } from '../../cli/input/release.ts';
 import { type Io, note, sayAll } from '../../cli/io.ts';
@@ -180,6 +181,43 @@ t.test('the plan marks a permission that only the undo needs', async (t) => {
       'To grant what is missing:  janus rbac -f app/ | kubectl apply -f -',
     ],
   );
+});
+
+t.test('manifests that another tool orders are refused or named', async (t) => {
+  const manifest = (kind: string, name: string, annotations: JsonObject) => ({
+    source: 'app.yaml',
+    object: { apiVersion: 'v1', kind, metadata: { name, annotations } },
+  });
+  const job = manifest('Job', 'migrate', { 'helm.sh/hook': 'pre-install, pre-upgrade' });
+  const test = manifest('Pod', 'try', { 'helm.sh/hook': 'test' });
+  const cleanup = manifest('Job', 'clean', { 'helm.sh/hook': 'pre-delete,post-rollback' });
+  const wave = manifest('ConfigMap', 'wave', { 'argocd.argoproj.io/sync-wave': '-1', other: 'x' });
+  const ruled = manifest('ConfigMap', 'ruled', { 'kapp.k14s.io/change-rule.db': 'upsert after upserting db' });
+  const given = [job, test, wave, cleanup, ruled];
+  t.throws(
+    () => sifted(given, false),
+    /Helm hooks, .*: Job migrate \(pre-install, pre-upgrade\) in app\.yaml, Pod try \(test\) in app\.yaml, Job clean .* --helm-hooks=ignore/,
+  );
+  const { manifests, notes } = sifted(given, true);
+  t.same(manifests, [job, wave, ruled]);
+  t.same(notes, [
+    'Helm hooks that are left out, because they are not for install or upgrade: Pod try (test), Job clean (pre-delete,post-rollback).',
+    'Helm hooks that are applied as ordinary objects, in the order of kinds: Job migrate (pre-install, pre-upgrade).',
+    'Warning: argocd.argoproj.io/sync-wave has no effect, objects are applied in the order of kinds: ConfigMap wave (-1).',
+    'Warning: kapp.k14s.io/change-rule.db has no effect, objects are applied in the order of kinds: ConfigMap ruled (upsert after upserting db).',
+  ]);
+  t.throws(() => sifted([test], true), /^No manifest is left\. Helm hooks that are left out, .*: Pod try/);
+  const whole = {
+    source: 'a',
+    object: {
+      apiVersion: 'tx.janus.io/v1alpha1',
+      kind: 'Transaction',
+      metadata: { name: 'a', annotations: { 'helm.sh/hook': 'post-install' } },
+    },
+  };
+  t.same(sifted([whole], false), { manifests: [whole], notes: [] }, 'a Transaction has its own order');
+  const many = Array.from({ length: 60 }, () => wave);
+  t.match(sifted(many, false).notes[0], / and 10 more\.$/);
 });
 
 t.test('Roles are named after the namespace and the app', async (t) => {
