@@ -11,7 +11,7 @@ import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from
 import { caller, type Session } from '../cluster/session.ts';
 import { findTransaction, type TransactionName } from '../cluster/transactions.ts';
 import { createContentSecret, createTransaction, deleteContentSecret, ownContentSecret } from '../cluster/writes.ts';
-import { type Release, withContents } from '../input/release.ts';
+import { located, type Release, withContents } from '../input/release.ts';
 import { type Io, note, refuseInterrupted } from '../io.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf } from '../show/sentences.ts';
@@ -118,7 +118,7 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   refuseFindings(lint(named).filter(({ reason }) => reason === 'TransactionTooLarge'));
   // Admission and the engine would refuse these faults, too. The command refuses them before it stores anything.
   const likely = hasContents(release) ? withContents(named, likelySecret(release, wanted.name)) : named;
-  refuseFindings(lint(mustBeWritten(await createTransaction(session, likely, true), session, named)));
+  refuseFindings(located(lint(mustBeWritten(await createTransaction(session, likely, true), session, named)), release));
   refuseInterrupted(creating.io);
   const contents = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
   const secret = textAt(contents, 'metadata', 'name');

@@ -9,7 +9,7 @@ import { contentsName, partsFor, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
 import { mustAnswer } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { type Release, transactionIn, withContents } from '../input/release.ts';
+import { located, type Release, transactionIn, withContents } from '../input/release.ts';
 import { manifestsOf } from './manifests.ts';
 import { releaseOptionsOf } from './release-options.ts';
 
@@ -48,8 +48,13 @@ interface Wanted {
 }
 
 /** Makes a plan of a release that the command has read. */
-export async function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
+export async function planOf(session: Session, release: Release, wanted: Wanted): Promise<Plan> {
   await mustAnswer(session);
+  const made = await planned(session, release, wanted);
+  return { ...made, refusal: located(made.refusal, release), also: located(made.also, release) };
+}
+
+async function planned(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
   if (Object.keys(contents).length === 0) return plan(partsFor(session, wanted), transaction);
   const name = contentsName(transaction);
   const namespace = textAt(transaction, 'metadata', 'namespace') ?? '';

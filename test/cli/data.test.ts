@@ -111,6 +111,30 @@ t.test('hooks of Helm are refused, or left out and applied as ordinary objects',
   t.equal((await stage.client.get(stage.path('configmaps/try'))).code, 404);
 });
 
+t.test('a Create takes its target from its content, and messages name the field in the file of the user', async (t) => {
+  const transaction = (name: string, changes: readonly JsonObject[]) => ({
+    ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction' },
+    metadata: { name, namespace: stage.namespace, labels: { ...stage.label } },
+    spec: { serviceAccountName: account, changes },
+  });
+  const content = configMap('made', { color: 'red' });
+  const create = cli.write('create.json', JSON.stringify(transaction('creates', [{ type: 'Create', content }])));
+  t.match(await janus('plan', '-f', create), { code: 1, out: /create +ConfigMap .* made/ });
+  t.match(await janus('apply', '-f', create, '--wait'), { code: 0, out: /ConfigMap made Applied/ });
+  t.match(await janus('undo', 'creates', ...where, '--wait', '--yes'), { code: 0 });
+  t.equal((await stage.client.get(stage.path('configmaps/made'))).code, 404);
+  const update = cli.write('update.json', JSON.stringify(transaction('updates', [{ type: 'Update', content }])));
+  t.match(await janus('lint', '-f', update), {
+    code: 2,
+    out: /update\.json:1:\d+: Invalid: .*target is missing: write apiVersion, kind/,
+  });
+  const uid = { ...content, metadata: { name: 'made', uid: 'x' } };
+  const bad = cli.write('uid.json', JSON.stringify(uid));
+  const message = /content\.metadata\.uid cannot be set by an Apply: leave it out \(ConfigMap made in .*uid\.json\)/;
+  t.match(await janus('apply', '-f', bad, ...release, '--name', 'bad'), { code: 1, err: message });
+  t.match(await janus('plan', '-f', bad, ...given), { code: 2, out: message });
+});
+
 t.test('the help has the exit codes, and --version the version', async (t) => {
   t.match(await janus('plan', '--help'), {
     code: 0,
