@@ -1,5 +1,5 @@
 import { type Command, engineOption, inputOptions, outputOption } from './command.ts';
-import { manifestOptions } from './plan.ts';
+import { appOperand, manifestOptions } from './plan.ts';
 
 export const rbac: Command = {
   name: 'rbac',
@@ -9,11 +9,9 @@ They are named after the namespace and the field manager; without a field manage
 Transactions of that field manager are included, so no undo loses a right. If a Transaction creates a Namespace, a ClusterRole
 grants the rights in all namespaces, with a warning. The command reads the cluster with your own rights. It does not print rights to
 owners (get, and their finalizers), or rights that Roles of the app grant to others.`,
+  operands: [appOperand],
   connects: true,
   options: [...inputOptions, ...manifestOptions, engineOption, outputOption],
-  examples: [
-    'rbac -f app/ --service-account deployer --field-manager shop | kubectl apply -f -',
-    'rbac -f deploy-v2.yaml | kubectl apply -f -',
-  ],
+  examples: ['rbac -f app/ --service-account deployer shop | kubectl apply -f -', 'rbac -f deploy-v2.yaml | kubectl apply -f -'],
   run: async (call) => (await import('../run/rbac.ts')).run(call),
 };

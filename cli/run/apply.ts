@@ -32,7 +32,7 @@ async function apply(call: Call, name: (one: TransactionName) => void): Promise<
   const manifests = await manifestsOf(call);
   const timeout = timeoutOf(options);
   const session = await call.connect();
-  const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
+  const release = transactionIn(manifests, await releaseOptionsOf(call, session, manifests));
   const ask = async (named: Release): Promise<void> => {
     if (options.flag('confirm') && !(await isWanted(call, session, named))) throw new Problem('The Transaction is not created.');
   };
@@ -40,7 +40,8 @@ async function apply(call: Call, name: (one: TransactionName) => void): Promise<
   const created = await create({ session, io, isNewNameWanted: options.flag('newName'), engineNamespace, ask }, release);
   name(created.wanted);
   say(io, `transaction.tx.janus.io/${created.wanted.name} ${created.found ? 'unchanged' : 'created'}`);
-  return options.flag('wait') ? await follow(call, session, { created, timeout }) : exits.done;
+  const isWatched = options.flag('wait') || (call.operands[0] !== undefined && io.stdout.isTTY === true);
+  return isWatched ? await follow(call, session, { created, timeout }) : exits.done;
 }
 
 /** Shows the plan, and asks. */

@@ -73,7 +73,7 @@ export function saidAsData({ io, options }: Pick<Call, 'io' | 'options'>, docume
 }
 
 /** The command that grants the ServiceAccount what the given input needs. */
-export function rbacCommand({ io, options }: Pick<Call, 'io' | 'options'>): string {
+export function rbacCommand({ io, options, operands }: Pick<Call, 'io' | 'options' | 'operands'>): string {
   const given = (flag: string, name: string): readonly string[] => {
     const value = options.text(name) ?? '';
     return value === '' ? [] : [`${flag} ${inShell(value)}`];
@@ -88,6 +88,7 @@ export function rbacCommand({ io, options }: Pick<Call, 'io' | 'options'>): stri
     ...given('--helm-hooks', 'helmHooks'),
     ...given('-n', 'namespace'),
     ...place,
+    ...operands.slice(0, 1).map(inShell),
   ];
   return [`${io.program} rbac`, ...words, '| kubectl apply', ...place, '-f -'].join(' ');
 }

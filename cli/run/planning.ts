@@ -24,7 +24,7 @@ export async function planOfGiven(call: Call, actAs: 'serviceAccount' | 'caller'
   const { options } = call;
   const manifests = await manifestsOf(call);
   const session = await call.connect();
-  const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
+  const release = transactionIn(manifests, await releaseOptionsOf(call, session, manifests));
   const wanted = { actAs, engineNamespace: options.text('engineNamespace') ?? usualEngineNamespace };
   return { plan: await planOf(session, release, wanted), transaction: release.transaction };
 }

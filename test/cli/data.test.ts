@@ -79,6 +79,7 @@ t.test('every command prints its result as data', async (t) => {
     'lint',
     'plan',
     'rbac',
+    'render',
     'undo',
     'status',
     'list',
