@@ -14,6 +14,8 @@ export interface Io {
   readonly program: string;
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
+  /** Sends the process a signal. In raw mode the keys for signals send none. */
+  readonly signal?: (name: 'SIGINT' | 'SIGQUIT' | 'SIGTSTP') => void;
 }
 
 /** Throws after Ctrl-C. Commands call it before each write. `left`: a sentence on the objects that exist already. */

@@ -23,6 +23,7 @@ const code = await runProgram(called === 'kubectl_complete-janus' ? ['__complete
   folder: process.cwd(),
   program: called.startsWith('kubectl') ? 'kubectl janus' : 'janus',
   interrupted: interruption.signal,
+  signal: (name) => process.kill(process.pid, name),
 });
 // Without `exit`, idle connections would keep the process running for a minute.
 process.stdout.write('', (error) => process.stderr.write('', () => process.exit(error ? unread : code)));

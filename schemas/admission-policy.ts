@@ -77,8 +77,9 @@ function ofChanges({ path, message }: TargetRule, refused: Variable, member: str
   };
 }
 
-function firstRefusedGate({ name, path, holds }: TargetRule): Variable {
-  const rule = `!has(change.gate) || (${holds(`change.gate.${path}`)})`;
+function firstRefusedGate({ name, path, parent, holds }: TargetRule): Variable {
+  const isLeftOut = `!has(change.gate)${parent === undefined ? '' : ` || !has(change.gate.${parent})`}`;
+  const rule = `${isLeftOut} || (${holds(`change.gate.${path}`)})`;
   return { name: `${name}Refused`, expression: `object.spec.changes.map(change, ${rule}).indexOf(false)` };
 }
 

@@ -1,6 +1,14 @@
 // The rules for a new Transaction, in addition to its schema: one row for each rule. admission-policy.ts makes a policy of them. They are
 // not in the CRD, because the API server would evaluate them over the whole spec at every update of a status.
-import { type Duration, durations, gateDurations, longestTransactionName, patterns, refusedGroups } from './spec-values.ts';
+import {
+  type Duration,
+  durations,
+  failFastDurations,
+  gateDurations,
+  longestTransactionName,
+  patterns,
+  refusedGroups,
+} from './spec-values.ts';
 
 export interface CreationRule {
   /** The path of the value in the Transaction, or in a target. */
@@ -16,6 +24,8 @@ export interface TargetRule extends CreationRule {
   readonly name: string;
   /** Whether the value may be left out. */
   readonly isOptional?: true;
+  /** The object of the value, if the object may be left out. */
+  readonly parent?: string;
 }
 
 function matches(pattern: string): (value: string) => string {
@@ -43,12 +53,20 @@ export const transactionRules: readonly CreationRule[] = [
     const { holds, message } = within(bounds);
     return { path: `spec.gate.${name}`, holds: (value) => `!has(object.spec.gate) || ${holds(value)}`, message };
   }),
+  ...Object.entries(failFastDurations).map(([name, bounds]): CreationRule => {
+    const { holds, message } = within(bounds);
+    const isLeftOut = '!has(object.spec.gate) || !has(object.spec.gate.failFast)';
+    return { path: `spec.gate.failFast.${name}`, holds: (value) => `${isLeftOut} || ${holds(value)}`, message };
+  }),
 ];
 
 /** The rules for the gates of changes. */
-export const gateRules: readonly TargetRule[] = Object.entries(gateDurations).map(
-  ([name, bounds]): TargetRule => ({ name, path: name, ...within(bounds) }),
-);
+export const gateRules: readonly TargetRule[] = [
+  ...Object.entries(gateDurations).map(([name, bounds]): TargetRule => ({ name, path: name, ...within(bounds) })),
+  ...Object.entries(failFastDurations).map(
+    ([name, bounds]): TargetRule => ({ name, path: `failFast.${name}`, parent: 'failFast', ...within(bounds) }),
+  ),
+];
 
 function within({ least, most, default: usual, example }: Duration): Pick<CreationRule, 'holds' | 'message'> {
   return {

@@ -1,7 +1,7 @@
 // The gate of a change: the engine waits until its object is ready.
 import { durationOf } from './fields.ts';
 import type { Schema } from './schema.ts';
-import { gateDurations } from './spec-values.ts';
+import { failFastDurations, gateDurations } from './spec-values.ts';
 
 /** The check of a gate. The hook requires exactly one of the three. */
 function check(description: string): Schema {
@@ -50,10 +50,31 @@ function check(description: string): Schema {
   };
 }
 
-export const gateTimes = {
+/** The fields that `spec.gate` has too. */
+export const commonGate = {
   timeout: durationOf(gateDurations.timeout, 'How long to wait. After this time the engine undoes all changes.'),
   stableFor: durationOf(gateDurations.stableFor, 'How long the object must be ready without interruption; less than timeout.'),
-} as const;
+  failFast: {
+    type: 'object',
+    description: 'When the gate fails before its timeout, because a container of a new Pod does not start.',
+    properties: {
+      enabled: { type: 'boolean', description: 'If false, the gate does not fail because of a Pod.', default: true },
+      imageAfter: durationOf(
+        failFastDurations.imageAfter,
+        'How long a container may wait for an image that cannot be pulled (ErrImagePull, ImagePullBackOff, ErrImageNeverPull, InvalidImageName).',
+      ),
+      containerAfter: durationOf(
+        failFastDurations.containerAfter,
+        'How long a container may wait because it cannot be created or run, or ended after at least 3 restarts (CreateContainerConfigError, CreateContainerError, RunContainerError, CrashLoopBackOff).',
+      ),
+    },
+  },
+  keepLogs: {
+    type: 'boolean',
+    description:
+      'If the gate fails because of a container, its last 20 lines go into the status, where everybody who may read the Transaction may read them. The ServiceAccount needs the right to get pods/log.',
+  },
+} as const satisfies Readonly<Record<string, Schema>>;
 
 export const gate: Schema = {
   type: 'object',
@@ -69,6 +90,6 @@ export const gate: Schema = {
     },
     ready: check('The check that the object must pass.'),
     failed: check('If the object passes this check, the engine stops waiting and undoes all changes.'),
-    ...gateTimes,
+    ...commonGate,
   },
 };

@@ -43,6 +43,12 @@ export const gateDurations = {
   stableFor: { default: '0s', example: '30s', least: '0s', most: '24h' },
 } as const satisfies Readonly<Record<string, Duration>>;
 
+/** The durations of `failFast` of a gate. */
+export const failFastDurations = {
+  imageAfter: { default: '20s', example: '1m', least: '1s', most: '24h' },
+  containerAfter: { default: '1m', example: '2m', least: '1s', most: '24h' },
+} as const satisfies Readonly<Record<string, Duration>>;
+
 /** API groups of the programs that run Transactions, with the words for their kinds in messages. */
 export const refusedGroups = [
   { name: 'own', group, what: `kinds of ${group}` },

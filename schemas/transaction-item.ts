@@ -12,6 +12,7 @@ export const statusLimits = {
   drift: 16_384,
   target: 768,
   found: 256,
+  logs: 4096,
   handledAnnotations: 16,
   handledAnnotationValue: 262_144,
 } as const;
@@ -48,6 +49,22 @@ const gateState: Schema = {
     readySince: time('Time since which the object has been ready without interruption.'),
     passed: flag('The object was ready for long enough.'),
     found: string('The last observation of the object.', statusLimits.found),
+    pod: {
+      type: 'object',
+      description: 'A Pod of the new revision with a container that does not start, or why the engine cannot list Pods.',
+      required: ['found'],
+      properties: {
+        found: string('The Pod, its node, the container and the reason, as they were first seen.', statusLimits.found),
+        uid: string('UID of the Pod.', 128),
+        failure: {
+          type: 'string',
+          description: 'Image: its image cannot be pulled. Container: it cannot be created or run, or it ends again and again.',
+          enum: ['Image', 'Container'],
+        },
+        since: time('Time since which every list of Pods has shown it.'),
+      },
+    },
+    logs: string('The last lines of the container that the error names, if keepLogs is set.', statusLimits.logs),
   },
 };
 

@@ -2,7 +2,7 @@
 // (creation-rules.ts has them).
 import { change } from './change.ts';
 import { duration, text } from './fields.ts';
-import { gateTimes } from './gate.ts';
+import { commonGate } from './gate.ts';
 import type { Schema } from './schema.ts';
 import { patterns } from './spec-values.ts';
 import { undo } from './undo.ts';
@@ -39,7 +39,7 @@ export const transactionSpec: Schema = {
       type: 'object',
       description:
         'At the end all changed objects must be ready at once. Each change without a gate, except Delete, gets a gate AtEnd.',
-      properties: gateTimes,
+      properties: commonGate,
     },
     undo: undo('How the undo handles content of other clients.'),
     lockTimeout: duration(

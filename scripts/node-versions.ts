@@ -1,7 +1,7 @@
 // The documents that name the version of Node. `npm run generate` writes them from package.json. Dependabot updates the Dockerfile with its
 // digest; CONTRIBUTING.md lists the next steps.
 const places: Readonly<Record<string, readonly [place: RegExp, parts: number]>> = {
-  'README.md': [/(?<=^`npm test`: .* Node )\d+(\.\d+)*/m, 3],
+  'CONTRIBUTING.md': [/(?<=^`npm test`: .* Node )\d+(\.\d+)*/m, 3],
   'docs/upgrade.md': [/(?<=^\| Node .*\| )\d+(\.\d+)*(?= +\|$)/m, 2],
   'docs/releasing.md': [/(?<=imagetools inspect node:)\d+(\.\d+)*/m, 3],
 };

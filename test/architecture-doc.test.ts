@@ -1,11 +1,13 @@
-// docs/architecture.md and CONTRIBUTING.md against the code: tables, diagram and tree are made of it. `JANUS_WRITE_DOCS=1` writes them.
+// docs/architecture.md, docs/concepts.md and CONTRIBUTING.md against the code: tables, diagram and tree are made of it. `JANUS_WRITE_DOCS=1` writes them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { invariants } from './faults/invariants.ts';
 import { invariantsIn, withGeneratedParts } from './support/architecture-doc.ts';
 import { readSources } from './support/sources.ts';
 
-const documents = ['../docs/architecture.md', '../CONTRIBUTING.md'].map((path) => new URL(path, import.meta.url));
+const documents = ['../docs/architecture.md', '../docs/concepts.md', '../CONTRIBUTING.md'].map(
+  (path) => new URL(path, import.meta.url),
+);
 
 /** The formatter aligns tables. */
 function plain(markdown: string): string {
@@ -19,7 +21,7 @@ for (const file of documents)
     const written = readFileSync(file, 'utf8');
     const advice = 'JANUS_WRITE_DOCS=1 npm test -- test/architecture-doc.test.ts writes it; format it then';
     t.equal(plain(written), plain(withGeneratedParts(written)), advice);
-    t.match(written, '<!-- tree -->');
+    t.match(written, file.pathname.endsWith('concepts.md') ? '<!-- transitions -->' : '<!-- tree -->');
     t.notMatch(written, 'is not in test/support/tree.ts');
   });
 

@@ -1,17 +1,18 @@
 // The demo as people run it: it ends with 0 when the cluster is as it says, with something else when not, and leaves nothing.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { textAt } from '../hooks/objects/json.ts';
 import { startControlPlane } from './controlplane/start.ts';
 import { type Client, connect, must, waitFor } from './support/client.ts';
 import { accountKubeconfig } from './support/engine-identity.ts';
-import { pathWithKubectl } from './support/kubectl.ts';
+import { pathWithKubectl, type } from './support/kubectl.ts';
+import { blocksOf, isTypedInDemo, missingIn } from './support/pages.ts';
+import { inAllOnly } from './support/selection.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -60,7 +61,7 @@ async function nothingIsLeft(t: Test, kubeconfig: string, hookUrl?: string): Pro
   if (hookUrl !== undefined) await t.rejects(fetch(`${hookUrl}/healthz`), 'the hook is gone');
 }
 
-t.test('in a cluster of the user it asks, and removes all of it, though the first Transaction cannot be undone', async (t) => {
+t.test('in a cluster of the user the demo asks, and removes everything, even if an undo fails', inAllOnly, async (t) => {
   const plane = await startControlPlane({ report: () => undefined });
   t.teardown(() => plane.stop());
   const client = connect(plane.kubeconfig);
@@ -130,23 +131,29 @@ async function refuseVersion1(client: Client): Promise<void> {
   }, 'the policy to be in force');
 }
 
-async function typeTheReadme(t: Test, kubeconfig: string): Promise<void> {
-  const [, commands = ''] = /^## Use\n+```sh\n([\s\S]*?)```/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+/** Types the commands of docs/tutorial.md, and then those of README.md, which need the command line that the tutorial installs. */
+async function typeTheDocuments(t: Test, kubeconfig: string): Promise<void> {
   // What is installed globally goes into a folder of this test.
-  const prefix = mkdtempSync(join(tmpdir(), 'janus-readme-'));
+  const prefix = mkdtempSync(join(tmpdir(), 'janus-tutorial-'));
   t.teardown(() => rmSync(prefix, { recursive: true }));
   const PATH = `${join(prefix, 'bin')}${delimiter}${await pathWithKubectl()}`;
-  const env = { PATH, HOME: process.env.HOME, KUBECONFIG: kubeconfig, npm_config_prefix: prefix };
-  const type = (command: string) => promisify(execFile)('sh', ['-c', command], { cwd: root, env });
-  // The demo has left one of that name, undone.
-  await type('kubectl -n shop delete tx deploy-v2');
-  for (const command of commands.trim().split('\n')) {
-    const { stdout } = await type(command);
-    t.not(stdout, '', command);
+  const environment = { PATH, KUBECONFIG: kubeconfig, npm_config_prefix: prefix };
+  for (const block of ['docs/tutorial.md', 'README.md'].flatMap(blocksOf).filter(isTypedInDemo)) {
+    const [first, last] = [block.commands[0], block.commands.at(-1)];
+    const place = `${block.document}:${first?.line}: ${last?.text}`;
+    const { code, output } = await type(block.commands.map(({ text }) => text).join('\n'), root, environment);
+    t.equal(code, block.exits, `${place}\n${output}`);
+    if (block.output !== undefined) t.equal(missingIn(output, block.output), undefined, `${place}\n${output}`);
   }
-  await type('kubectl -n shop wait --for=condition=RolledBack --timeout=1m tx/deploy-v2');
-  await t.rejects(type('examples/pipeline/wait.sh shop deploy-v2'), { code: 1, stderr: /^RolledBack: /m });
-  await t.rejects(type('examples/pipeline/wait.sh shop deploy-v9 1s'), { code: 2 });
+}
+
+/** For scripts: docs/gitops.md. */
+async function waitByScript(t: Test, kubeconfig: string): Promise<void> {
+  const wait = (words: string) => type(`examples/pipeline/wait.sh ${words}`, root, { KUBECONFIG: kubeconfig });
+  await type('kubectl apply -f manifests/examples/deploy-v2.yaml', root, { KUBECONFIG: kubeconfig });
+  t.match(await wait('shop deploy-v2'), { code: 0 });
+  t.match(await wait('shop release-1'), { code: 1, output: /^RolledBack: /m });
+  t.match(await wait('shop deploy-v9 1s'), { code: 2 });
 }
 
 function tellsTheStory(t: Test, output: string): void {
@@ -171,13 +178,16 @@ t.test('it shows a Transaction that commits, one that is rolled back; with --kee
   tellsTheStory(t, running.output());
   t.ok(existsSync(kubeconfig));
   t.equal((await fetch(`${hookUrl}/readyz`)).status, 200);
-  await t.test('the commands of the README work in the demo', (t) => typeTheReadme(t, kubeconfig));
+  await t.test('the commands of the tutorial and of the README work in the demo', async (t) => {
+    await typeTheDocuments(t, kubeconfig);
+    await waitByScript(t, kubeconfig);
+  });
   running.process.kill('SIGINT');
   t.equal(await running.ended, 0, running.output());
   await nothingIsLeft(t, kubeconfig, hookUrl);
 });
 
-t.test('the demo installs and updates packages, and shows a rollback and a refusal', async (t) => {
+t.test('the demo installs and updates packages, and shows a rollback and a refusal', inAllOnly, async (t) => {
   const running = start(t, [...demo, 'packages']);
   t.equal(await running.ended, 0, running.output());
   const claims = ['the provider and its family are installed, and the Lock holds their digests', 'the Bucket is the same object'];
@@ -187,7 +197,7 @@ t.test('the demo installs and updates packages, and shows a rollback and a refus
   t.notMatch(running.output(), 'FAILED');
 });
 
-t.test('the demo leaves nothing after Ctrl-C in the middle', async (t) => {
+t.test('the demo leaves nothing after Ctrl-C in the middle', inAllOnly, async (t) => {
   const running = start(t, demo);
   const interrupt = (): void => void running.process.kill('SIGINT');
   const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine, interrupt)]);

@@ -16,10 +16,12 @@ const states = 'Waiting Applying Applied Restoring Restored NotRestored Kept Ski
 const verdicts = 'Restore Nothing Keep Blocked Undecided';
 /** Places of gates, and operators of selectors. */
 const places = 'AfterChange AtEnd Never In NotIn Exists DoesNotExist';
+/** Why a container does not start. */
+const failures = 'Image Container';
 /** Codes of errors in Node, causes of the API server. */
 const foreign = 'TimeoutError FieldManagerConflict HorizontalPodAutoscaler Flux Helm Controller Kustomization HelmRelease';
 
-const noReasons = new Set([kinds, values, states, verdicts, places, foreign].flatMap((words) => words.split(' ')));
+const noReasons = new Set([kinds, values, states, verdicts, places, failures, foreign].flatMap((words) => words.split(' ')));
 
 /**
  * Where failures get their names: the engine (packages have theirs in docs/packages.md; rules of gates repeat those of conditions), and what the API server reports.

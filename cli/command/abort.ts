@@ -11,5 +11,5 @@ export const abort: Command = {
   exits: followedExits,
   options: [yesOption, waitOption, timeoutOption, outputOption, colorOption],
   examples: ['abort deploy-v2 --wait'],
-  run: async (call) => (await import('../run/request.ts')).run(call),
+  run: async (call) => (await import('../run/abort.ts')).run(call),
 };

@@ -8,7 +8,7 @@ import { readYaml, Unfit } from '../../server/yaml.ts';
 import { type Io, refuseInterrupted, unlessAborted } from '../io.ts';
 import { codeOf, Problem, wrongUse } from '../problem.ts';
 import { unrolled } from './lists.ts';
-import { isUrl, readUrl } from './urls.ts';
+import { isUrl, readUrl, shownUrl } from './urls.ts';
 
 export interface Sources {
   /** Files, folders and URLs; `-` is standard input. */
@@ -67,7 +67,7 @@ async function read(path: string, io: Io): Promise<Source> {
 async function readAt(url: string, io: Io): Promise<Source> {
   const bytes = await readUrl(url, { bytes: bounds.characters, signal: io.interrupted });
   refuseInterrupted(io);
-  return { name: url, text: textOf(url, bytes) };
+  return { name: shownUrl(url), text: textOf(shownUrl(url), bytes) };
 }
 
 async function readInput(io: Io): Promise<Source> {

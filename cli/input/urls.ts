@@ -5,6 +5,11 @@ export function isUrl(path: string): boolean {
   return /^https?:\/\//i.test(path);
 }
 
+/** For messages: without credentials and query, which may hold a token. */
+export function shownUrl(url: string): string {
+  return url.replace(/^(https?:\/\/)[^/?#]*@/i, '$1').replace(/[?#].*$/, '');
+}
+
 interface Bounds {
   readonly bytes: number;
   /** Aborted by Ctrl-C. */
@@ -19,12 +24,12 @@ export async function readUrl(url: string, { bytes, signal }: Bounds): Promise<U
   const ending = AbortSignal.any([AbortSignal.timeout(patience), signal]);
   try {
     const answer = await fetch(url, { signal: ending });
-    if (!answer.ok) throw new Problem(`${url} answers ${answer.status}: correct the URL after -f.`);
+    if (!answer.ok) throw new Problem(`${shownUrl(url)} answers ${answer.status}: correct the URL after -f.`);
     return await boundedBody(url, answer, bytes);
   } catch (error) {
     if (error instanceof Problem) throw error;
     if (signal.aborted) return Buffer.of();
-    throw new Problem(`${url} cannot be read (${whyNot(error)}): correct the URL after -f, or download it.`);
+    throw new Problem(`${shownUrl(url)} cannot be read (${whyNot(error)}): correct the URL after -f, or download it.`);
   }
 }
 
@@ -38,7 +43,7 @@ async function boundedBody(url: string, { body }: Response, most: number): Promi
   let size = 0;
   for await (const part of body ?? []) {
     size += part.length;
-    if (size > most) throw new Problem(`${url} has more than ${most / 1024 / 1024} MiB: apply it in parts.`);
+    if (size > most) throw new Problem(`${shownUrl(url)} has more than ${most / 1024 / 1024} MiB: apply it in parts.`);
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -10,6 +10,7 @@ import { isOver, stillGoing } from '../show/end.ts';
 import { planLines } from '../show/plan.ts';
 import { requests } from '../show/requests.ts';
 import { viewOf } from '../show/view.ts';
+import { amount } from '../show/words.ts';
 import { type Created, create } from './creating.ts';
 import { confirmed, outputStyle, rbacCommand, timeoutOf } from './given.ts';
 import { manifestsOf } from './manifests.ts';
@@ -53,7 +54,11 @@ async function isWanted(call: Call, session: Session, release: Release): Promise
   const style = outputStyle(io, options);
   sayAll(io, planLines(plan, { style, engine, rbac: rbacCommand(call), code: codeOf(plan, false), isBrief: false }));
   if (plan.verdict === 'refused') throw new Problem('The Transaction would be refused, so it is not created.');
-  return confirmed(io, options, `Create this Transaction of ${plan.changes.length} changes in namespace ${plan.namespace}?`);
+  return confirmed(
+    io,
+    options,
+    `Create this Transaction of ${amount(plan.changes.length, 'change')} in namespace ${plan.namespace}?`,
+  );
 }
 
 interface Following {

@@ -2,6 +2,7 @@ import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
+import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import { isNamed, type ObjectName, objectNamed } from '../cluster/kinds.ts';
 import { listTransactions } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
@@ -68,7 +69,7 @@ function recordOf(object: JsonObject, wanted: ObjectName | undefined, place: str
 /** An undo on request may begin long after the release, so its own start counts. */
 function tookOf(object: JsonObject): number | undefined {
   const time = (key: string): number | undefined => parseTime(textAt(object, 'status', key));
-  const isRequested = ['tx.janus.io/request-rollback', 'tx.janus.io/retry-rollback'].some(
+  const isRequested = [annotations.requestRollback, annotations.retryRollback].some(
     (name) => at(object, 'status', 'handledAnnotations', name) !== undefined,
   );
   const [start, end] = [(isRequested ? time('rollbackStartedAt') : undefined) ?? time('startTime'), time('completionTime')];

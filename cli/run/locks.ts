@@ -22,16 +22,28 @@ export async function run(call: Call): Promise<number> {
   const known = await transactionsSeen(session);
   const obstacle = await obstacleTo(found, session, engineNamespace);
   const locks = found.kind === 'ok' ? found.locks.map((lock) => ({ ...lock, ...stateOf(lock, found.now, known) })) : [];
-  const left = await orphansSeen(io, session, known);
-  if (saidAsData(call, () => documentOf('Locks', { locks, ...(obstacle === undefined ? {} : { obstacle }), orphans: left })))
-    return exits.done;
+  const left = await orphansSeen(session, known);
+  const document = { locks, ...(obstacle === undefined ? {} : { obstacle }), orphans: left.found };
+  if (!saidAsData(call, () => documentOf('Locks', document))) show(io, { obstacle, found, locks, known, left: left.found });
+  if (left.why !== undefined) note(io, left.why);
+  return exits.done;
+}
+
+interface Shown {
+  readonly obstacle: string | undefined;
+  readonly found: Found;
+  readonly locks: readonly Stated[];
+  readonly known: Seen;
+  readonly left: readonly TransactionName[];
+}
+
+function show(io: Io, { obstacle, found, locks, known, left }: Shown): void {
   if (obstacle !== undefined) {
     note(io, `${obstacle}: these are the targets of running Transactions.`);
     showHolders(io, known);
   } else if (found.kind === 'ok') showLocks(io, locks, found.now);
   for (const { namespace, name } of left)
     say(io, `Secret ${namespace}/${name} holds contents of an interrupted apply: delete it if no Transaction names it.`);
-  return exits.done;
 }
 
 /** Why the result does not show the locks, as half a sentence: the user may not read them, or they may be in another namespace. */
@@ -104,14 +116,17 @@ function showHolders(io: Io, { views }: Seen): void {
   say(io, ...tableOf(['TARGET', 'WANTED BY', 'PHASE'], rows));
 }
 
-/** Empty, with a note, if the user may not list Secrets. */
-async function orphansSeen(io: Io, session: Session, { namespace }: Seen): Promise<readonly TransactionName[]> {
+interface Left {
+  readonly found: readonly TransactionName[];
+  /** Why the command does not look for them. */
+  readonly why?: string;
+}
+
+async function orphansSeen(session: Session, { namespace }: Seen): Promise<Left> {
   const found = await orphans(session, namespace);
-  if (!('kind' in found)) return found.map((one) => ({ namespace: one.namespace, name: one.name }));
+  if (!('kind' in found)) return { found: found.map((one) => ({ namespace: one.namespace, name: one.name })) };
   const place = namespace === undefined ? 'in any namespace' : `in namespace ${namespace}`;
-  note(
-    io,
-    `You may not list secrets ${place} (${found.failure.reason}): the command does not look for Secrets that an apply may have left.`,
-  );
-  return [];
+  const { reason } = found.failure;
+  const why = `You may not list secrets ${place} (${reason}): the command does not look for Secrets that an apply may have left.`;
+  return { found: [], why };
 }

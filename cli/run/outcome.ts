@@ -7,7 +7,7 @@ import { say } from '../io.ts';
 import { wrongUse } from '../problem.ts';
 import { documentOf } from '../show/document.ts';
 import { formatted } from '../show/formats.ts';
-import { viewOf } from '../show/view.ts';
+import { type ChangeView, viewOf } from '../show/view.ts';
 
 /** `name` is called with each Transaction that the command creates, or sends a request to. */
 type Acting = (call: Call, name: (one: TransactionName) => void) => Promise<number>;
@@ -32,7 +32,12 @@ export async function withOutcome(call: Call, command: string, act: Acting): Pro
 
 function summaryOf(object: Parameters<typeof viewOf>[0]) {
   const { namespace, name, uid, phase, done, message, finished, left, kept, reason, changes } = viewOf(object);
-  return { namespace, name, uid, phase, done, message, finished, left, kept, reason, changes };
+  return { namespace, name, uid, phase, done, message, finished, left, kept, reason, changes: changes.map(changeOf) };
+}
+
+function changeOf({ type, kind, name, selector, state, error, gate }: ChangeView) {
+  const note = gate?.state === 'notReady' ? gate.found : undefined;
+  return { type, kind, name, selector, state, ...(error && { error }), ...(note !== undefined && { note }) };
 }
 
 /** The same call, whose standard output shows nothing. */

@@ -13,11 +13,15 @@ interface Listening {
 
 /** Returns a function that ends it. */
 export function noteSilence({ session, program, isSilent, say }: Listening): () => void {
-  let passed = 0;
+  let [passed, isOver] = [0, false];
   const timer = setInterval(async () => {
     passed += longestSilence / 1000;
     const why = isSilent() ? await whatIsWrong(session).catch(() => undefined) : undefined;
-    if (isSilent()) say(`The engine has made no call for ${passed} s${why === undefined ? '' : `: ${why}`}.   ${program} doctor`);
+    if (!isOver && isSilent())
+      say(`The engine has made no call for ${passed} s${why === undefined ? '' : `: ${why}`}.   ${program} doctor`);
   }, longestSilence);
-  return () => clearInterval(timer);
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+  };
 }

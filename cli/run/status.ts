@@ -2,14 +2,18 @@ import { printed } from '../../hooks/transactions/inspect.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, listTransactions, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { say } from '../io.ts';
+import { say, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
+import { clockOf } from '../show/age.ts';
+import { endLines, isOver } from '../show/end.ts';
 import { formatted } from '../show/formats.ts';
+import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
 import { refusedUndo } from '../show/undo.ts';
-import { viewOf } from '../show/view.ts';
+import { type TransactionView, viewOf } from '../show/view.ts';
 import { outputStyle, timeoutOf } from './given.ts';
 import { quiet } from './outcome.ts';
+import { sizeOf } from './printer.ts';
 import { watch } from './watching.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -36,11 +40,25 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
   const format = options.text('output');
   if (format === undefined) {
     const view = viewOf(object);
-    const elapsed = (view.endedAt ?? Date.now()) - (view.startTime ?? Date.now());
-    const columns = io.stdout.isTTY === true ? io.stdout.columns : Number.POSITIVE_INFINITY;
-    say(io, ...treeOf({ view, elapsed }, { columns }, outputStyle(io, options)), ...refusedUndo(view));
+    const { columns } = sizeOf(io);
+    sayAll(io, [...linesOf(view, { style: outputStyle(io, options), columns, program: io.program }), ...refusedUndo(view)]);
   } else say(io, formatted([printed(object)], format));
   return exits.done;
+}
+
+interface Setting {
+  readonly style: Style;
+  readonly columns: number;
+  readonly program: string;
+}
+
+function linesOf(view: TransactionView, { style, columns, program }: Setting): readonly string[] {
+  const { began, ended } = view.timing;
+  const elapsed = began === undefined ? 0 : Math.max(0, (ended ?? Date.now()) - began);
+  const isEnd = isOver(view);
+  const ending = { program, isEnd, wanted: 'Committed', columns } as const;
+  const lines = treeOf({ view, elapsed, isHeldUp: !isEnd }, { columns }, style);
+  return isEnd ? [...lines, ...endLines(view, clockOf(elapsed), ending, style)] : lines;
 }
 
 async function newest(session: Session): Promise<string> {

@@ -1,19 +1,23 @@
-// Follows a Transaction. At a terminal it redraws a tree; elsewhere it prints a line for each update.
-import { createLogUpdate } from 'log-update';
+// Follows a Transaction to its end, and says what happened.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Followed, follow } from '../cluster/follow.ts';
+import { followLogs } from '../cluster/logs.ts';
 import type { Session } from '../cluster/session.ts';
 import type { TransactionName } from '../cluster/transactions.ts';
-import { type Io, note, say } from '../io.ts';
+import { type Io, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { clockOf } from '../show/age.ts';
-import { codeOfEnd, conclusionOf, isOver, refusedCode, stillGoing, type Wanted } from '../show/end.ts';
-import { newsOf } from '../show/news.ts';
-import type { Style } from '../show/style.ts';
-import { treeOf } from '../show/tree.ts';
+import { codeOfEnd, endLines, isOver, refusedCode, stillGoing, type Wanted } from '../show/end.ts';
+import { logLines } from '../show/failed-logs.ts';
+import { requests } from '../show/requests.ts';
+import { type Style, wrapTo } from '../show/style.ts';
 import { answerTo, isHandled } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
+import { type Keys, readKeys } from './keys.ts';
+import { openPrinter, type Printer, sizeOf } from './printer.ts';
+import { send } from './request.ts';
 import { noteSilence } from './silence.ts';
+import { type Clock, processClock } from './stopwatch.ts';
 
 interface Watched {
   readonly io: Io;
@@ -28,57 +32,91 @@ interface Watched {
   readonly known?: JsonObject | undefined;
   /** Called with each state that is shown. */
   readonly onState?: (view: TransactionView) => void;
+  readonly clock?: Clock;
   /** A request that must have taken effect before an end counts. */
   readonly request?: { readonly name: string; readonly value: string };
 }
 
+interface Watching extends Watched {
+  readonly printer: Printer;
+  readonly keys: Keys;
+  /** The last stored state. */
+  readonly seen: { object?: JsonObject; request?: Watched['request'] };
+}
+
 /** Resolves with the exit code when the Transaction is over, or the time has passed. Throws a Problem. */
 export async function watch(watched: Watched): Promise<number> {
-  const { io, session, wanted, timeout } = watched;
+  const { io, session, wanted, timeout, known, style, request, clock = processClock } = watched;
   const ending = new AbortController();
+  const leaving = new AbortController();
   const stop = (): void => ending.abort();
-  io.interrupted.addEventListener('abort', stop, { once: true });
-  if (io.interrupted.aborted) stop();
+  const isLeft = AbortSignal.any([io.interrupted, leaving.signal]);
+  isLeft.addEventListener('abort', stop, { once: true });
+  if (isLeft.aborted) stop();
   const timer = timeout === undefined ? undefined : setTimeout(stop, timeout);
-  const screen = screenFor(watched);
-  let states = 0;
-  let seen: TransactionView | undefined;
+  const printer = openPrinter({ io, style, clock, isWritten: known !== undefined, isNews: request === undefined });
+  const seen: Watching['seen'] = { request };
+  const keys = readKeys(io, { prompt: printer.prompt, leave: () => leaving.abort(), abort: () => abort(watched, seen) });
+  let [states, shown] = [0, undefined as TransactionView | undefined];
   const onState = (view: TransactionView): void => {
-    [seen, states] = [view, states + 1];
+    [shown, states] = [view, states + 1];
     watched.onState?.(view);
   };
   // The first state is the one that the command wrote, or read.
   const isSilent = (): boolean =>
-    seen !== undefined && (seen.startTime === undefined || (watched.request !== undefined && states === 1));
-  const stopNoting = noteSilence({ session, program: io.program, isSilent, say: screen.trouble });
+    shown !== undefined && (shown.startTime === undefined || (request !== undefined && states === 1));
+  const stopNoting = noteSilence({ session, program: io.program, isSilent, say: printer.trouble });
+  const logs = followLogs(session);
   try {
-    const followed = follow(session, wanted, { signal: ending.signal, known: watched.known });
-    return conclude(watched, await lastOf(followed, screen, { ...watched, onState }), screen);
+    const watching = { ...watched, printer, keys, seen, onState };
+    const last = await lastOf(logs.seeing(follow(session, wanted, { signal: ending.signal, known })), watching);
+    const code = conclude(watching, last, isLeft.aborted);
+    for (const log of await logs.end()) sayAll(io, logLines(log));
+    return code;
   } finally {
     stopNoting();
     clearTimeout(timer);
     ending.abort();
-    screen.close();
+    keys.close();
+    printer.close(0);
+  }
+}
+
+/** Resolves with a sentence for the user. */
+async function abort({ io, session, wanted }: Watched, seen: Watching['seen']): Promise<string | undefined> {
+  if (seen.object === undefined) return undefined;
+  try {
+    const sent = await send({ io, session, wanted, object: seen.object, act: requests.abort });
+    seen.request = sent.request;
+    return 'abort requested: the engine undoes the applied changes   [q] leave, it goes on';
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
   }
 }
 
 /** Shows each state. Returns the state at the end, or the last state before the time had passed. */
-async function lastOf(states: AsyncIterable<Followed>, screen: Screen, watched: Watched): Promise<TransactionView | undefined> {
+async function lastOf(states: AsyncIterable<Followed>, watching: Watching): Promise<TransactionView | undefined> {
+  const { printer, keys, seen, onState } = watching;
   let last: TransactionView | undefined;
   for await (const { object, trouble } of states) {
-    if (object === undefined) screen.trouble(trouble ?? '');
+    if (object === undefined) printer.trouble(trouble ?? '');
     else {
-      last = viewOf(object);
-      screen.show(last);
-      watched.onState?.(last);
-      if (hasEnded(last, watched)) return last;
+      [last, seen.object] = [viewOf(object), object];
+      printer.show(last);
+      keys.show(last);
+      onState?.(last);
+      if (hasEnded(last, seen)) return last;
     }
   }
   return last;
 }
 
+/** A request that must have taken effect before an end counts. */
+type Requested = { readonly request?: Watched['request'] };
+
 /** Whether the Transaction is over, and the request, if there is one, has taken effect. */
-export function hasEnded(view: TransactionView, { request }: Pick<Watched, 'request'>): boolean {
+export function hasEnded(view: TransactionView, { request }: Requested): boolean {
   if (request === undefined || !isOver(view)) return isOver(view);
   if (isRefused(view, { request })) return true;
   const handled = view.handled[request.name];
@@ -87,98 +125,22 @@ export function hasEnded(view: TransactionView, { request }: Pick<Watched, 'requ
 }
 
 /** Whether the engine has answered that the request has no effect. */
-function isRefused(view: TransactionView, { request }: Pick<Watched, 'request'>): boolean {
+function isRefused(view: TransactionView, { request }: Requested): boolean {
   if (request === undefined) return false;
   return answerTo(view, request) !== undefined || (view.phase === 'Committed' && isHandled(view, request));
 }
 
-function conclude(watched: Watched, last: TransactionView | undefined, screen: Screen): number {
-  const { io, end } = watched;
-  const elapsed = screen.elapsed();
-  screen.close();
+function conclude(watching: Watching, last: TransactionView | undefined, isLeft: boolean): number {
+  const { io, end, printer, seen, style } = watching;
   if (last === undefined) throw new Problem('The command could not read the Transaction in that time.', stillGoing);
-  const isEnd = hasEnded(last, watched);
-  if (isEnd && isRefused(last, watched)) {
-    say(io, `The engine refused it after ${clockOf(elapsed)}: no object was changed, and it is ${last.phase} as before.`);
-    return refusedCode;
-  }
-  say(io, conclusionOf(last, clockOf(isEnd ? spanOf(last, elapsed) : elapsed), { program: io.program, isEnd }));
+  const [isEnd, after, { columns }] = [hasEnded(last, seen), clockOf(printer.elapsed()), sizeOf(io)];
+  const isNoUndo = isEnd && isRefused(last, seen);
+  const lines = isNoUndo
+    ? wrapTo(columns, `The engine refused it after ${after}: no object was changed, and it is ${last.phase} as before.`)
+    : endLines(last, after, { program: io.program, isEnd, wanted: end, columns }, style);
+  printer.close(lines.length);
+  sayAll(io, lines);
+  if (isNoUndo) return refusedCode;
   if (isEnd) return codeOfEnd(last, end);
-  return io.interrupted.aborted ? exits.interrupted : stillGoing;
-}
-
-/** The duration in the status, or else the time for which the command followed the Transaction. */
-function spanOf({ startTime, endedAt }: TransactionView, elapsed: number): number {
-  return startTime === undefined || endedAt === undefined ? elapsed : endedAt - startTime;
-}
-
-interface Screen {
-  show(view: TransactionView): void;
-  trouble(sentence: string): void;
-  /** ms since the start. */
-  elapsed(): number;
-  close(): void;
-}
-
-function screenFor({ io, style }: Watched): Screen {
-  return io.stdout.isTTY === true ? terminal(io, style) : log(io);
-}
-
-/** The interval at which the clock of the tree moves, in ms. */
-const tick = 1_000;
-
-function terminal(io: Io, style: Style): Screen {
-  const draw = createLogUpdate(io.stdout as NodeJS.WriteStream, { showCursor: true });
-  const started = performance.now();
-  const elapsed = (): number => performance.now() - started;
-  const reached = new Map<number, number>();
-  let view: TransactionView | undefined;
-  let trouble = '';
-  const redraw = (): void => {
-    if (view === undefined) return;
-    const { columns = 80, rows = 24 } = io.stdout as NodeJS.WriteStream;
-    // One row stays free for the prompt, and one for the trouble.
-    const lines = treeOf({ view, elapsed: elapsed(), reached }, { columns, rows: rows - 2 }, style);
-    draw([...lines, ...(trouble === '' ? [] : [trouble.slice(0, columns)])].join('\n'));
-  };
-  const timer = setInterval(redraw, tick);
-  return {
-    show(next) {
-      for (const [index, { state }] of next.changes.entries())
-        if (view !== undefined && state !== view.changes[index]?.state) reached.set(index, elapsed());
-      [view, trouble] = [next, ''];
-      redraw();
-    },
-    trouble(sentence) {
-      trouble = sentence;
-      redraw();
-    },
-    elapsed,
-    close() {
-      clearInterval(timer);
-      redraw();
-      draw.done();
-    },
-  };
-}
-
-function log(io: Io): Screen {
-  const started = performance.now();
-  const elapsed = (): number => performance.now() - started;
-  let view: TransactionView | undefined;
-  let printed = '';
-  return {
-    show(next) {
-      const time = `${(elapsed() / 1000).toFixed(2)}s`;
-      say(io, ...newsOf(next, view).map((line) => `${time} ${line}`));
-      view = next;
-      printed = '';
-    },
-    trouble(sentence) {
-      if (sentence !== printed) note(io, sentence);
-      printed = sentence;
-    },
-    elapsed,
-    close: () => undefined,
-  };
+  return isLeft ? exits.interrupted : stillGoing;
 }

@@ -1,6 +1,10 @@
-// The end of a Transaction, as a sentence and as an exit code.
+// The end of a Transaction, in sentences and as an exit code.
 import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
+import { countsOf, operationsOf } from './progress.ts';
+import { paint, type Style, wrapTo } from './style.ts';
+import { phaseWords, progressIn } from './tree.ts';
 import type { TransactionView } from './view.ts';
+import { amount } from './words.ts';
 
 /** The phase that the user of a command wants. */
 export type Wanted = 'Committed' | 'RolledBack';
@@ -24,32 +28,121 @@ export function codeOfEnd(view: TransactionView, wanted: Wanted): number {
   return view.phase === 'RolledBack' ? codes.rolledBack : 1;
 }
 
-interface Conclusion {
+interface Ending {
   readonly program: string;
   /** Whether it is over. */
   readonly isEnd: boolean;
+  readonly wanted: Wanted;
+  readonly columns: number;
 }
 
-/** One line that states the result, and the next command. */
-export function conclusionOf(view: TransactionView, after: string, { program, isEnd }: Conclusion): string {
-  const { name, namespace, kept } = view;
-  switch (isEnd ? view.phase : 'going') {
-    case 'Committed':
-      return `Committed after ${after}: all ${view.changes.length} changes are applied.`;
-    case 'RolledBack':
-      return `RolledBack after ${after}: ${remains(kept)}.   ${program} diff ${name} -n ${namespace}`;
-    case 'Failed':
-      return view.left > 0
-        ? `Failed after ${after}: ${view.left} objects are not restored.   ${program} retry ${name} -n ${namespace}`
-        : `Failed after ${after}: nothing was applied.`;
-    default:
-      return `${view.phase} after ${after}: it continues.   ${program} status ${name} -n ${namespace} --watch`;
-  }
+/** What happened, after how long, and why; what became of the objects; the next command. Wrapped, never cut. */
+export function endLines(view: TransactionView, after: string, ending: Ending, style: Style): readonly string[] {
+  const { good, paragraphs } = paragraphsOf(view, after, ending);
+  const [sign, plain, format] = good === undefined ? (['·', '.', 'cyan'] as const) : good ? yes : no;
+  const mark = paint(style, format, style.unicode ? sign : plain);
+  const lines = paragraphs.filter((text) => text !== '').flatMap((text) => wrapTo(ending.columns - 2, text));
+  return lines.map((line, index) => `${index === 0 ? mark : ' '} ${line}`);
 }
 
-function remains(kept: number): string {
-  if (kept === 0) return 'all changes are undone';
-  return kept === 1
-    ? '1 change is kept on request, the others are undone'
-    : `${kept} changes are kept on request, the others are undone`;
+const yes = ['✓', '+', 'green'] as const;
+const no = ['✗', 'x', 'red'] as const;
+
+interface Paragraphs {
+  /** Whether it is the wanted end; undefined if it is no end. */
+  readonly good?: boolean;
+  /** The first one is the sentence. */
+  readonly paragraphs: readonly string[];
+}
+
+function paragraphsOf(view: TransactionView, after: string, ending: Ending): Paragraphs {
+  const rule = ending.isEnd ? ends.get(view.phase) : undefined;
+  // Who follows a release may see the undo that a user requests.
+  const wanted = view.timing.operation === 'undo' ? 'RolledBack' : ending.wanted;
+  const paragraphs = (rule ?? goesOn)(view, after, { ...ending, wanted });
+  return { ...(ending.isEnd ? { good: view.phase === wanted } : {}), paragraphs };
+}
+
+type Rule = (view: TransactionView, after: string, ending: Ending) => readonly string[];
+
+const ends: ReadonlyMap<string, Rule> = new Map(
+  Object.entries<Rule>({
+    Committed: (view, after, ending) => {
+      const { gated } = countsOf(view);
+      const ready = gated === 0 ? '' : ` (${gated} ready)`;
+      const late = ending.wanted === 'Committed' ? '' : ', before the request took effect';
+      const applied = view.changes.length === 0 ? 'nothing to change' : operationsOf(view.changes);
+      return [
+        `${view.name} was committed after ${after}${late}: ${applied}${ready}.`,
+        `${command(view, ending, 'undo')} takes it back.`,
+      ];
+    },
+    RolledBack: (view, after, ending) => {
+      const isWanted = ending.wanted === 'RolledBack';
+      return [
+        `${view.name} was rolled back after ${after}${isWanted ? '.' : because(view)}`,
+        `${beforeIn(view)}${keptIn(view)} Nothing to clean up.`,
+        isWanted ? '' : again(ending),
+      ];
+    },
+    Failed: (view, after, ending) => (view.left > 0 ? leftOver(view, after, ending) : notBegun(view, after, ending)),
+  }),
+);
+
+/** A release under the name of one that has ended without an effect gets another name. */
+const again = ({ program }: Ending): string => `Correct the cause, then run ${program} apply again.`;
+
+const notBegun: Rule = (view, after, ending) => [
+  `${view.name} failed after ${after}${because(view)}`,
+  'Nothing was applied: no object was changed.',
+  again(ending),
+];
+
+function leftOver(view: TransactionView, after: string, ending: Ending): readonly string[] {
+  const left = view.changes.filter(({ state }) => state === 'NotRestored');
+  const shown = left.slice(0, mostShown);
+  const { selector = '' } = left[0] ?? {};
+  const retry = command(view, ending, 'retry');
+  return [
+    `The undo of ${view.name} is incomplete after ${after}: ${amount(view.left, 'object')} ${isOrAre(view.left)} not restored.`,
+    ...shown.map(({ kind, name, error }) => `${kind} ${name}: ${error === undefined ? 'not restored' : error.message}`),
+    left.length > shown.length ? `${command(view, ending, 'status')} shows all ${left.length}.` : '',
+    `${beforeIn(view)}${keptIn(view)}`,
+    `${retry} tries again; with --keep ${selector} it leaves the object, with --overwrite ${selector} it undoes the change although others changed the object.`,
+  ];
+}
+
+const goesOn: Rule = (view, after, ending) => {
+  const isUndoing = view.phase === 'RollingBack';
+  const abort = isUndoing || isTerminalPhase(view) ? '' : ` ${command(view, ending, 'abort')} stops it, and undoes it.`;
+  const now = `${view.name} is ${phaseWords(view.phase)} after ${after} (${progressIn(view)}); it continues.`;
+  return [now, isUndoing ? view.cause : view.message, `${command(view, ending, 'status')} --watch follows it.${abort}`];
+};
+
+const isTerminalPhase = ({ phase }: TransactionView): boolean => isPhase(phase) && isTerminal(phase);
+
+const command = ({ name, namespace }: TransactionView, { program }: Ending, verb: string): string =>
+  `${program} ${verb} ${name} -n ${namespace}`;
+
+const mostShown = 5;
+
+function because(view: TransactionView): string {
+  const cause = view.cause || view.message;
+  return `: ${cause}${/[.!?]$/.test(cause) ? '' : '.'}`;
+}
+
+const isOrAre = (number: number): string => (number === 1 ? 'is' : 'are');
+
+/** `26 objects are as before (26 deleted again).` */
+function beforeIn(view: TransactionView): string {
+  const { before, deletedAgain } = countsOf(view);
+  return `${amount(before, 'object')} ${isOrAre(before)} as before${deletedAgain === 0 ? '' : ` (${deletedAgain} deleted again)`}.`;
+}
+
+function keptIn(view: TransactionView): string {
+  const kept = view.changes.filter(({ state }) => state === 'Kept');
+  if (kept.length === 0) return '';
+  const names = kept.slice(0, mostShown).map(({ kind, name }) => `${kind} ${name}`);
+  const more = kept.length > names.length ? `, and ${kept.length - names.length} more` : '';
+  return ` ${amount(kept.length, 'object')} ${isOrAre(kept.length)} kept: ${names.join(', ')}${more}.`;
 }

@@ -1,22 +1,56 @@
-// The differences between two states of a Transaction, one line for each. Pipes and logs need them: they cannot be redrawn.
+// What a pipe or a log gets of a Transaction: a line for each change whose state has changed, and few lines about the Transaction. Pure.
+import { progressOf } from './progress.ts';
+import { isSaidByGates, phaseWords } from './tree.ts';
 import type { ChangeView, TransactionView } from './view.ts';
 
-/** No lines if no relevant field has changed. `before` is undefined at the first state. */
+/** `before` is undefined at the first state. */
 export function newsOf(now: TransactionView, before: TransactionView | undefined): readonly string[] {
-  const head = `${now.phase} ${now.done}`.trim();
-  const moved = now.changes.flatMap((change, index) => {
-    const text = moveOf(change, before?.changes[index]);
-    return text === '' ? [] : [`${head} ${text}`];
-  });
-  const hasNewMessage = before === undefined || now.phase !== before.phase || now.message !== before.message;
-  return [...moved, ...(hasNewMessage ? [`${head} ${now.message}`] : [])];
+  const isUndoing = now.phase === 'RollingBack' && before !== undefined && before.phase !== 'RollingBack';
+  const changes = now.changes.flatMap((change, index) => newsOfChange({ now, change, before, index }));
+  const why = now.reason === '' ? '' : ` (${now.reason})`;
+  return isUndoing ? [`${now.name} ${phaseWords(now.phase)}${why}`, ...changes] : changes;
 }
 
-const silent = ['Waiting', 'Prepared'];
+/** They follow from the others, and pass at once. */
+const silent = ['Waiting', 'Prepared', 'Applying', 'Restoring', 'Skipped'];
 
-function moveOf(now: ChangeView, before: ChangeView | undefined): string {
-  const isNews = now.state !== (before?.state ?? 'Waiting') || now.note !== before?.note;
-  if (!isNews || (silent.includes(now.state) && now.note === undefined)) return '';
-  const why = now.error === undefined ? (now.note ?? '') : `${now.error.reason}: ${now.error.message}`;
-  return `${now.kind} ${now.name} ${now.state}${why === '' ? '' : `: ${why}`}`;
+interface Moved {
+  readonly now: TransactionView;
+  readonly before: TransactionView | undefined;
+  readonly change: ChangeView;
+  readonly index: number;
+}
+
+function newsOfChange({ now, before, change, index }: Moved): readonly string[] {
+  const earlier = before?.changes[index];
+  const key = keyOf(change, now);
+  if (key === undefined || (before !== undefined && earlier !== undefined && key === keyOf(earlier, before))) return [];
+  const { operation, state, detail } = progressOf(change, now);
+  const isPlain = ['applied', 'as before'].includes(state);
+  // The end of the command has the cause.
+  const why = change.error !== undefined && change.error.message === now.cause ? change.error.reason : detail;
+  return [`${change.kind} ${change.name} ${operation}${isPlain ? '' : `, ${state}`}${why === undefined ? '' : `: ${why}`}`];
+}
+
+// The first finding of a gate is news, later ones are not: they may change with each poll.
+function keyOf(change: ChangeView, view: TransactionView): string | undefined {
+  const { operation, state, detail } = progressOf(change, view);
+  if (silent.includes(change.state) || (state === 'to be undone' && change.error === undefined)) return undefined;
+  return [operation, state, change.error?.reason, state === 'not ready' && detail !== undefined].join('|');
+}
+
+/** Why a Transaction that does not move waits, in its own words; about the change in hand, if there is one. */
+interface Wait {
+  readonly line: string;
+  /** The index of the change; undefined if the Transaction as a whole waits. */
+  readonly index: number | undefined;
+}
+
+/** Undefined if the lines of changes have said it. */
+export function waitOf(view: TransactionView): Wait | undefined {
+  if (view.message === '' || view.message === view.cause || isSaidByGates(view)) return undefined;
+  const found = view.changes.findIndex(({ state }) => ['Applying', 'Restoring'].includes(state));
+  const change = view.changes[found];
+  if (change === undefined) return { line: `${view.name} ${phaseWords(view.phase)}: ${view.message}`, index: undefined };
+  return { line: `${change.kind} ${change.name}: ${view.message}`, index: found };
 }

@@ -1,6 +1,7 @@
 // Whether a request can act on the present state of a Transaction, and what the request does.
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import type { TransactionView } from './view.ts';
+import { amount } from './words.ts';
 
 type RequestName = 'undo' | 'abort' | 'retry';
 
@@ -23,7 +24,8 @@ function plainly(view: TransactionView, program: string): string {
   const again = `${program} status ${view.name} -n ${view.namespace} --watch`;
   if (view.phase === 'RollingBack') return `the engine is rolling it back already: ${again} follows it.`;
   if (view.phase === 'RolledBack') return 'it is rolled back already.';
-  if (hasLeft(view)) return `it is Failed, and ${view.left} objects are not restored: ${program} retry ${view.name} tries again.`;
+  if (hasLeft(view))
+    return `it is Failed, with ${amount(view.left, 'object')} not restored: ${program} retry ${view.name} tries again.`;
   return view.phase === 'Failed' ? 'it is Failed: nothing was applied.' : `it is ${view.phase}.`;
 }
 
@@ -34,15 +36,13 @@ function unended(view: TransactionView, program: string): string {
 
 const hasLeft = ({ phase, left }: TransactionView): boolean => phase === 'Failed' && left > 0;
 
-const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
-
 export const requests: Readonly<Record<RequestName, RequestKind>> = {
   undo: {
     annotation: annotations.requestRollback,
     verb: 'undo',
     refusal: (view, program) => (view.phase === 'Committed' ? undefined : unended(view, program)),
     question: ({ name, changes }) =>
-      `Undo ${name}? ${count(changes.length, 'change')} undone, the last first. Later edits by other clients stay.`,
+      `Undo ${name}? ${amount(changes.length, 'change')} undone, the last first. Later edits by other clients stay.`,
   },
   abort: {
     annotation: annotations.requestRollback,
@@ -62,7 +62,7 @@ export const requests: Readonly<Record<RequestName, RequestKind>> = {
       if (view.phase === 'Committed' || isRunning(view)) return `it is ${view.phase}: no rollback has left an object.`;
       return plainly(view, program);
     },
-    question: ({ name, left }) => `Try again to restore ${count(left, 'object')} of ${name}?`,
+    question: ({ name, left }) => `Try again to restore ${amount(left, 'object')} of ${name}?`,
   },
 };
 

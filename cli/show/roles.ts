@@ -64,19 +64,23 @@ interface Grant extends AccessQuestion {
 function rulesOf(all: readonly AccessQuestion[]): readonly JsonObject[] {
   const isOfAll = ({ name: _any, ...wanted }: AccessQuestion): boolean => all.some((one) => isDeepStrictEqual(one, wanted));
   const questions = all.filter((one) => one.name === undefined || !isOfAll(one));
-  const grants = grouped(questions, ({ group, resource, name }) => [group, resource, name ?? '']).map(
+  const grants = grouped(questions, (one) => [one.group, resourceOf(one), one.name ?? '']).map(
     (same): Grant => ({ ...same[0], verbs: [...new Set(same.map(({ verb }) => verb))].toSorted(byOrder) }),
   );
-  const rules = grouped(grants, (one) => [one.group, one.name === undefined ? '' : one.resource, one.verbs.join()]);
+  const rules = grouped(grants, (one) => [one.group, one.name === undefined ? '' : resourceOf(one), one.verbs.join()]);
   return rules.map(([first, ...more]) => {
     const names = [first, ...more].flatMap(({ name }) => name ?? []).toSorted(compared);
     return {
       apiGroups: [first.group],
-      resources: [...new Set([first, ...more].map(({ resource }) => resource))].toSorted(compared),
+      resources: [...new Set([first, ...more].map(resourceOf))].toSorted(compared),
       ...(names.length === 0 ? {} : { resourceNames: names }),
       verbs: first.verbs,
     };
   });
+}
+
+function resourceOf({ resource, subresource }: AccessQuestion): string {
+  return subresource === undefined ? resource : `${resource}/${subresource}`;
 }
 
 /** The groups in the order of their keys, so that the same rights give the same Role. */

@@ -1,7 +1,10 @@
 // The style of lines: colours, signs, width. Each command chooses its style once (styleFor); pure functions apply it.
+// A width is a number of columns of a terminal: a character takes none, one or two of them.
 import { styleText } from 'node:util';
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
 
-type Format = Parameters<typeof styleText>[0];
+export type Format = Parameters<typeof styleText>[0];
 
 export interface Style {
   readonly colors: boolean;
@@ -33,11 +36,30 @@ function speaksUtf8(env: Surroundings['env']): boolean {
   return /utf-?8/i.test(locale) || env.WT_SESSION !== undefined;
 }
 
-/** At most `width` characters of a line without colours. */
+export const widthOf = (text: string): number => stringWidth(text);
+
+const characters = new Intl.Segmenter();
+
+/** At most `width` columns of a line without colours. */
 export function cutTo(width: number, text: string, { unicode }: Style): string {
-  if (text.length <= width) return text;
-  const mark = unicode ? '…' : '~';
-  return `${text.slice(0, Math.max(0, width - 1))}${mark}`;
+  if (!Number.isFinite(width) || widthOf(text) <= width) return text;
+  let [kept, used] = ['', 1];
+  for (const { segment } of characters.segment(text)) {
+    used += widthOf(segment);
+    if (used > width) break;
+    kept += segment;
+  }
+  return width < 1 ? '' : `${kept}${unicode ? '…' : '~'}`;
+}
+
+export function padTo(width: number, text: string): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
+/** Lines of at most `width` columns with the whole text; a word without room on any line is split. */
+export function wrapTo(width: number, text: string): readonly string[] {
+  if (!Number.isFinite(width)) return [text];
+  return wrapAnsi(text, Math.max(1, width), { hard: true }).split('\n');
 }
 
 export const phaseFormats: Readonly<Record<string, Format>> = {

@@ -1,8 +1,10 @@
-// A Transaction as a tree: one line for the Transaction, and one line for each change. The tree fits the columns and rows of the
-// terminal.
+// A Transaction on a screen: a head, then a line for each change, what failed or is not ready first. Equal changes that are done or
+// still to come share a line. The lines fit the columns and rows of the terminal. Pure.
 import { clockOf } from './age.ts';
-import { cutTo, paint, phaseFormats, type Style } from './style.ts';
-import type { ChangeView, TransactionView } from './view.ts';
+import { countsOf, type Progress, progressOf, ranks } from './progress.ts';
+import { cutTo, padTo, paint, phaseFormats, type Style, widthOf, wrapTo } from './style.ts';
+import type { TransactionView } from './view.ts';
+import { amount } from './words.ts';
 
 interface Screen {
   readonly columns: number;
@@ -12,120 +14,137 @@ interface Screen {
 
 interface Drawn {
   readonly view: TransactionView;
-  /** ms since the Transaction began, or since the command follows it. */
+  /** ms since the operation began. */
   readonly elapsed: number;
-  /** ms from the start to the time at which the command saw each change in its state; by index. */
-  readonly reached?: ReadonlyMap<number, number>;
+  /** Whether the message of the Transaction is shown: while it does not move. */
+  readonly isHeldUp: boolean;
 }
 
-type Format = Parameters<typeof paint>[1];
-interface Look {
-  readonly sign: string;
-  readonly plain: string;
-  readonly format: Format;
+interface Row extends Progress {
+  /** `Deployment web`, or `25 Services`. */
+  readonly label: string;
+  readonly size: number;
 }
 
-const waiting: Look = { sign: '·', plain: '.', format: 'dim' };
-const looks: Readonly<Record<string, Look>> = {
-  Applying: { sign: '→', plain: '>', format: 'cyan' },
-  Applied: { sign: '✓', plain: '+', format: 'green' },
-  Failed: { sign: '✗', plain: 'x', format: 'red' },
-  Restoring: { sign: '↶', plain: '<', format: 'yellow' },
-  Restored: { sign: '↺', plain: '~', format: 'yellow' },
-  Kept: { sign: '=', plain: '=', format: 'yellow' },
-  NotRestored: { sign: '✗', plain: 'x', format: 'red' },
-};
-
-/** The most important state has the lowest number. */
-const urgency: Readonly<Record<string, number>> = { Failed: 0, NotRestored: 0, Applying: 1, Restoring: 1 };
-
-export function treeOf(drawn: Drawn, screen: Screen, style: Style): readonly string[] {
+export function treeOf(drawn: Drawn, { columns, rows = Number.POSITIVE_INFINITY }: Screen, style: Style): readonly string[] {
   const { view } = drawn;
-  const room = screen.rows === undefined ? Number.POSITIVE_INFINITY : Math.max(1, screen.rows - 1);
-  const shown = shownOf(view.changes, room);
-  const hidden = view.changes.length - shown.length;
-  const lines = shown.map((index, place) => {
-    const isLast = place === shown.length - 1 && hidden === 0;
-    return lineOf(drawn, index, { isLast, widths: widthsOf(view.changes, shown), screen, style });
+  const most = Math.min(mostMessageLines, Math.floor(rows * messageShare));
+  const message = drawn.isHeldUp ? messageLines(view, { columns, rows: most }, style) : [];
+  const room = Math.max(1, rows - 1 - message.length);
+  return [headOf(drawn, columns, style), ...linesOf(fitting(rowsOf(view), room), columns, style), ...message].slice(0, rows);
+}
+
+/** The message takes at most so many lines, and this share of the screen: changes need the others. */
+const mostMessageLines = 3;
+const messageShare = 0.2;
+
+function messageLines(view: TransactionView, { columns, rows }: Required<Screen>, style: Style): readonly string[] {
+  if (isSaidByGates(view)) return [];
+  const lines = wrapTo(columns - 2, view.message);
+  const shown = lines.slice(0, rows);
+  const rest = lines.slice(rows).join(' ');
+  if (rest !== '' && rows > 0) shown.push(cutTo(columns - 2, `${shown.pop()} ${rest}`, style));
+  return shown.map((line) => `  ${line}`);
+}
+
+/** Whether the line of a change that is not ready has what the message of the Transaction says. */
+export function isSaidByGates({ changes, message }: TransactionView): boolean {
+  const open = changes.flatMap(({ state, gate }) => (state === 'Applied' && gate?.state === 'notReady' ? [gate.found] : []));
+  return open.length > 0 && open.some((found) => found === undefined || message.includes(found));
+}
+
+function rowsOf(view: TransactionView): readonly Row[] {
+  return view.changes
+    .map((change): Row => ({ ...progressOf(change, view), label: `${change.kind} ${change.name}`.trim(), size: 1 }))
+    .toSorted((left, right) => left.rank - right.rank);
+}
+
+/** Up to so many equal changes have a line each. */
+const fewEqual = 3;
+
+/** The rows as they fit: changes that are equal in kind, operation and state share one, then changes of all kinds. */
+function fitting(rows: readonly Row[], room: number): readonly Row[] {
+  const ways = [() => folded(rows, kindOf, fewEqual), () => folded(rows, kindOf, 1), () => folded(rows, () => 'change', 1)];
+  for (const way of ways) {
+    const found = way();
+    if (found.length <= room) return found;
+  }
+  const most = ways[2]?.() ?? rows;
+  return most.slice(0, Math.max(0, room - 1)).concat(restOf(most.slice(Math.max(0, room - 1))));
+}
+
+const kindOf = ({ label }: Row): string => label.replace(/ .*/, '');
+
+/** Rows of more than `few` equal changes share one. What must be seen has a row of its own, and what has a detail. */
+function folded(rows: readonly Row[], nounOf: (row: Row) => string, few: number): readonly Row[] {
+  const keyOf = (row: Row): string => [nounOf(row), row.operation, row.state].join('|');
+  const isFoldable = ({ rank, detail }: Row): boolean => rank > ranks.notReady && detail === undefined;
+  const groups = Map.groupBy(rows.filter(isFoldable), keyOf);
+  return rows.flatMap((row) => {
+    const group = isFoldable(row) ? (groups.get(keyOf(row)) ?? []) : [];
+    if (group.length <= few) return [row];
+    return group[0] === row ? [{ ...row, label: amount(group.length, nounOf(row)), size: group.length }] : [];
   });
-  return [headOf(drawn, screen, style), ...lines, ...(hidden > 0 ? [restOf(view.changes, shown, style)] : [])];
 }
 
-/** Indexes of the changes to show, in their order. If not all fit, changes in progress, failed and not restored come first. */
-function shownOf(changes: readonly ChangeView[], room: number): readonly number[] {
-  const all = changes.map((_, index) => index);
-  if (all.length <= room) return all;
-  const rank = (index: number): number => rankOf(changes[index], index, changes);
-  return all
-    .toSorted((left, right) => rank(left) - rank(right) || left - right)
-    .slice(0, Math.max(0, room - 1))
-    .toSorted((left, right) => left - right);
+/** One row for all rows without room. */
+function restOf(rows: readonly Row[]): readonly Row[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const size = (some: readonly Row[]): number => some.reduce((sum, row) => sum + row.size, 0);
+  const states = [...Map.groupBy(rows, ({ state }) => state)].map(([state, some]) => `${size(some)} ${state}`);
+  const { detail: _each, ...row } = first;
+  return [{ ...row, label: `${size(rows)} more`, operation: '', state: states.join(', '), size: size(rows) }];
 }
 
-function rankOf(change: ChangeView | undefined, index: number, changes: readonly ChangeView[]): number {
-  const own = urgency[change?.state ?? ''];
-  if (own !== undefined) return own;
-  if (change?.note !== undefined) return 2;
-  // Readers want to see the next change, not a change that was done long ago.
-  const before = changes[index - 1];
-  return change?.state !== before?.state ? 3 : 4;
+/** The columns of labels take at most this share of the screen, so that there is room for the reason. */
+const labelShare = 0.45;
+
+function linesOf(rows: readonly Row[], columns: number, style: Style): readonly string[] {
+  const widest = (texts: readonly string[]): number => texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
+  const most = Number.isFinite(columns) ? Math.floor(columns * labelShare) : Number.POSITIVE_INFINITY;
+  const label = Math.min(most, widest(rows.map((row) => row.label)));
+  const operation = widest(rows.map((row) => row.operation));
+  return rows.map((row) => {
+    const { sign, plain, format } = row.sign;
+    const named = padTo(label, cutTo(label, row.label, style));
+    const why = row.detail === undefined ? '' : `: ${row.detail}`;
+    const text = `${named}   ${padTo(operation, row.operation)}   ${row.state}${why}`.trimEnd();
+    return ` ${paint(style, format, style.unicode ? sign : plain)} ${cutTo(columns - 3, text, style)}`;
+  });
 }
 
-function restOf(changes: readonly ChangeView[], shown: readonly number[], style: Style): string {
-  const rest = changes.filter((_, index) => !shown.includes(index));
-  const counts = [...Map.groupBy(rest, ({ state }) => state)].map(
-    ([state, { length }]) => `${length} more ${state.toLowerCase()}`,
+/** The phase as a reader says it: `rolling back`. */
+export function phaseWords(phase: string): string {
+  return phase.replaceAll(/\B[A-Z]/g, ' $&').toLowerCase();
+}
+
+function headOf({ view, elapsed }: Drawn, columns: number, style: Style): string {
+  const dot = style.unicode ? ' · ' : ' - ';
+  const phase = phaseWords(view.phase);
+  const rest = [`${phase} ${progressIn(view)}`, readyIn(view), timeIn(view, elapsed)].filter((part) => part !== '').join(dot);
+  const place = cutTo(Math.max(8, columns - widthOf(rest) - widthOf(dot)), `${view.name}${dot}${view.namespace}`, style);
+  const cut = cutTo(columns, `${place}${dot}${rest}`, style);
+  const at = place.length + dot.length;
+  return (
+    cut.slice(0, at) +
+    paint(style, phaseFormats[view.phase] ?? 'cyan', cut.slice(at, at + phase.length)) +
+    cut.slice(at + phase.length)
   );
-  return `${style.unicode ? '└─ …' : '`- ...'} ${counts.join(', ')}`;
 }
 
-function headOf({ view, elapsed }: Drawn, { columns }: Screen, style: Style): string {
-  const { name, phase, done } = view;
-  const start = `${name}  `;
-  const rest = `${phase}  ${done}  ${clockOf(elapsed)}   ${view.message}`;
-  const cut = cutTo(columns, `${start}${rest}`, style).slice(start.length);
-  const painted = cut.startsWith(phase) ? paint(style, phaseFormats[phase] ?? 'cyan', phase) + cut.slice(phase.length) : cut;
-  return cutTo(columns, start, style).slice(0, start.length) + painted;
+/** `20/26 applied`. */
+export function progressIn(view: TransactionView): string {
+  const { all, applied, undone } = countsOf(view);
+  return ['RollingBack', 'RolledBack'].includes(view.phase) ? `${undone}/${all} undone` : `${applied}/${all} applied`;
 }
 
-interface Widths {
-  readonly kind: number;
-  readonly name: number;
+function readyIn(view: TransactionView): string {
+  const { gated, ready } = countsOf(view);
+  return gated === 0 || !['Committing', 'Committed'].includes(view.phase) ? '' : `ready ${ready}/${gated}`;
 }
 
-function widthsOf(changes: readonly ChangeView[], shown: readonly number[]): Widths {
-  const widest = (key: 'kind' | 'name', most: number): number =>
-    Math.min(
-      most,
-      shown.reduce((widest, index) => Math.max(widest, changes[index]?.[key].length ?? 0), 0),
-    );
-  return { kind: widest('kind', 30), name: widest('name', 40) };
-}
-
-interface Place {
-  readonly isLast: boolean;
-  readonly widths: Widths;
-  readonly screen: Screen;
-  readonly style: Style;
-}
-
-function lineOf({ view, reached }: Drawn, index: number, { isLast, widths, screen, style }: Place): string {
-  const change = view.changes[index];
-  if (change === undefined) return '';
-  const { sign, plain, format } = looks[change.state] ?? waiting;
-  const branch = branchOf(isLast, style);
-  const at = reached?.get(index);
-  const named = `${change.kind.padEnd(widths.kind)} ${cutTo(widths.name, change.name, style).padEnd(widths.name)}`;
-  const rest = [change.state.padEnd(11), at === undefined ? '' : clockOf(at), whyOf(change)].join('  ').trimEnd();
-  const text = cutTo(screen.columns - branch.length - 2, `${named}  ${rest}`, style);
-  return `${branch}${paint(style, format, style.unicode ? sign : plain)} ${text}`;
-}
-
-function branchOf(isLast: boolean, { unicode }: Style): string {
-  if (!unicode) return isLast ? '`- ' : '|- ';
-  return isLast ? '└─ ' : '├─ ';
-}
-
-function whyOf({ error, note }: ChangeView): string {
-  return error === undefined ? (note ?? '') : `${error.reason}: ${error.message}`;
+function timeIn({ timing: { began, until } }: TransactionView, elapsed: number): string {
+  const allowed = began === undefined || until === undefined ? '' : ` of ${clockOf(until - began)}`;
+  return `${clockOf(elapsed)}${allowed}`;
 }

@@ -3,7 +3,10 @@ import { at, type Json, type JsonObject, listAt, textAt } from '../../hooks/obje
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
+import { decodeChanges } from '../../hooks/transactions/model/change.ts';
+import { type Gating, gateOf } from '../../hooks/transactions/model/gated.ts';
 import { decodeUndo, type UndoAnswer } from '../../hooks/transactions/model/undo.ts';
+import { type Timing, timingOf } from './timing.ts';
 
 export interface ChangeView {
   readonly type: string;
@@ -16,8 +19,21 @@ export interface ChangeView {
   readonly state: string;
   /** Why the engine could not apply or undo the change. */
   readonly error?: { readonly reason: string; readonly message: string };
-  /** The condition that its gate waits for. */
-  readonly note?: string;
+  /** The state of its gate, if it has one. */
+  readonly gate?: GateView;
+  /** Whether the change has created its object. */
+  readonly isMade: boolean;
+  /** Whether the change has deleted its object, to create it again. */
+  readonly isRecreated: boolean;
+  /** What its undo waits for, or a note of the engine about it. */
+  readonly remark?: string;
+}
+
+interface GateView {
+  /** `unopened`: the engine does not wait for it yet. */
+  readonly state: 'unopened' | 'notReady' | 'stabilizing' | 'ready';
+  /** What the last poll found; undefined before the first poll. */
+  readonly found?: string;
 }
 
 export interface TransactionView {
@@ -36,6 +52,9 @@ export interface TransactionView {
   readonly kept: number;
   /** The reason of the condition Succeeded. */
   readonly reason: string;
+  /** Why it is not, or will not be, Committed. */
+  readonly cause: string;
+  readonly timing: Timing;
   /** ms since the epoch. */
   readonly createdAt: number | undefined;
   readonly startTime: number | undefined;
@@ -58,6 +77,7 @@ export function viewOf(object: JsonObject): TransactionView {
   const own = (key: string): string => foreign(textAt(object, 'metadata', key) ?? '', longestText);
   const namespace = own('namespace');
   const items = listAt(status, 'items');
+  const gating = gatingOf(object);
   const counted = (flag: string): number => items.filter((item) => at(item, flag) === true).length;
   return {
     namespace,
@@ -70,10 +90,15 @@ export function viewOf(object: JsonObject): TransactionView {
     left: counted('left'),
     kept: counted('kept'),
     reason: foreign(conditionIn(status, 'Succeeded', 'reason') ?? '', longestText),
+    cause: causeIn(status),
+    timing: timingOf(object, gating),
     createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')),
     startTime: parseTime(textAt(status, 'startTime')),
     endedAt: parseTime(textAt(status, 'completionTime')),
-    changes: listAt(object, 'spec', 'changes').map((change, index) => changeOf(change, items[index], namespace)),
+    changes: listAt(object, 'spec', 'changes').map((change, index) => ({
+      ...changeOf(change, items[index], namespace),
+      ...gateViewOf(items[index], gating, index),
+    })),
     requested: textsIn(at(object, 'metadata', 'annotations')),
     handled: textsIn(at(status, 'handledAnnotations')),
     deleting: textAt(object, 'metadata', 'deletionTimestamp') !== undefined,
@@ -84,18 +109,50 @@ export function viewOf(object: JsonObject): TransactionView {
 function changeOf(change: Json, item: Json | undefined, own: string): ChangeView {
   const named = targetIn(change);
   const short = (text: string | undefined): string => foreign(text ?? '', longestText);
-  const reason = textAt(item, 'error', 'reason');
-  const note = at(item, 'gate', 'passed') === true ? undefined : textAt(item, 'gate', 'found');
+  const [type, reason] = [textAt(change, 'type'), textAt(item, 'error', 'reason')];
+  const remark = textAt(item, 'waiting') ?? textAt(item, 'note');
   const elsewhere = named.namespace !== undefined && named.namespace !== own;
   return {
-    type: short(textAt(change, 'type')),
+    type: short(type),
     kind: short(named.kind),
     name: short(elsewhere ? `${named.namespace}/${named.name}` : named.name),
     selector: short(selectorOf(named, own)),
     state: short(textAt(item, 'state')) || 'Waiting',
     ...(reason === undefined ? {} : { error: { reason: short(reason), message: short(textAt(item, 'error', 'message')) } }),
-    ...(note === undefined ? {} : { note: short(note) }),
+    isMade: type !== 'Delete' && textAt(item, 'uid') !== undefined,
+    isRecreated: at(item, 'deleted') === true,
+    ...(remark === undefined ? {} : { remark: short(remark) }),
   };
+}
+
+function gatingOf(object: JsonObject): Gating {
+  const gate = at(object, 'spec', 'gate');
+  return { changes: decodeChanges(at(object, 'spec', 'changes')), ...(gate === undefined ? {} : { gate }) };
+}
+
+function gateViewOf(item: Json | undefined, gating: Gating, index: number): { readonly gate?: GateView } {
+  const [gate, state] = [gateOf(gating, index), at(item, 'gate')];
+  if (state === undefined) return gate === undefined ? {} : { gate: { state: 'unopened' } };
+  const found = textAt(state, 'found');
+  return {
+    gate: {
+      state: gateStateOf(state, gate?.stableFor ?? 0),
+      ...(found === undefined ? {} : { found: foreign(found, longestText) }),
+    },
+  };
+}
+
+// At the end, the engine polls a gate again that has passed: until then it has neither `readySince` nor `found`.
+function gateStateOf(state: Json, stableFor: number): GateView['state'] {
+  const hasPassed = at(state, 'passed') === true;
+  if (textAt(state, 'readySince') === undefined) return hasPassed && textAt(state, 'found') === undefined ? 'ready' : 'notReady';
+  return hasPassed || stableFor === 0 ? 'ready' : 'stabilizing';
+}
+
+function causeIn(status: Json | undefined): string {
+  const message =
+    conditionIn(status, 'Succeeded', 'status') === 'False' ? conditionIn(status, 'Succeeded', 'message') : undefined;
+  return foreign(message ?? '', longestText);
 }
 
 /** `Deployment.apps/web`, `ConfigMap/shared/settings`. */

@@ -146,6 +146,22 @@ export interface Reader {
   dryRun(write: Write): Promise<Answer>;
 }
 
+/** A container whose log is read. */
+export interface LogQuery {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  /** The run before the present one. */
+  readonly previous: boolean;
+}
+
+type LogAnswer = { readonly kind: 'ok'; readonly text: string } | Failed;
+
+export interface Logs {
+  /** About the last 20 lines, as the container has printed them. */
+  logs(query: LogQuery, identity: Identity): Promise<LogAnswer>;
+}
+
 export interface Writer {
   /**
    * Performs one write. For a delete, `object` is the API server's answer (the object, or a Status). The adapter calls `isLate`
@@ -155,7 +171,7 @@ export interface Writer {
   send(write: Write, isLate?: () => boolean): Promise<Answer>;
 }
 
-export interface Cluster extends Reader, Writer {}
+export interface Cluster extends Reader, Writer, Logs {}
 
 /** Makes stored text provably the engine's, and unreadable if it must be. */
 export type Sealer = Packer;

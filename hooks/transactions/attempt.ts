@@ -234,7 +234,7 @@ async function observeBasis(context: CallContext, basis: Basis, carry: Carry): P
   const ahead = until !== 'unobserved' && now > until && pace === 'all' ? basis.ahead : undefined;
   const observing = {
     ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead, snapshot },
-    ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster },
+    ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster, podTurns: memory.podTurns },
   };
   const { touched } = carry;
   const observation = {

@@ -52,7 +52,7 @@ export interface Stored {
   readonly transaction: Transaction;
   readonly status: Status;
   readonly now: number;
-  /** How long after the undo began a write of an unknown fate may still land, in ms. */
+  /** How long after the undo began a write in flight may still take effect, in ms. */
   readonly lateWindow: number;
   /** How many calls in a row have only waited: where several changes wait, each has its turn. */
   readonly waits: number;

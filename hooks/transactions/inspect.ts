@@ -7,11 +7,12 @@ import { fault } from './checks/fault.ts';
 import { staticFaults } from './checks/validity.ts';
 import { autoscalersOf } from './inspect/autoscalers.ts';
 import { heldLocks, plannedChange } from './inspect/changes.ts';
+import { readFailedLogs } from './inspect/failed-logs.ts';
 import { survey } from './inspect/preflight.ts';
 import { mayQuoteSecrets, printed } from './inspect/printed.ts';
 import { saidOfUndo } from './inspect/rights.ts';
 import { statesOf } from './inspect/states.ts';
-import type { Finding, ObjectState, Plan, PlanParts, StatesParts } from './inspection.ts';
+import type { FailedLog, Finding, LogParts, ObjectState, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { decodeTransaction } from './model/transaction.ts';
 
 export { mayQuoteSecrets, printed };
@@ -28,6 +29,11 @@ export function lint(object: Json): readonly Finding[] {
  */
 export function states(parts: StatesParts, object: JsonObject): Promise<readonly ObjectState[]> {
   return statesOf(parts, object);
+}
+
+/** What failed containers have printed, of the objects whose gates are open. What cannot be read is left out. */
+export function failedLogs(parts: LogParts, object: JsonObject): Promise<readonly FailedLog[]> {
+  return readFailedLogs(parts, object);
 }
 
 /** What the engine would do with the Transaction if it were created now. `object` names its namespace. Writes nothing. */

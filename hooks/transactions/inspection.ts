@@ -1,6 +1,6 @@
 // The seam to the command line: the questions about a Transaction before it is created, and about an existing Transaction. Nothing
 // here holds a value of a Secret: the engine masks values before they arrive here.
-import type { AccessQuestion, Clock, Expressions, Manifests, Reader, Sealer } from '../objects/cluster.ts';
+import type { AccessQuestion, Clock, Expressions, Logs, Manifests, Reader, Sealer } from '../objects/cluster.ts';
 import type { Json } from '../objects/json.ts';
 import type { Reference } from '../objects/reference.ts';
 
@@ -132,6 +132,24 @@ export interface ObjectState {
   readonly fields: readonly DriftedField[];
   /** Why the state is unknown, or the object was not compared. */
   readonly why?: string;
+}
+
+export interface LogParts {
+  /** As the caller. */
+  readonly reader: Reader & Logs;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+/** The last lines of a container that is not ready. */
+export interface FailedLog {
+  /** Of the change. */
+  readonly index: number;
+  /** The object of the change, such as `Deployment web`. */
+  readonly object: string;
+  readonly pod: string;
+  readonly container: string;
+  /** Lines, each cleaned; at most 4 kB. */
+  readonly text: string;
 }
 
 export interface StatesParts {

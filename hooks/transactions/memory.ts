@@ -5,6 +5,7 @@ import type { JsonObject } from '../objects/json.ts';
 import { createLruCache } from '../objects/lru-cache.ts';
 import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/in-flight.ts';
 import { type CachedReader, createCachedReader } from './observe/cached-reader.ts';
+import { createPodTurns, type PodTurns } from './observe/new-pods.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
 import { createUnfinished, type UnfinishedLooks } from './observe/unfinished.ts';
 
@@ -52,6 +53,7 @@ export interface Memory {
   readonly snapshots: SnapshotCache;
   readonly sightings: CachedReader;
   readonly unfinished: UnfinishedLooks;
+  readonly podTurns: PodTurns;
   /** `refusedFor`: ms since the first refusal in a row, 0 without any. */
   recall(uid: string): Recalled & { readonly refusedFor: number };
   /** This process has signed the Lease. `unsettledAt`: when it replaced a writer that may have left a request unanswered. */
@@ -89,6 +91,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
   return {
     snapshots,
     unfinished,
+    podTurns: createPodTurns(),
     sightings: createCachedReader({ clock, span: sighting, most: mostRemembered }),
     recall: (uid) => {
       const { refusedAt = clock.monotonic(), ...known } = recalled(uid);

@@ -22,7 +22,7 @@ import type { IsLate } from './head-first.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { PoolOptions } from './pools.ts';
 import { withRefusedParty } from './refused-party.ts';
-import { type ApiRequest, accessReview, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
+import { type ApiRequest, accessReview, logRequest, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
 import { createTransport, type Received, type Transport } from './transport.ts';
 import { withProvenRefusals } from './unready.ts';
 
@@ -76,6 +76,10 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
     resources: discovery.resources,
     async allowed(question, identity) {
       return accessOf(await transport.request(accessReview({ ...question }), identity));
+    },
+    async logs(query, identity) {
+      const answer = await transport.request(logRequest(query), identity);
+      return answer.kind === 'failed' ? answer : { kind: 'ok', text: textAt(answer.body, 'text') ?? '' };
     },
     dryRun: async (intent) => explained(intent, await tryOut(intent), tryOut),
     send: async (intent, isLate) => explained(intent, await write(intent, false, isLate), tryOut),

@@ -1,5 +1,5 @@
 // Chooses between a kubeconfig and the files of a Pod. It loads client-node only for a kubeconfig. A Pod needs three values, which this
-// code reads without client-node, and saves 38 MiB (docs/decisions/0029-client-node-for-kubeconfigs.md).
+// code reads without client-node, and saves 38 MiB (docs/decisions/0040-client-node-in-earnest.md).
 import type { Connection } from './connection.ts';
 import { type PodFiles, podConnection } from './pod.ts';
 

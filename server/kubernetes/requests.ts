@@ -4,7 +4,7 @@
 // 2. Like kubectl, it sends `fieldValidation=Strict`: the API server refuses an unknown field, and names it. By default the API server
 //    would drop the field, and only add a warning header. Then an undo that lost a field would count as exact.
 // 3. A delete has all its options in the body. If there is a body, the API server ignores options in the query.
-import type { Location, Precondition, Write } from '../../hooks/objects/cluster.ts';
+import type { Location, LogQuery, Precondition, Write } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import { collectionPath, objectPath } from './paths.ts';
 
@@ -22,6 +22,8 @@ export interface ApiRequest {
   readonly lifetime?: number;
   /** A larger answer is cut off, in bytes. */
   readonly mostBytes?: number;
+  /** The answer is no JSON: the body has it as `text`. */
+  readonly isText?: true;
 }
 
 /** Reviews the rights of the client that sends it. */
@@ -31,6 +33,29 @@ export function accessReview(resourceAttributes: JsonObject): ApiRequest {
     path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     contentType: 'application/json',
     body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
+  };
+}
+
+/** The API server cuts off the end, not the beginning, of more than `limitBytes`. */
+const mostLogBytes = 64 * 1024;
+const podResource = {
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+  verbs: [],
+  statusSubresource: true,
+};
+
+export function logRequest({ namespace, pod, container, previous }: LogQuery): ApiRequest {
+  return {
+    method: 'GET',
+    path: objectPath({ resource: podResource, namespace, name: pod }, 'log'),
+    query: { container, previous: String(previous), tailLines: '20', limitBytes: String(mostLogBytes) },
+    accept: 'application/json, */*',
+    mostBytes: 2 * mostLogBytes,
+    isText: true,
   };
 }
 

@@ -59,7 +59,7 @@ export function createTransport(connection: Connection, options: PoolOptions): T
       return failed(notSent('Busy', 'the request had to wait too long for a free connection to the API server'));
     const answer = await exchanged(
       pools.poolFor(credentials.tls),
-      { patience: options.requestTimeout - waited, mostBytes: request.mostBytes },
+      { patience: options.requestTimeout - waited, mostBytes: request.mostBytes, isText: request.isText === true },
       {
         origin: connection.server.origin,
         method: request.method,
@@ -112,9 +112,14 @@ function textOf(body: JsonObject): string {
 const longText = 128 * 1024;
 
 // If large answers arrive together, each is parsed in a turn of the event loop, and its reader runs in another turn.
-async function exchanged(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<Received | Failed> {
+async function exchanged(
+  pool: Dispatcher,
+  limits: Limits & { readonly isText: boolean },
+  request: Dispatcher.DispatchOptions,
+): Promise<Received | Failed> {
   try {
     const reply = await exchange(pool, limits, request);
+    if (limits.isText) return receivedText(reply);
     if (reply.text.length <= longText) return received(reply);
     await ownTurn();
     const answer = received(reply);
@@ -134,6 +139,13 @@ function received({ code, headers, text, bytes }: HttpReply): Received | Failed 
   if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
   remember(body, measureOfText(text));
   return { kind: 'ok', body, size: text.length, bytes, serverTime };
+}
+
+// Of a refusal, the body is JSON.
+function receivedText(reply: HttpReply): Received | Failed {
+  const { code, headers, text, bytes } = reply;
+  if (code < 200 || code > 299) return received(reply);
+  return { kind: 'ok', body: { text }, size: text.length, bytes, serverTime: Date.parse(String(headers.date)) };
 }
 
 export function failed(failure: Failure): Failed {

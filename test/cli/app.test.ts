@@ -57,7 +57,7 @@ t.test('at a terminal apply of an app follows the Transaction', async (t) => {
     env: { ...env, TERM: 'xterm' },
   });
   t.equal(code, 0, out);
-  t.match(out, /Committed after/);
+  t.match(out, /was committed after/);
   const [, name = ''] = /(shop-[a-z0-9]{5}) created/.exec(out) ?? [];
   t.equal(at(await stage.read(name), 'spec', 'gate'), undefined);
 });

@@ -2,8 +2,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { engineCheck, kindCheck, metacontrollerChecks, usualPlaces } from '../../cli/cluster/health.ts';
+import type { Session } from '../../cli/cluster/session.ts';
 import { commands } from '../../cli/command/registry.ts';
-import { at, type JsonObject } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, withPath } from '../../hooks/objects/json.ts';
+import { customResourceDefinition } from '../../schemas/custom-resource-definition.ts';
 import { openCli } from '../support/cli.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { fits } from '../support/documents.ts';
@@ -106,7 +109,7 @@ t.test('hooks of Helm are refused, or left out and applied as ordinary objects',
   t.match(await janus(...words), { code: 1, out: '', err: /ConfigMap before \(pre-upgrade\) in .*, ConfigMap try \(test\)/ });
   t.match(await janus(...words, '--helm-hooks=ignore'), {
     code: 0,
-    out: /Committed 1\/1/,
+    out: /hooks was committed after .*: 1 created\./,
     err: /left out, .*: ConfigMap try \(test\)\.\n.*ordinary objects, .*: ConfigMap before .*\nWarning: argocd.*sync-wave has no effect.*: ConfigMap before \(3\)\.\n/,
   });
   t.equal((await stage.client.get(stage.path('configmaps/try'))).code, 404);
@@ -121,7 +124,7 @@ t.test('a Create takes its target from its content, and messages name the field 
   const content = configMap('made', { color: 'red' });
   const create = cli.write('create.json', JSON.stringify(transaction('creates', [{ type: 'Create', content }])));
   t.match(await janus('plan', '-f', create), { code: 1, out: /create +ConfigMap .* made/ });
-  t.match(await janus('apply', '-f', create, '--wait'), { code: 0, out: /ConfigMap made Applied/ });
+  t.match(await janus('apply', '-f', create, '--wait'), { code: 0, out: /creates was committed after .*: 1 created\./ });
   t.match(await janus('undo', 'creates', ...where, '--wait', '--yes'), { code: 0 });
   t.equal((await stage.client.get(stage.path('configmaps/made'))).code, 404);
   const update = cli.write('update.json', JSON.stringify(transaction('updates', [{ type: 'Update', content }])));
@@ -238,7 +241,7 @@ t.test('--abort-on-timeout undoes what is late; list --failed leaves it out', as
 
 t.test('-f takes a URL, within bounds', async (t) => {
   const server = createServer(({ url }, answer) => {
-    if (url === '/one.json') answer.end(JSON.stringify(configMap('from-url', {})));
+    if (url?.startsWith('/one.json')) answer.end(JSON.stringify(configMap('from-url', {})));
     else if (url === '/moved') answer.writeHead(302, { location: '/one.json' }).end();
     else if (url === '/large') void answer.writeHead(200).write(Buffer.alloc(65 * 1024 * 1024));
     else answer.writeHead(404).end();
@@ -251,7 +254,39 @@ t.test('-f takes a URL, within bounds', async (t) => {
   const at = (path: string) => ['plan', '-f', `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, ...given];
   t.match(await janus(...at('/one.json')), { code: 1, out: /ConfigMap.*from-url/ });
   t.match(await janus(...at('/moved')), { code: 1, out: /ConfigMap.*from-url/ });
-  t.match(await janus(...at('/none')), { code: 3, out: '', err: /^janus: http:\S+\/none answers 404: correct the URL/ });
+  t.match(await janus(...at('/none?token=secret')), {
+    code: 3,
+    out: '',
+    err: /^janus: http:\S+\/none answers 404: correct the URL/,
+  });
   t.match(await janus(...at('/large')), { code: 3, err: /\/large has more than 64 MiB/ });
   t.match(await janus('plan', '-f', 'http://127.0.0.1:64999/x', ...given), { code: 3, err: /cannot be read \(ECONNREFUSED\)/ });
+});
+
+t.test('doctor accepts what is ready and fast, names a CRD of another version, and what cannot be read is unknown', async (t) => {
+  const session = (answer: object) => ({ namespace: 'shop', cluster: { get: async () => answer } }) as unknown as Session;
+  const found = (object: unknown) => session({ kind: 'ok', object });
+  const crd = withPath(
+    customResourceDefinition as unknown as JsonObject,
+    ['spec', 'versions'],
+    (at(customResourceDefinition as unknown as JsonObject, 'spec', 'versions') as readonly JsonObject[]).map((one) =>
+      withPath(one, ['schema', 'openAPIV3Schema', 'properties', 'spec', 'properties', 'lockWait'], undefined),
+    ),
+  );
+  t.match(await kindCheck(found(crd)), {
+    state: 'wrong',
+    message: /without spec\.lockWait: apply manifests\/crds of this version$/,
+  });
+  const args = ['--workers=50', '--client-go-qps=1000', '--client-go-burst=2000'];
+  const fast = {
+    status: { readyReplicas: 1 },
+    spec: { replicas: 2, template: { spec: { containers: [{ name: 'metacontroller', args }] } } },
+  };
+  t.match(await engineCheck(found(fast), usualPlaces), { state: 'ok', message: 'janus-system/janus 1/2 ready' });
+  t.match(await metacontrollerChecks(found(fast), usualPlaces), [{ state: 'ok' }, { name: 'flags', state: 'ok' }]);
+  const forbidden = session({ kind: 'failed', failure: { kind: 'refused', reason: 'Forbidden', code: 403 } });
+  t.match(await engineCheck(forbidden, usualPlaces), {
+    state: 'unknown',
+    message: /janus-system\/janus cannot be read \(Forbidden\)/,
+  });
 });

@@ -88,7 +88,7 @@ async function endless(t: Test, command: Following, name: (use: string) => strin
   t.equal(timed.code, 5, '--timeout');
   t.match(timed.out + timed.err, /it continues\.|The command could not read the Transaction in that time\./);
   const running = cli.start(commands[command](name('stopped')));
-  await waitFor(() => (command === 'status' ? /Pending/ : written).test(running.out()), 'it to begin');
+  await waitFor(() => (command === 'status' ? / pending: / : written).test(running.out()), 'it to begin');
   running.process.kill('SIGINT');
   t.match(await running.finished, { code: 130, out: /it continues\./ }, 'Ctrl-C');
 }

@@ -51,9 +51,9 @@ t.test('the program names an unreachable webhook while the engine retries the wr
   t.match(planned, { code: 3, out: new RegExp(`failed calling webhook "${hook}"`) });
   const running = cli.start(['apply', '-f', '-', ...release, '--name', 'hooked'], { input });
   await waitFor(async () => said.test(running.out()), 'the webhook to be named');
-  t.match(running.out(), /; retrying until spec\.timeout$/m);
+  t.match(running.out(), /; retrying until spec\.timeout; \d+:\d\d left$/m);
   await remove();
-  t.match(await running.finished, { code: 0, out: /Committed after/ });
+  t.match(await running.finished, { code: 0, out: /was committed after/ });
 });
 
 t.test('the program shows only the reason for a Secret', async (t) => {

@@ -121,7 +121,7 @@ t.test('a watch skips malformed events', async (t) => {
   const odd = ['', 'null', '5', '[]', '{"type":"MODIFIED"}', '{"type":"MODIFIED","object":5}', '{"type":5,"object":{}}', '{'];
   const good = JSON.stringify({ type: 'MODIFIED', object: transaction('Failed') });
   const { code, out } = await followed(t, (answer) => answer.write(`${[...odd, good].join('\n')}\n`));
-  t.match({ code, out }, { code: 2, out: /Failed/ });
+  t.match({ code, out }, { code: 2, out: / failed after / });
 });
 
 t.test('the program stops retrying a write that is always stale', async (t) => {

@@ -22,10 +22,10 @@ import { confirmed, timeoutOf } from '../../cli/run/given.ts';
 import { rowsAfter } from '../../cli/run/list.ts';
 import { roleName } from '../../cli/run/rights.ts';
 import { hasEnded } from '../../cli/run/watching.ts';
-import { codeOfEnd, isOver } from '../../cli/show/end.ts';
+import { codeOfEnd, endLines, isOver } from '../../cli/show/end.ts';
 import { fieldFile, fieldLines } from '../../cli/show/fields.ts';
 import { formatted } from '../../cli/show/formats.ts';
-import { newsOf } from '../../cli/show/news.ts';
+import { newsOf, waitOf } from '../../cli/show/news.ts';
 import { planDocument, planLines } from '../../cli/show/plan.ts';
 import { requests } from '../../cli/show/requests.ts';
 import { type RoleSet, rolesOf, warningsOf } from '../../cli/show/roles.ts';
@@ -239,12 +239,14 @@ t.test('a Role has one rule for all resources of a group with the same verbs', a
     question('get', 'secrets', { name: 'b' }),
     question('get', 'secrets', { name: 'a' }),
     question('get', 'services', { name: 'a' }),
+    question('get', 'pods', { subresource: 'log' }),
     question('list', 'replicasets', { group: 'apps' }),
   ];
   const rights = (questions: readonly AccessQuestion[], created: readonly string[] = []): RoleSet => ({
     ...{ name: 'janus:shop:web', namespace: 'shop', accounts: ['deployer'], questions, created },
   });
   const expected = [
+    { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] },
     { apiGroups: [''], resources: ['configmaps', 'services'], verbs: ['get', 'delete'] },
     { apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'], verbs: ['get'] },
     { apiGroups: ['apps'], resources: ['replicasets'], verbs: ['list'] },
@@ -493,22 +495,162 @@ t.test('a diff of texts shows each line that only one side has', async (t) => {
   t.equal(shown(old, made).length, 2_002, 'too many to look for the fewest');
 });
 
-t.test('a tree fits, and shows running, failed and remaining changes first', async (t) => {
+const at = (second: number): string => `2026-01-31T12:00:${String(second).padStart(2, '0')}Z`;
+
+t.test('a screen shows what failed or is not ready first, however few rows it has, and folds equal changes', async (t) => {
   const items = Array.from({ length: 100 }, (_, index) => (index === 40 ? 'NotRestored' : index === 70 ? 'Applying' : 'Applied'));
-  for (const rows of [3, 5, 24]) {
-    const lines = treeOf({ view: states('Committing', items), elapsed: 1_000 }, { columns: 40, rows }, plain);
+  const draw = (columns: number, rows?: number) =>
+    treeOf({ view: states('Committing', items), elapsed: 1_000, isHeldUp: true }, { columns, ...(rows && { rows }) }, plain);
+  for (const rows of [2, 3, 5, 24]) {
+    const lines = draw(60, rows);
     t.ok(lines.length <= rows, `${lines.length} of ${rows}`);
-    for (const line of lines) t.ok(line.length <= 40, line);
-    if (rows > 4) t.match(lines.join('\n'), /x ConfigMap c40[\s\S]*> ConfigMap c70[\s\S]*`- \.\.\. \d+ more applied$/);
+    for (const line of lines) t.ok(line.length <= 60, line);
   }
-  t.equal(treeOf({ view: states('Committing', items), elapsed: 0 }, { columns: 80 }, plain).length, 101);
+  t.match(draw(60, 3)[1], / x ConfigMap c40 /);
+  t.match(draw(60, 2)[1], / x 100 more +1 not restored, /);
+  t.same(draw(80).slice(0, 4), [
+    'one - shop - committing 98/100 applied - 0:01',
+    ' x ConfigMap c40   deleted   not restored',
+    ' > ConfigMap c70   delete    applying',
+    ' + 98 ConfigMaps   deleted   applied',
+  ]);
+  const many = states(
+    'Failed',
+    Array.from({ length: 40 }, () => 'NotRestored'),
+  );
+  const few = treeOf({ view: many, elapsed: 0, isHeldUp: false }, { columns: 80, rows: 10 }, plain);
+  t.same([few.length, few[9]], [10, ' x 32 more                  32 not restored']);
 });
 
-t.test('news contain only changed rows', async (t) => {
+t.test('a change has an operation and a state: with an open gate it has no tick', async (t) => {
+  const found = 'condition Ready is False';
+  const gates = [undefined, { since: at(1) }, { since: at(1), found }, { since: at(1), found, readySince: at(2) }];
+  const rows: readonly (readonly [JsonObject, string])[] = [
+    ...gates.map((gate, index) => {
+      const shown = ['not checked yet', 'not ready', `not ready: ${found}`, 'ready'][index] ?? '';
+      return [
+        { state: 'Applied', uid: 'a', ...(gate && { gate }) },
+        ` ${index === 3 ? '+' : '*'} A one   created   ${shown}`,
+      ] as const;
+    }),
+    [{ state: 'Applied', gate: { since: at(3), passed: true } }, ' + A one   changed   ready'],
+    [{ state: 'Applied', gate: { since: at(3), passed: true, found } }, ` * A one   changed   not ready: ${found}`],
+    [{ state: 'Applied', uid: 'a', deleted: true, gate: gates[3] ?? {} }, ' + A one   recreated   ready'],
+    [{ state: 'Restored', uid: 'a' }, ' ~ A one   deleted again   as before'],
+    [{ state: 'Restored' }, ' ~ A one   restored   as before'],
+    [{ state: 'Restored', error: { reason: 'Gone', message: 'it is gone' } }, ' x A one   restored   failed: Gone: it is gone'],
+    [
+      { state: 'NotRestored', error: { reason: 'Gone', message: 'it is gone' } },
+      ' x A one   changed   not restored: Gone: it is gone',
+    ],
+    [{ state: 'Failed', error: { reason: 'Gone', message: 'it is gone' } }, ' x A one   not applied   failed: Gone: it is gone'],
+    [{ state: 'Kept', note: 'on request' }, ' = A one   changed   kept: on request'],
+    [{ state: 'Skipped' }, ' . A one   not applied   as before'],
+    [{ state: 'constructor' }, ' . A one   apply   constructor'],
+    [{}, ' . A one   apply   waiting'],
+  ];
+  for (const [item, line] of rows) {
+    const change = { type: 'Apply', content: { kind: 'A', metadata: { name: 'one' } }, gate: {} };
+    const view = viewOf({
+      metadata: { name: 'one' },
+      spec: { changes: [change] },
+      status: { phase: 'Committing', items: [item] },
+    });
+    t.equal(treeOf({ view, elapsed: 0, isHeldUp: false }, { columns: 80 }, plain)[1], line);
+  }
+});
+
+t.test('the head has the time of the operation, of the time that it may take', async (t) => {
+  const gate = { timeout: '25s' };
+  const timed = (status: JsonObject, spec: JsonObject = {}) =>
+    viewOf({ metadata: { name: 'one' }, spec: { changes: [{ type: 'Apply', gate }, { type: 'Apply' }], ...spec }, status })
+      .timing;
+  const startTime = at(0);
+  const ms = (second: number): number => Date.parse(at(second));
+  const request = { handledAnnotations: { 'tx.janus.io/request-rollback': 'a' } };
+  const release = { operation: 'release', began: ms(0) };
+  const rows: readonly (readonly [JsonObject, object])[] = [
+    [{}, { operation: 'release' }],
+    [
+      { phase: 'Pending', startTime, specDigest: 'a' },
+      { ...release, until: ms(0) + 60_000 },
+    ],
+    [
+      { phase: 'Committing', startTime },
+      { ...release, until: ms(0) + 1_800_000 },
+    ],
+    [
+      { phase: 'Committing', startTime, items: [{ gate: { since: at(1) } }] },
+      { ...release, until: ms(26) },
+    ],
+    [
+      { phase: 'Committing', startTime, items: [{ gate: { since: at(1), readySince: at(2) } }] },
+      { ...release, until: ms(0) + 1_800_000 },
+    ],
+    [
+      { phase: 'RollingBack', startTime, rollbackStartedAt: at(9) },
+      { ...release, until: ms(9) + 1_800_000 },
+    ],
+    [
+      { phase: 'RolledBack', startTime, rollbackStartedAt: at(9), completionTime: at(20) },
+      { ...release, ended: ms(20) },
+    ],
+    [
+      { phase: 'RolledBack', startTime, rollbackStartedAt: at(9), completionTime: at(20), ...request },
+      { operation: 'undo', began: ms(9), ended: ms(20) },
+    ],
+    [
+      { phase: 'Committed', startTime, completionTime: at(5), rollbackStartedAt: at(9) },
+      { operation: 'undo', began: ms(9), until: ms(9) + 60_000 },
+    ],
+  ];
+  for (const [status, timing] of rows) t.same(timed(status), timing, JSON.stringify(status));
+  t.same(timed({ phase: 'Committing', startTime }, { timeout: '2s' }).until, ms(2));
+});
+
+t.test('news are the changes whose state has changed, and the cause is left to the end', async (t) => {
   const before = states('Committing', ['Applied', 'Applying']);
   t.same(newsOf(before, before), []);
-  t.same(newsOf(states('Committing', ['Applied', 'Applied'], { done: '2/2' }), before), ['Committing 2/2 ConfigMap c1 Applied']);
-  t.same(newsOf(states('Committed', ['Applied', 'Applying']), before), ['Committed Committed']);
+  t.same(newsOf(before, undefined), ['ConfigMap c0 deleted']);
+  t.same(newsOf(states('Committing', ['Applied', 'Applied']), before), ['ConfigMap c1 deleted']);
+  const error = { reason: 'GateTimeout', message: 'c1 is late' };
+  const failed = (found: TransactionView): TransactionView => ({
+    ...{ ...found, cause: error.message, reason: error.reason },
+    changes: found.changes.map((change, index) => (index === 1 ? { ...change, error } : change)),
+  });
+  t.same(newsOf(failed(states('RollingBack', ['Applied', 'Restored'])), before), [
+    'one rolling back (GateTimeout)',
+    'ConfigMap c1 restored, failed: GateTimeout',
+  ]);
+  t.match(waitOf({ ...before, message: 'it is locked' }), { line: 'ConfigMap c1: it is locked', index: 1 });
+  t.match(waitOf({ ...states('Pending', ['Waiting']), message: 'it is locked' }), { line: 'one pending: it is locked' });
+});
+
+t.test('the end says what happened, what is left, and what to do next', async (t) => {
+  const error = { reason: 'RollbackConflict', message: 'c1 was changed by kubectl' };
+  const view = states('Failed', ['Restored', 'NotRestored'], { left: 1, cause: 'a rollback was requested' });
+  const changes = view.changes.map((change, index) => (index === 1 ? { ...change, error } : change));
+  const said = (some: Partial<TransactionView>, isEnd = true) =>
+    endLines({ ...view, changes, ...some }, '0:01', { program: 'janus', isEnd, wanted: 'Committed', columns: 70 }, plain);
+  t.same(said({}), [
+    'x The undo of one is incomplete after 0:01: 1 object is not restored.',
+    '  ConfigMap c1: c1 was changed by kubectl',
+    '  1 object is as before.',
+    '  janus retry one -n shop tries again; with --keep ConfigMap/c1 it',
+    '  leaves the object, with --overwrite ConfigMap/c1 it undoes the',
+    '  change although others changed the object.',
+  ]);
+  t.match(said({ left: 0 })[1], 'Nothing was applied: no object was changed.');
+  t.match(said({ phase: 'Committing' }, false), [
+    '. one is committing after 0:01 (0/2 applied); it continues.',
+    /Failed/,
+    /--watch follows it/,
+  ]);
+  const one = { ...states('Committed', ['Applied']), name: 'one' };
+  t.same(endLines(one, '0:02', { program: 'janus', isEnd: true, wanted: 'Committed', columns: 80 }, plain), [
+    '+ one was committed after 0:02: 1 deleted.',
+    '  janus undo one -n shop takes it back.',
+  ]);
 });
 
 t.test('the exit code depends on the end of the Transaction', async (t) => {

@@ -61,8 +61,8 @@ t.test('apply makes one Transaction of a folder, in the order of kinds, and foll
   );
   t.equal(code, 0, out + err);
   t.match(out, /^transaction\.tx\.janus\.io\/folder created\n/);
-  t.match(out, /^\d+\.\d\ds Committed 3\/3 ConfigMap second Applied$/m);
-  t.match(out, /Committed after \d:\d\d: all 3 changes are applied\.\n$/);
+  t.match(out, /^\d+\.\d\ds ConfigMap second created$/m);
+  t.match(out, /\n✓ folder was committed after \d:\d\d: 3 created\.\n {2}janus undo folder -n \S+ takes it back\.\n$/);
   t.notOk(out.includes('\u001b') || err.includes('\u001b'), 'no escape code');
   const spec = at(await stage.read('folder'), 'spec');
   const changes = at(spec, 'changes') as readonly JsonObject[];
@@ -79,7 +79,7 @@ t.test('apply follows an existing spec; another spec needs another name', async 
   t.match((await janus(...words, '--wait')).out, /again created/);
   const before = textAt(await stage.read('again'), 'metadata', 'resourceVersion');
   const second = await janus(...words, '--wait');
-  t.match(second, { code: 0, out: /again unchanged\n[\s\S]*Committed after/ });
+  t.match(second, { code: 0, out: /again unchanged\n[\s\S]*was committed after/ });
   cli.write('again.json', JSON.stringify(configMap('again', { color: 'green' })));
   t.match(await janus(...words), { code: 1, out: '', err: /^janus: Transaction again exists .* another spec.*--new-name\.\n$/ });
   t.equal(textAt(await stage.read('again'), 'metadata', 'resourceVersion'), before);
@@ -124,7 +124,10 @@ t.test('apply reports unchanged if the cluster has the released objects', async 
     t.match(again, { code: 0, out: /rel-a-2-2-2 created/, err: /rel-a-2-2 ended as RolledBack, and stays as a record/ });
     t.equal(textAt(await stage.read('rel-a-2-2'), 'status', 'phase'), 'RolledBack');
     const keep = ['--keep', 'ConfigMap/rel'];
-    t.match(await janus('undo', 'rel-a-2-2-2', ...where, '--wait', '--yes', ...keep), { code: 0, out: /1 change is kept/ });
+    t.match(await janus('undo', 'rel-a-2-2-2', ...where, '--wait', '--yes', ...keep), {
+      code: 0,
+      out: /1 object is kept: ConfigMap rel/,
+    });
     t.match(await apply(file, 'rel-a-2-2-2'), { code: 0, out: /rel-a-2-2-2-2 created/ }, 'also if an object was kept');
   });
 });
@@ -132,19 +135,26 @@ t.test('apply reports unchanged if the cluster has the released objects', async 
 t.test('apply exits with 2 after a refusal, and with 3 after a rollback', async (t) => {
   await createConfigMaps(stage, ['taken']);
   const refused = fileOf('refused', [change('Create', 'taken', configMap('taken'))]);
-  t.match(await janus('apply', '-f', refused, '--wait'), { code: 2, out: /Failed after .*: nothing was applied\.\n$/ });
+  t.match(await janus('apply', '-f', refused, '--wait'), {
+    code: 2,
+    out: /✗ refused failed after [\s\S]*\n {2}Nothing was applied: no object was changed\./,
+  });
   const late = fileOf('late', [{ ...change('Create', 'late', configMap('late')), gate: { ...never, timeout: '1s' } }]);
   const { code, out } = await janus('apply', '-f', late, '--wait');
   t.equal(code, 3, out);
-  t.match(out, /ConfigMap late Restored/);
-  t.match(out, /RolledBack after .*: all changes are undone\./);
+  t.match(out, /ConfigMap late deleted again, failed: GateTimeout\n/);
+  t.match(
+    out,
+    /\n✗ late was rolled back after .*: ConfigMap \S+late did not become ready within 1s.*\n {2}1 object is as before \(1 deleted again\)\./,
+  );
+  t.equal(out.split('did not become ready').length, 2, 'the cause is there once');
 });
 
 t.test('apply exits with 5 if the Transaction runs on, with 130 after Ctrl-C, and abort undoes it', inAllOnly, async (t) => {
   const file = fileOf('waits', [{ ...change('Create', 'waits', configMap('waits')), gate: never }]);
   t.match(await janus('apply', '-f', file, '--wait', '--timeout', '2s'), { code: 5, out: /it continues\./ });
   const watching = cli.start(['status', 'waits', ...where, '-w']);
-  await waitFor(() => watching.out().includes('Committing'), 'the watch to show it');
+  await waitFor(() => watching.out().includes('waits created'), 'the watch to show it');
   watching.process.kill('SIGINT');
   t.match(await watching.finished, { code: 130, out: /it continues\./ });
   t.match(await janus('undo', 'waits', ...where, '-y'), {
@@ -152,7 +162,10 @@ t.test('apply exits with 5 if the Transaction runs on, with 130 after Ctrl-C, an
     err: /it is still running \(Committing\): janus abort waits/,
   });
   t.match(await janus('retry', 'waits', ...where, '-y'), { code: 1, err: /no rollback has left an object/ });
-  t.match(await janus('abort', 'waits', ...where, '-y', '--wait'), { code: 0, out: /abort requested\n[\s\S]*RolledBack after/ });
+  t.match(await janus('abort', 'waits', ...where, '-y', '--wait'), {
+    code: 0,
+    out: /abort requested\n[\s\S]*✓ waits was rolled back after/,
+  });
 });
 
 t.test('retry finishes an incomplete undo', async (t) => {
@@ -164,7 +177,10 @@ t.test('retry finishes an incomplete undo', async (t) => {
   t.match(await janus('undo', 'undone', ...where, '--yes', '--wait'), { code: 3, out: /ConfigMap kept {2}RollbackConflict/ });
   const { code, out } = await janus('undo', 'undone', ...where, '--yes', '--wait', '--partial');
   t.equal(code, 4, out);
-  t.match(out, /Failed after .*: 1 objects are not restored\. {3}janus retry undone/);
+  t.match(
+    out,
+    /✗ The undo of undone is incomplete after .*: 1 object is not restored\.\n {2}ConfigMap kept: .*\n[\s\S]*janus retry undone .* --keep ConfigMap\/kept /,
+  );
   const before = textAt(await stage.read('undone'), 'metadata', 'resourceVersion');
   t.match(await janus('undo', 'undone', ...where, '--yes'), { code: 1, err: /janus retry undone tries again/ });
   t.match(await janus('abort', 'undone', ...where, '--yes'), { code: 1, err: /janus retry undone tries again/ });
@@ -178,7 +194,7 @@ t.test('retry finishes an incomplete undo', async (t) => {
   t.match(await stage.finished('undone-2'), { phase: 'Committed' });
   t.match(await janus('undo', 'undone-2', ...where, '--yes', '--wait'), { code: 0 });
   must(await stage.client.patch(stage.path('configmaps/kept'), { data: { color: 'blue' } }));
-  t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 0, out: /RolledBack after/ });
+  t.match(await janus('retry', 'undone', ...where, '--yes', '--wait'), { code: 0, out: /was rolled back after/ });
   t.match(await janus('retry', 'undone', ...where, '--yes'), { code: 1, err: /it is rolled back/ });
 });
 
@@ -227,7 +243,7 @@ t.test('at a terminal apply --confirm, undo, abort and retry ask; no answer but 
   const apply = ['apply', '-f', file, '--confirm'];
   t.match(await atTerminal(apply, 'n'), {
     code: 1,
-    out: /Create this Transaction of 1 changes .*The Transaction is not created/s,
+    out: /Create this Transaction of 1 change .*The Transaction is not created/s,
   });
   t.equal((await stage.client.get(`${transactionsPath}/asked`)).code, 404);
   t.match(await atTerminal(apply, 'y'), { code: 0, out: /asked created/ });
@@ -273,7 +289,7 @@ t.test('--gate waits at the end; --recreate-immutable recreates; --delete-filled
     JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'idle' }, spec }),
   );
   const gated = await janus('apply', '-f', idle, ...release, '--name', 'idle', '--gate', '1s', '--wait');
-  t.match(gated, { code: 3, out: /Deployment idle Restored/ });
+  t.match(gated, { code: 3, out: /Deployment idle deleted again, failed: GateTimeout/ });
   t.match(await stage.read('idle'), {
     spec: { gate: { timeout: '1s' } },
     status: { items: [{ error: { reason: 'GateTimeout' } }] },
@@ -385,10 +401,13 @@ t.test('list, history, status and version print Transactions and versions', asyn
   t.match((await janus('list', ...where, '-o', 'name')).out, /^transaction\.tx\.janus\.io\/folder$/m);
   const json = JSON.parse((await janus('list', ...where, '-o', 'json')).out);
   t.ok(isList(json.items) && json.items.length > 5);
-  t.match((await janus('status', 'late', ...where)).out, /^late {2}RolledBack.*\n└─ ↺ ConfigMap late {2}Restored/);
-  t.match((await cli.run(['status', 'late', ...where], { env: { LANG: 'C' } })).out, /^`- ~ ConfigMap late/m);
+  t.match(
+    (await janus('status', 'late', ...where)).out,
+    /^late · \S+ · rolled back 1\/1 undone · .*\n ✗ ConfigMap late {3}deleted again {3}failed: GateTimeout/,
+  );
+  t.match((await cli.run(['status', 'late', ...where], { env: { LANG: 'C' } })).out, /^ x ConfigMap late/m);
   const always = await janus('status', 'late', ...where, '--color', 'always');
-  t.ok(always.out.includes('\u001b[33mRolledBack'), always.out);
+  t.ok(always.out.includes('\u001b[33mrolled back'), always.out);
   for (const more of [[], ['--color', 'never']])
     t.notOk((await janus('status', 'late', ...where, ...more)).out.includes('\u001b'));
   t.match(await janus('status', 'late', ...where, '--color', 'pink'), { code: 64 });

@@ -114,6 +114,7 @@ export function faultyCluster(wire: Wire): Cluster {
     resources: numbered('resources', cluster.resources),
     allowed: numbered('allowed', cluster.allowed),
     dryRun: numbered('dryRun', cluster.dryRun),
+    logs: numbered('logs', cluster.logs),
     send: numbered('send', cluster.send),
   };
 }

@@ -48,11 +48,18 @@ const fullSpec: JsonObject = {
         failed: check,
         timeout: '10m',
         stableFor: '30s',
+        failFast: { enabled: true, imageAfter: '20s', containerAfter: '1m' },
+        keepLogs: true,
       },
     },
   ],
   fieldManager: 'shop',
-  gate: { timeout: '10m', stableFor: '30s' },
+  gate: {
+    timeout: '10m',
+    stableFor: '30s',
+    failFast: { enabled: false, imageAfter: '20s', containerAfter: '1m' },
+    keepLogs: true,
+  },
   undo: { foreignContent: 'Delete', foreignContentManagers: ['operator'] },
   lockTimeout: '5m',
   lockWait: '1m',
@@ -89,6 +96,8 @@ const fullStatus: JsonObject = {
         readySince: '2026-11-21T10:00:00Z',
         passed: true,
         found: 'condition Available is True',
+        pod: { found: 'Pod web-1', uid: '972d4c4c-2a58-40fe-a330-a4b7e7430bbb', failure: 'Image', since: '2026-11-21T10:00:00Z' },
+        logs: 'one line\nanother line',
       },
     },
   ],
@@ -139,7 +148,10 @@ const fullStatus: JsonObject = {
 };
 
 const durations = fc.constantFrom<Json>('30s', '1m', '1h', '0.5h', '3599s999ms');
-const narrower = { lockTimeout: durations, lockWait: durations, timeout: durations, stableFor: durations };
+const narrower = {
+  ...{ lockTimeout: durations, lockWait: durations, timeout: durations, stableFor: durations },
+  ...{ imageAfter: durations, containerAfter: durations },
+};
 const isRefusedByCelAlone = (spec: unknown): boolean =>
   /"apiVersion":"(tx\.janus|metacontroller\.k8s)\.io\//.test(JSON.stringify(spec));
 

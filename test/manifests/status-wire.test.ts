@@ -42,6 +42,18 @@ const full: Omit<Item, 'progress'> = {
   overwrite: true,
   deleted: true,
   note: 'an owner reference was dropped',
+  gate: {
+    since: 1_795_000_000_000,
+    readySince: 1_795_000_001_000,
+    passed: true,
+    found: '0 of 1 replicas are available',
+    pod: {
+      found: 'Pod web-1 on node n1: container app is waiting (ErrImagePull)',
+      uid: '972d4c4c-2a58-40fe-a330-a4b7e7430bbb',
+      failing: { failure: 'Image', since: 1_795_000_001_000 },
+    },
+    logs: 'one line\nanother line',
+  },
 };
 
 const status: Status = {

@@ -226,7 +226,7 @@ function wrongItem(phase: string, item: JsonObject, { forward, backward, isAlone
 const fence = JSON.stringify({ 'f:metadata': { 'f:annotations': { 'f:tx.janus.io/fence': {} } } });
 
 /**
- * Without an entry that is nothing but a fence. Where two processes undo a change at once, one of them may leave that (docs/guarantees.md,
+ * Without an entry that is nothing but a fence. If two processes undo a change at once, one of them may leave a fence (docs/guarantees.md,
  * known limits); it goes with the Transaction.
  */
 function managersOf(object: JsonObject | undefined, isOurs: (name: string) => boolean): readonly string[] {

@@ -75,8 +75,8 @@ export function withGeneratedParts(document: string): string {
   return [...generatedParts()].reduce(
     (text, [name, part]) =>
       text.replace(
-        new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(\n<!-- end -->)`),
-        (_all, begin: string, end: string) => begin + part + end,
+        new RegExp(`(<!-- ${name} -->\n)(?:[\\s\\S]*?\n)??(<!-- end -->)`),
+        (_all, begin: string, end: string) => `${begin}${part}\n${end}`,
       ),
     document,
   );

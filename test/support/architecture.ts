@@ -136,7 +136,7 @@ export const showSeesValuesOnly: Rule = (sources) =>
     sources.filter(({ path }) => show(path)),
     ({ to, isPackage }) =>
       isPackage
-        ? !['node:util', 'js-yaml', 'diff'].includes(to)
+        ? !['node:util', 'js-yaml', 'diff', 'string-width', 'wrap-ansi'].includes(to)
         : !show(to) && to !== 'hooks/transactions/inspection.ts' && !isModel(to),
     'cli/show turns values into lines, and sees cli/show, hooks/transactions/inspection.ts, hooks/objects and hooks/transactions/model',
   );

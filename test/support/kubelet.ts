@@ -108,11 +108,11 @@ export function terminated(exitCode: number, message = ''): Play {
 }
 
 /** Its containers end again and again. */
-export function crashLooping(exitCode: number, message = ''): Play {
+export function crashLooping(exitCode: number, message = '', restartCount = 0): Play {
   const waits = { reason: 'CrashLoopBackOff', message: 'back-off 10s restarting failed container' };
   return (pod, now) => {
     const lastState = { terminated: { exitCode, reason: 'Error', message, startedAt: now, finishedAt: now } };
-    return statusOf(pod, 'Running', { now, isReady: false, state: { waiting: waits }, lastState });
+    return statusOf(pod, 'Running', { now, isReady: false, state: { waiting: waits }, lastState, restartCount });
   };
 }
 
@@ -121,10 +121,12 @@ interface Parts {
   readonly isReady: boolean;
   readonly state: JsonObject;
   readonly lastState?: JsonObject;
+  readonly restartCount?: number;
 }
 
 // Source of the form: k8s.io/kubernetes pkg/kubelet/kubelet_pods.go and pkg/kubelet/status/generate.go.
-function statusOf(pod: JsonObject, phase: string, { now, isReady, state, lastState = {} }: Parts): JsonObject {
+function statusOf(pod: JsonObject, phase: string, parts: Parts): JsonObject {
+  const { now, isReady, state, lastState = {}, restartCount = 0 } = parts;
   const ready = isReady ? { status: 'True' } : { status: 'False', reason: readyReason(phase) };
   const condition = (type: string, rest: JsonObject): JsonObject => ({ type, lastTransitionTime: now, ...rest });
   return {
@@ -141,7 +143,7 @@ function statusOf(pod: JsonObject, phase: string, { now, isReady, state, lastSta
       image: textAt(container, 'image') ?? '',
       imageID: '',
       ready: isReady,
-      restartCount: 0,
+      restartCount,
       state,
       lastState,
     })),

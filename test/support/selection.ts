@@ -28,7 +28,6 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['controlplane/leftovers', 'server/stopping'],
   ['controlplane/start', 'server/stopping'],
   ['controlplane/versions', 'server/main'],
-  ['demo', 'scripts/demo'],
   ['faults/processes/processes', 'scenarios/calls/replicas'],
   ['faults/processes/version-before', 'scenarios/calls/replicas'],
   ['generated/gates', 'scenarios/gates/gates'],

@@ -107,7 +107,7 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'in-flight',
-    what: 'whether a write of unknown fate may still land (W1 to W5)',
+    what: 'whether a write is in flight (W1 to W6)',
     holds: folder('hooks/transactions/in-flight'),
     sees: [...values, 'locks'],
     nature: 'pure',

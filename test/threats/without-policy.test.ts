@@ -23,6 +23,8 @@ const broken: Readonly<Record<string, readonly [JsonObject, RegExp, name?: strin
   'spec.timeout': [ofSpec({ timeout: '25h' }), /spec\.timeout must be a duration from 1s to 24h/],
   'spec.gate.timeout': [ofSpec({ gate: { timeout: '2d' } }), /spec\.gate\.timeout: .*1s to 24h/],
   'spec.gate.stableFor': [ofSpec({ gate: { stableFor: 'long' } }), /spec\.gate\.stableFor/],
+  'spec.gate.failFast.imageAfter': [ofSpec({ gate: { failFast: { imageAfter: 'soon' } } }), /spec\.gate\.failFast\.imageAfter/],
+  'spec.gate.failFast.containerAfter': [ofSpec({ gate: { failFast: { containerAfter: '0s' } } }), /failFast\.containerAfter/],
   apiVersion: [ofTarget({ apiVersion: 'v1/../..' }), /target\.apiVersion "v1\/\.\.\/\.\."/],
   kind: [ofTarget({ kind: 'pods/exec' }), /target\.kind "pods\/exec"/],
   name: [ofTarget({ name: '..' }), /target\.name "\.\."/],
@@ -31,6 +33,8 @@ const broken: Readonly<Record<string, readonly [JsonObject, RegExp, name?: strin
   metacontroller: [ofTarget({ apiVersion: 'metacontroller.k8s.io/v1alpha1', kind: 'CompositeController' }), /cannot be targets/],
   timeout: [ofGate({ timeout: '0s' }), /changes\[0\]\.gate\.timeout/],
   stableFor: [ofGate({ stableFor: '25h' }), /changes\[0\]\.gate\.stableFor/],
+  imageAfter: [ofGate({ failFast: { imageAfter: '25h' } }), /changes\[0\]\.gate\.failFast\.imageAfter/],
+  containerAfter: [ofGate({ failFast: { containerAfter: '' } }), /changes\[0\]\.gate\.failFast\.containerAfter/],
 };
 
 t.test('a Transaction that a creation rule refuses ends as Failed without a write', async (t) => {

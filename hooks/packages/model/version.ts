@@ -34,7 +34,7 @@ export function readCompleteVersion(text: string): Version | undefined {
   return complete.test(text) ? readVersion(text) : undefined;
 }
 
-/** Below 0 if the left version is lower. */
+/** OwnedPods 0 if the left version is lower. */
 export function compareVersions(left: Version, right: Version): number {
   return (
     compareNumbers(left.major, right.major) ||

@@ -2,8 +2,8 @@
 // their change. The managedFields help only if values prove nothing: for a change that changed nothing, and for values that a
 // webhook stamped.
 //
-// I4. A change changes the content of a target at most once, and its undo at most once, however often the engine tries them:
-//     values and managedFields show a change that was made.
+// I4. A change, and its undo, each change the content of a target at most once, however often the engine tries them. Values and
+//     managedFields show a change that was made.
 
 import { withStoredKeys } from '../../objects/content/defaulted.ts';
 import { isDerived } from '../../objects/content/derived.ts';

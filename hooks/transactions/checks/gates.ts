@@ -7,13 +7,13 @@ import { formatDuration, parseDuration } from '../../objects/time.ts';
 import { foreign } from '../../objects/words.ts';
 import { parseFieldPath } from '../gates/field-path.ts';
 import type { Change } from '../model/change.ts';
-import { defaultGate, gatePlaces } from '../model/gate.ts';
+import { defaultFailFast, defaultGate, gatePlaces } from '../model/gate.ts';
 import { type Fault, fault } from './fault.ts';
 
 /** Characters of an expression, and of a path. */
 export const longestExpression = 1024;
 
-/** Of `timeout`, from the least to the most: those of the schema. */
+/** Of `timeout`, and of the durations of `failFast`, from the least to the most: those of the schema. */
 export const gateTimeoutBounds = ['1s', '24h'] as const;
 
 /** Seconds that a Job with a gate must stay: the engine may read it again when it reads all gates. */
@@ -42,7 +42,11 @@ const notAnObject = ': must be an object, such as {}';
 function specMessages(gate: Json): readonly string[] {
   if (!isObject(gate)) return [notAnObject];
   const misplaced = ['at', 'ready', 'failed'].filter((name) => at(gate, name) !== undefined);
-  return [...misplaced.map((name) => `.${name}: is for one change: write it in the gate of a change`), ...timeMessages(gate)];
+  return [
+    ...misplaced.map((name) => `.${name}: is for one change: write it in the gate of a change`),
+    ...timeMessages(gate),
+    ...podMessages(gate),
+  ];
 }
 
 function changeMessages(gate: Json, { type }: Change): readonly string[] {
@@ -55,6 +59,7 @@ function changeMessages(gate: Json, { type }: Change): readonly string[] {
     ...(isReadyOnDelete ? [] : checkMessages(at(gate, 'ready'), '.ready')),
     ...checkMessages(at(gate, 'failed'), '.failed'),
     ...timeMessages(gate),
+    ...podMessages(gate),
   ];
 }
 
@@ -64,13 +69,40 @@ function quoted(value: Json | undefined): string {
 
 function timeMessages(gate: Json): readonly string[] {
   const [timeout, stableFor] = [durationAt(gate, 'timeout'), durationAt(gate, 'stableFor')];
-  const [least, most] = gateTimeoutBounds;
-  const isTimeout = timeout !== undefined && timeout >= (parseDuration(least) ?? 0) && timeout <= (parseDuration(most) ?? 0);
+  const isTimeout = isWithinBounds(timeout);
   return [
-    ...(isTimeout
-      ? []
-      : [`.timeout: must be a duration from ${least} to ${most}, such as ${formatDuration(defaultGate.timeout)}`]),
+    ...(isTimeout ? [] : [`.timeout: ${boundsWords(defaultGate.timeout)}`]),
     ...stableMessages(stableFor, isTimeout ? timeout : undefined),
+  ];
+}
+
+function isWithinBounds(duration: number | undefined): duration is number {
+  const [least = 0, most = 0] = gateTimeoutBounds.map(parseDuration);
+  return duration !== undefined && duration >= least && duration <= most;
+}
+
+function boundsWords(usual: number): string {
+  const [least, most] = gateTimeoutBounds;
+  return `must be a duration from ${least} to ${most}, such as ${formatDuration(usual)}`;
+}
+
+function podMessages(gate: Json): readonly string[] {
+  const [failFast, keepLogs] = [at(gate, 'failFast'), at(gate, 'keepLogs')];
+  return [
+    ...(failFast === undefined ? [] : failFastMessages(failFast)),
+    ...(keepLogs === undefined || typeof keepLogs === 'boolean' ? [] : ['.keepLogs: must be true or false']),
+  ];
+}
+
+function failFastMessages(failFast: Json): readonly string[] {
+  if (!isObject(failFast)) return ['.failFast: must be an object, such as {enabled: false}'];
+  const enabled = at(failFast, 'enabled');
+  const bad = Object.entries(defaultFailFast).filter(
+    ([name]) => at(failFast, name) !== undefined && !isWithinBounds(parseDuration(textAt(failFast, name) ?? '')),
+  );
+  return [
+    ...(enabled === undefined || typeof enabled === 'boolean' ? [] : ['.failFast.enabled: must be true or false']),
+    ...bad.map(([name, usual]) => `.failFast.${name}: ${boundsWords(usual)}`),
   ];
 }
 

@@ -1,6 +1,9 @@
 // The permissions that the ServiceAccount needs, for the changes and for their undo. They are reviewed before the first lock.
 import type { AccessQuestion, Resource } from '../../objects/cluster.ts';
+import { hasPods } from '../gates/new-pods.ts';
 import type { ChangeType, Way } from '../model/change.ts';
+import type { Gate } from '../model/gate.ts';
+import { gateOf } from '../model/gated.ts';
 import { sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
@@ -26,8 +29,8 @@ const undo: Readonly<Record<ChangeType, readonly string[]>> = {
 // Forward and back.
 const recreating: readonly string[] = ['delete', 'create', 'update'];
 
-/** `undo`: only the undo needs it. */
-type Purpose = 'change' | 'undo';
+/** `undo`: only the undo needs it. `gate`: without it a gate fails later, and says less. */
+type Purpose = 'change' | 'undo' | 'gate';
 
 /** One permission, and the changes that need it. */
 export interface Need {
@@ -41,6 +44,23 @@ type Asked = Pick<Need, 'question' | 'purpose'>;
 /** One review for each verb, resource and namespace: 500 changes must not cost 2 000 reviews. */
 export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
   return grouped(resolved, questionsOf);
+}
+
+/** What gates read besides their objects: Pods that do not start, and why. */
+export function needsOfGates(transaction: Transaction, resolved: readonly Resolved[]): readonly Need[] {
+  return grouped(resolved, (one) => {
+    const gate = one.change.type === 'Delete' ? undefined : gateOf(transaction, one.index);
+    if (gate === undefined || !hasPods(one.resource)) return [];
+    return podQuestions(one, gate).map((question): Asked => ({ question, purpose: 'gate' }));
+  });
+}
+
+function podQuestions({ resource, target: { namespace } }: Resolved, { keepLogs }: Gate): readonly AccessQuestion[] {
+  const place = namespace === undefined ? {} : { namespace };
+  const list = (group: string, plural: string): AccessQuestion => ({ verb: 'list', group, resource: plural, ...place });
+  const logs: AccessQuestion = { verb: 'get', group: '', resource: 'pods', subresource: 'log', ...place };
+  const ofDeployment = resource.kind === 'Deployment' ? [list('apps', 'replicasets')] : [];
+  return [...ofDeployment, list('', 'pods'), list('', 'events'), ...(keepLogs === true ? [logs] : [])];
 }
 
 /** A change whose way is known. */
@@ -78,7 +98,7 @@ export function merged(needs: readonly Need[]): readonly Need[] {
   return [...groups.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
-    const purpose = same.some((need) => need.purpose === 'change') ? 'change' : 'undo';
+    const purpose = (['change', 'undo'] as const).find((one) => same.some((need) => need.purpose === one)) ?? 'gate';
     return [{ question: first.question, by: [...new Set(same.flatMap(({ by }) => by))], purpose } as const];
   });
 }

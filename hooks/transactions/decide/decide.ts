@@ -10,7 +10,7 @@ import { decidePlanUndo, decideReacquire } from './requested-undo.ts';
 import { decideRestore } from './rolling-back.ts';
 import { decideCleanUp, decideRelease, decideReleaseFields } from './settled.ts';
 import type { Step } from './step.ts';
-import { answered, stopped } from './transitions.ts';
+import { answered, stopped, withItem } from './transitions.ts';
 import { concluded, undoing } from './undo-transitions.ts';
 import { setStatus } from './waiting.ts';
 import { elsewhere } from './window.ts';
@@ -61,7 +61,8 @@ function decideDue(observation: Observation): Step {
 function decideRollBack({ status, now }: Observation, { cause, awaited }: ObservedTo<'rollBack'>): Step {
   const why = awaited === undefined ? undefined : whyNotReady(status, awaited);
   const message = why === undefined ? cause.message : `${cause.message}: ${why.message}`;
-  return setStatus(undoing(status, { ...cause, message }, now, why?.index), message);
+  const marked = why === undefined ? status : withItem(status, why.index, (item) => ({ ...item, gate: why.gate }));
+  return setStatus(undoing(marked, { ...cause, message }, now, why?.index), message);
 }
 
 // From Preparing on the status names the locks, and release follows; before that it cannot.

@@ -11,6 +11,7 @@ import { formatTime } from '../../objects/time.ts';
 import { firstPause, intervalOf, patienceInCall } from '../gates/interval.ts';
 import { expectedOf } from '../gates/readiness.ts';
 import { leaseState } from '../locks/state.ts';
+import type { GateState } from '../model/gate.ts';
 import type { Cause, Status } from '../model/status.ts';
 import { holderOf } from '../model/transaction.ts';
 import type { AwaitView } from '../observe/awaited.ts';
@@ -64,7 +65,7 @@ function failed(observation: Observation, view: Awaiting, { view: { index, entry
   if (isOurs && view.diagnosis?.index !== index)
     return { kind: 'readMore', diagnose: index, because: `${describe(entry.target)} is not ready: why is read` };
   const message = withDiagnosis(end.message, index, view);
-  const marked = withItem(status, index, (item) => ({ ...item, gate: state }));
+  const marked = withItem(status, index, (item) => ({ ...item, gate: { ...state, ...kept(index, view) } }));
   return setStatus(undoing(marked, { reason: end.reason, message }, now, index), message);
 }
 
@@ -113,20 +114,36 @@ function waitingMessage(open: readonly GateEvaluation[]): string {
   const found =
     finding.kind === 'trouble'
       ? `it cannot be read now (${finding.failure.said ?? finding.failure.reason})`
-      : (state.found ?? 'nothing yet');
+      : [state.found ?? 'nothing yet', ...(state.pod === undefined ? [] : [state.pod.found])].join('; ');
   const more = open.length > 1 ? ` (and for ${open.length - 1} more)` : '';
   return `waiting for ${describe(view.entry.target)}${more} until ${until}: expected ${expectedOf(view.look)}; found ${found}`;
 }
 
+interface NotReady {
+  readonly index: number;
+  readonly message: string;
+  readonly gate: GateState;
+}
+
 /** Of the first gate that was open when spec.timeout was over. */
-export function whyNotReady(status: Status, view: AwaitView): { readonly index: number; readonly message: string } | undefined {
+export function whyNotReady(status: Status, view: AwaitView): NotReady | undefined {
   const open = view.views.find(({ index }) => status.items[index]?.gate?.readySince === undefined);
   if (open === undefined) return undefined;
   const { index } = open;
-  const { message } = cause(open, 'Timeout', status.items[index]?.gate ?? { since: 0 }, 'in time');
-  return { index, message: withDiagnosis(message, index, view) };
+  const state = status.items[index]?.gate ?? { since: 0 };
+  const { message } = cause(open, 'Timeout', state, 'in time');
+  return { index, message: withDiagnosis(message, index, view), gate: { ...state, ...kept(index, view) } };
+}
+
+/** What the diagnosis leaves in the status, besides its words. */
+function kept(index: number, { diagnosis }: Pick<AwaitView, 'diagnosis'>): Partial<GateState> {
+  if (diagnosis?.index !== index) return {};
+  const { pod, logs } = diagnosis;
+  return { ...(pod === undefined ? {} : { pod }), ...(logs === undefined ? {} : { logs }) };
 }
 
 function withDiagnosis(message: string, index: number, { diagnosis }: Pick<AwaitView, 'diagnosis'>): string {
-  return diagnosis?.index !== index || diagnosis.words === '' ? message : `${message}; ${diagnosis.words}`;
+  if (diagnosis?.index !== index || diagnosis.words === '') return message;
+  const logs = diagnosis.logs === undefined ? '' : ` Its last lines are in status.items[${index}].gate.logs.`;
+  return `${message}; ${diagnosis.words}${logs}`;
 }

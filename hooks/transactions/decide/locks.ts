@@ -1,15 +1,15 @@
-// Taking locks: for a Transaction that begins, and for an undo that a user requests later. Leases are advisory. A Transaction takes
-// them in the order of their names, and keeps only a contiguous prefix while it waits. This makes a deadlock impossible.
+// How a Transaction acquires its locks: when it begins, and when a user requests its undo later. Leases are advisory. A Transaction
+// acquires them in the order of their names, and keeps only a contiguous prefix while it waits. This makes a deadlock impossible.
 //
 // I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
 //
-// A lock is released when
+// The engine releases a lock when
 // L1. the Transaction has ended, or the engine has refused a requested undo (due.ts, settled.ts);
 // L2. the Transaction ends before its first write (pending.ts);
-// L3. another Transaction holds a lock before it in the order of names: the Transaction waits without those behind it;
+// L3. another Transaction holds a lock with an earlier name: the Transaction waits without its locks with later names;
 // L4. the Transaction vanishes during the call that acquired the lock (reply.ts);
 // L5. the Transaction is deleted (settled.ts);
-// L6. its Lease is orphaned: the Transaction is gone and the Lease has expired, or the Transaction has ended long ago (sweep.ts).
+// L6. the Lease is orphaned: the Transaction is gone and the Lease has expired, or the Transaction has ended long ago (sweep.ts).
 // An expired Lease stays until L6, or until another Transaction takes it over (locks/state.ts).
 
 import { type JsonObject, textAt } from '../../objects/json.ts';

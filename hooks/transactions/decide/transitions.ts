@@ -1,8 +1,8 @@
 // Every way in which a status changes, as functions from status to status. The version, the conditions and the rest of what
 // follows from these are added once, in outcome/.
 //
-// I1. Committed says that every change is applied, RolledBack that everything is as it was before, what a user kept aside; Failed, and the
-// items, say what is left.
+// I1. Committed says that every change is applied. RolledBack says that everything is as before, except what a user kept. Failed, and
+// the items, say what is left.
 
 import { roundedUp, storedResolution } from '../../objects/time.ts';
 import type { Ending, Request } from '../due.ts';

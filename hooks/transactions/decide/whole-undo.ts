@@ -1,8 +1,8 @@
-// A requested undo is decided as a whole before its first write.
+// The engine decides a requested undo as a whole before its first write.
 //
-// U1. If a change is blocked, nothing is written, and the phase does not move: status.undo says who or what blocks it.
+// U1. If a change is blocked, the engine writes nothing, and the phase does not move: status.undo says who or what blocks it.
 // U2. The status that begins RollingBack follows from the last decision, made with all locks held.
-// U3. What cannot be read is neither undone nor given up: the undo waits for it, at most spec.timeout.
+// U3. If the engine cannot read an object, it neither undoes the change nor gives up: the undo waits, at most for spec.timeout.
 
 import { createHash } from 'node:crypto';
 import { foreign, storedSize } from '../../objects/words.ts';

@@ -1,15 +1,16 @@
-// The window: the changes that a stored status announces, and a call may make one after the other.
+// The window: the changes that a stored status announces, and that a call may make one after the other.
 //
-// I8. What is changed was announced by a status that was stored before. V1 to V4 say how.
+// I8. A status that was stored before announces each change. V1 to V4 say how.
 //
-// V1. A call writes only to targets that the status stored before it announces, forward in their order and backward in that of an undo, each
-//     at most once.
-// V2. It goes on only after a target that ended well, and with another one: what is left, waits or fails is stored first, and so is
-//     what must be known before a Delete. An object that the undo has deleted, and that takes a while to go, has ended well: whoever
-//     looks next sees that it is being deleted.
-// V3. It goes on only to the same kind of step. What begins an undo, and what ends it, is stored before anything follows.
-// V4. An undo never takes an announcement back in the status that begins it: until that is stored, another process may still read
-//     the announcement, and send.
+// V1. A call writes only to targets that a stored status announces, and to each target at most once. It follows the order of the
+//     changes, or the order of the undo.
+// V2. A call continues with another target only after a target that ended well. The engine first stores each target that is left,
+//     waits or fails, and what it must know before a Delete. An object that the undo has deleted has ended well, even if its deletion
+//     takes a while: the next read shows that the object is being deleted.
+// V3. A call continues only with the same kind of step. The engine stores the beginning of an undo, and its end,
+//     before anything follows.
+// V4. The status that begins an undo withdraws no announcement. Until that status is stored, another process may still read the
+//     announcement, and send the change.
 import type { Due } from '../due.ts';
 import { firstBarred, type Gating } from '../model/gated.ts';
 import type { Item } from '../model/item.ts';

@@ -1,34 +1,35 @@
-// Whether a write of a change may still be in flight: sent by a process whose answer an undo never saw, and not yet landed.
+// Whether a write of a change is in flight: a process has sent it, the undo has not seen its answer, and it may still take effect.
 //
-// A writer is a turn of a process. Before a process sends its first change, it writes its name into the Lease of the first change,
-// and then reads the Transaction once more. A stored answer may name a writer as settled: all requests of that writer are answered,
-// and its process sends nothing more under that name.
+// A writer is one turn of a process. Before a process sends its first change, it writes the name of its turn into the Lease of the
+// first change. Then it reads the Transaction once more. A stored answer may name a writer as settled: all requests of that writer are
+// answered, and its process sends nothing more under that name.
 //
-// W1. No process sends a change under a name that one of its answers has called settled; the next turn needs a new name.
-// W2. The writer that the Lease names, once RollingBack is stored, is the last one that can have sent anything: a process that
-//     writes its name there later reads RollingBack afterwards, and sends nothing.
-// W3. An answer names its writer as settled only if it records everything that its process has sent, in earlier calls too (an
-//     earlier answer may have been lost). So if the stored status names that writer, and no earlier writer was replaced unsettled,
-//     every change recorded as applied was applied, and every change that is only announced was never sent, or was refused.
-// W4. Otherwise a write lands at the latest one late window (hooks/transactions/call.ts, Timing) after its process last saw the state that
-//     allowed the write. The window begins when RollingBack was found stored, and when a writer was replaced. The status stores
-//     both times, by the API server's clock, so no other process waits a second time.
+// W1. A process sends no change under a name that one of its answers has called settled. The next turn needs a new name.
+// W2. Once RollingBack is stored, no writer after the one that the Lease names can have sent anything: a process that writes its name
+//     there later reads RollingBack afterwards, and sends nothing.
+// W3. An answer names its writer as settled only if the answer records everything that its process has sent. This includes earlier
+//     calls, because an earlier answer may be lost. So the stored status is complete if it names the writer of the Lease, and if no
+//     earlier writer was replaced unsettled. Every change recorded as applied was then applied. Every change that is only announced
+//     was never sent, or was refused.
+// W4. Otherwise a write takes effect at the latest one late window (hooks/transactions/call.ts, Timing) after its process last saw
+//     the state that allowed the write. The window begins when RollingBack was found stored, and when a writer was replaced. The
+//     status stores both times, by the API server's clock, so no other process waits a second time.
 // W5. A writer names only versions of a target that it read before it last read the Transaction. So once the undo has written to
-//     the target, a write in flight has no effect: the undo does not wait for it. A Create names no version: W5 does not cover it.
-// W6. An undo that writes nothing else writes a fence (plan/compensation.ts), and a fence may itself be in flight, of another process
-//     too. It names a version. So once a late window has begun, nothing is taken for never sent unseen, and a change that is only
-//     announced ends with a fence whose answer came, also after the window. Where the fence is refused, it ends after the late
-//     window; where it gets no answer, after another one. A fence of a process that has not seen the end, and dies between its two
-//     writes, leaves its mark: it is taken off when the Transaction is deleted (model/entries.ts), and comes back with no other undo
-//     (content/ownership.ts).
+//     the target, a write in flight has no effect, and the undo does not wait for it. A Create names no version: W5 does not cover it.
+// W6. If the undo writes nothing else to a target, it writes a fence (plan/compensation.ts). A fence names a version. The fence of
+//     another process may be in flight, too. So once a late window has begun, no change counts as never sent by its status alone:
+//     a change that is only announced ends with an answered fence, also after the window. If the fence is refused, the change ends
+//     after the late window. If the fence gets no answer, the change ends after another late window. A process that has not seen the
+//     end may die between the two writes of its fence. Its mark then stays until the Transaction is deleted (model/entries.ts), and
+//     no other undo restores the mark (content/ownership.ts).
 //
-// A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r, and sends
-// on the basis of that read until the read is too old (JANUS_LOOK_AGE) or an object has changed. The moment r is after the call's
-// own signature, and not before its beginning.
+// A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r. It sends
+// on the basis of that read until the read is too old (JANUS_LOOK_AGE) or an object has changed. The moment r is after the call
+// signed the Lease, and not before the call began.
 // - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends on an earlier read signed
 //   the Lease before that read. So the Lease names that call as its writer, or a successor that replaced it.
-// - W4: a call sends nothing after its deadline, so its writes land within one late window of its beginning, which is not after r.
-//   One wait of one late window covers all changes of the call; more changes do not make it longer.
+// - W4: a call sends nothing after its deadline, so its writes take effect within one late window of its beginning. The beginning is
+//   not after r. One late window covers all changes of the call: more changes do not make the wait longer.
 // - W5: each write names the version of the prior state, which the snapshot holds, or a version that the call read before r.
 //   A call that must read a target reads the Transaction again after that.
 import type { JsonObject } from '../../objects/json.ts';

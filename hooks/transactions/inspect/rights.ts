@@ -1,7 +1,7 @@
 // The permissions of a plan: all that are needed, and those that are missing.
 
 import type { AccessQuestion } from '../../objects/cluster.ts';
-import { gapFaults, merged, type Need, needsOf, needsOfSources, needsOfWays } from '../checks/permissions.ts';
+import { gapFaults, merged, type Need, needsOf, needsOfGates, needsOfSources, needsOfWays } from '../checks/permissions.ts';
 import type { Gap } from '../inspection.ts';
 import { reviewAccess } from '../observe/access.ts';
 import { type LockContext, resolveTargets } from '../observe/begin.ts';
@@ -13,12 +13,12 @@ export async function needsOfAll(context: LockContext, prepared: readonly Prepar
   // A dry run that has passed shows a right, and does not make it needless.
   const ways = needsOfWays(prepared.map((one) => ({ ...one, approximate: true })));
   const sources = needsOfSources(context.transaction).map((question): Need => ({ question, by: [], purpose: 'change' }));
-  return merged([...sources, ...needsOf(resolved), ...ways]);
+  return merged([...sources, ...needsOf(resolved), ...ways, ...needsOfGates(context.transaction, resolved)]);
 }
 
 /** What was not answered is no gap: the verdict says so. */
 export async function gapsOf(context: LockContext, needs: readonly Need[]): Promise<readonly Gap[]> {
-  const missing = async (purpose: Need['purpose']): Promise<readonly Gap[]> => {
+  const missing = async (purpose: Gap['for']): Promise<readonly Gap[]> => {
     const access = await reviewAccess(
       context,
       needs.filter((need) => need.purpose === purpose),

@@ -2,8 +2,10 @@
 
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
+import type { FailingPod } from '../gates/new-pods.ts';
 import type { Finding, Look } from '../gates/verdict.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
+import type { GateState } from '../model/gate.ts';
 import type { RollbackRef } from '../model/status.ts';
 
 export type StoredSnapshot =
@@ -19,9 +21,24 @@ export interface GateView {
   readonly look: Pick<Look, 'gate' | 'sealed'>;
   /** `trouble`: the object could not be read. */
   readonly finding: Finding | { readonly kind: 'trouble'; readonly failure: Failure };
+  /** Absent if the gate does not fail because of Pods, or if its object is ready. */
+  readonly pods?: PodsView;
 }
 
-interface Diagnosis {
+/** The Pods of a gate that fails if their containers do not start. */
+export interface PodsView {
+  /** Ms until the engine lists them again. */
+  readonly left: number;
+  /** Absent if this poll has not listed them. */
+  readonly seen?: PodsSeen;
+}
+
+/** `failing`: of the new revision. `unread`: why the engine cannot list them, in words. */
+export type PodsSeen =
+  | { readonly kind: 'listed'; readonly failing: readonly FailingPod[] }
+  | { readonly kind: 'unread'; readonly found: string };
+
+interface Diagnosis extends Pick<GateState, 'pod' | 'logs'> {
   readonly index: number;
   /** Empty if the engine found nothing. */
   readonly words: string;

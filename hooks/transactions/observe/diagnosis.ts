@@ -1,110 +1,71 @@
 // Reads why a gate has ended badly, once, as the ServiceAccount. The engine names kinds that the ServiceAccount may not read, and
 // does not read them in another way. A rollback follows. The diagnosis must neither delay it for long nor make it fail.
-import type { Clock, Failed, Identity, ListAnswer, ListOptions, Location, Reader, Resource } from '../../objects/cluster.ts';
-import { deadlineExceeded } from '../../objects/failure.ts';
-import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
-import { labelSelectorOf } from '../../objects/selector.ts';
-import { describeDiagnosis, type Evidence, type Unread, worstPod } from '../gates/diagnosis.ts';
-import { pods, replicaSets } from '../writes/resources.ts';
+import type { Logs, Resource } from '../../objects/cluster.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { describeDiagnosis, describePod, type Evidence, type Unread } from '../gates/diagnosis.ts';
+import { lastLines, logSourceOf } from '../gates/logs.ts';
+import { worstPod } from '../gates/unready-pods.ts';
+import type { GateState } from '../model/gate.ts';
+import { pods } from '../writes/resources.ts';
+import { type List, listerOf, type OwnedPods, type Owner, readBelow, withinTime } from './pods.ts';
 
-interface Diagnosed {
-  readonly reader: Reader;
-  readonly identity: Identity;
-  readonly clock: Pick<Clock, 'sleep'>;
-  readonly location: Location;
-  /** As it was read last. */
-  readonly object: JsonObject;
+interface Diagnosed extends Owner {
+  readonly reader: Owner['reader'] & Logs;
   /** isSealed of model/entry.ts. */
   readonly sealed: boolean;
+  readonly keepLogs: boolean;
 }
 
-/** ms for all requests together. */
-const longest = 2_000;
+export interface GateFailure extends Pick<GateState, 'pod' | 'logs'> {
+  /** Bounded and cleaned; empty if nothing was found. */
+  readonly words: string;
+  /** What the engine has listed for it. */
+  readonly below: OwnedPods;
+}
 
-const mostBytes = 1024 * 1024;
-const mostObjects = 50;
-/** Of Pods that are too large to be read at once. */
-const fewPods = 4;
 /** Their names begin alike and end in the time they began: a shorter list would lack the last ones. */
 const manyEvents = 500;
 
-/**
- * In words, bounded and cleaned; empty if nothing was found. At most six requests: of ReplicaSets, of Pods twice, of Events thrice.
- */
-export async function readDiagnosis(diagnosed: Diagnosed): Promise<string> {
+/** At most seven requests: of ReplicaSets, of Pods twice, of Events thrice, of logs if they are to be kept. */
+export async function readDiagnosis(diagnosed: Diagnosed): Promise<GateFailure> {
   try {
-    return describeDiagnosis(await readEvidence(diagnosed));
+    return await readAll(diagnosed);
   } catch (error) {
-    return `The diagnosis has broken off (${error instanceof Error ? error.name : 'Unknown'}).`;
+    const words = `The diagnosis has broken off (${error instanceof Error ? error.name : 'Unknown'}).`;
+    return { words, below: { unread: [] } };
   }
 }
 
-type List = (resource: Resource, options: ListOptions) => Promise<ListAnswer>;
-
-async function readEvidence(diagnosed: Diagnosed): Promise<Evidence> {
+async function readAll(diagnosed: Diagnosed): Promise<GateFailure> {
   const { object, sealed } = diagnosed;
   const list = listerOf(diagnosed);
   const below = await readBelow(list, diagnosed);
   const worst = worstPod(below.pods ?? [])?.pod;
   const uids = [object, below.replicaSet, worst].flatMap((one) => textAt(one, 'metadata', 'uid') ?? []);
-  const events = await Promise.all([...new Set(uids)].map((uid) => readEvents(list, uid)));
-  const unread = [...below.unread, ...events.flatMap((one) => one.unread)];
-  return { object, sealed, ...below, events: events.flatMap(({ items }) => items), unread };
+  const [kept, ...events] = await Promise.all([
+    readLogs(diagnosed, below),
+    ...[...new Set(uids)].map((uid) => readEvents(list, uid)),
+  ]);
+  const unread = [...below.unread, ...events.flatMap((one) => one.unread), ...kept.unread];
+  const evidence: Evidence = { object, sealed, ...below, events: events.flatMap(({ items }) => items), unread };
+  const pod =
+    worst === undefined ? {} : { pod: { found: describePod(worst, sealed), uid: textAt(worst, 'metadata', 'uid') ?? '' } };
+  return { words: describeDiagnosis(evidence), below, ...pod, ...kept.logs };
 }
 
-// After the time is over, the engine sends no request, and does not wait for requests that are under way.
-function listerOf({ reader, identity, clock, location: { namespace } }: Diagnosed): List {
-  let isOver = false;
-  const over = clock.sleep(longest).then(() => {
-    isOver = true;
-    return outOfTime;
-  });
-  return (resource, options) => {
-    if (isOver) return over;
-    // Events of what has no namespace are here.
-    const place = namespace ?? 'default';
-    return Promise.race([reader.listMetadata(resource, place, identity, { whole: true, mostBytes, ...options }), over]);
-  };
+interface Kept {
+  readonly logs?: Pick<GateState, 'logs'>;
+  readonly unread: readonly Unread[];
 }
 
-const outOfTime: Failed = { kind: 'failed', failure: deadlineExceeded('the diagnosis has no time left') };
-
-type Below = Pick<Evidence, 'replicaSet' | 'pods' | 'unread'>;
-
-const withPods = ['apps/StatefulSet', 'apps/DaemonSet', 'apps/ReplicaSet', 'batch/Job'];
-
-function readBelow(list: List, { location, object }: Diagnosed): Promise<Below> {
-  const kind = `${location.resource.group}/${location.resource.kind}`;
-  if (kind === 'apps/Deployment') return readNewest(list, object);
-  if (withPods.includes(kind)) return readPods(list, object);
-  return Promise.resolve({ unread: [], ...(kind === '/Pod' ? { pods: [object] } : {}) });
-}
-
-async function readNewest(list: List, deployment: JsonObject): Promise<Below> {
-  const answer = await list(replicaSets, { ...selectorOf(deployment), limit: mostObjects });
-  if (answer.kind === 'failed') return { unread: [{ what: 'ReplicaSets and their Pods', reason: answer.failure.reason }] };
-  const [newest] = ownedBy(answer.items, deployment).sort((left, right) => revisionOf(right) - revisionOf(left));
-  if (newest === undefined) return { pods: [], unread: [] };
-  // Its selector has the hash of its template: Pods of older ones do not come along.
-  return { replicaSet: newest, ...(await readPods(list, newest)) };
-}
-
-function revisionOf(replicaSet: JsonObject): number {
-  const revision = Number(textAt(replicaSet, 'metadata', 'annotations', 'deployment.kubernetes.io/revision'));
-  return Number.isSafeInteger(revision) ? revision : 0;
-}
-
-async function readPods(list: List, owner: JsonObject): Promise<Below> {
-  const first = await list(pods, { ...selectorOf(owner), limit: mostObjects });
-  const isTooLarge = first.kind === 'failed' && first.failure.reason === 'AnswerTooLarge';
-  const answer = isTooLarge ? await list(pods, { ...selectorOf(owner), limit: fewPods }) : first;
-  if (answer.kind === 'failed') return { unread: [{ what: 'Pods', reason: answer.failure.reason }] };
-  return { pods: ownedBy(answer.items, owner), unread: [] };
-}
-
-function ownedBy(items: readonly JsonObject[], owner: JsonObject): JsonObject[] {
-  const uid = textAt(owner, 'metadata', 'uid');
-  return items.filter((item) => listAt(item, 'metadata', 'ownerReferences').some((one) => textAt(one, 'uid') === uid));
+// Logs of a sealed object are content, whatever the gate says.
+async function readLogs({ reader, identity, clock, sealed, keepLogs }: Diagnosed, { pods = [] }: OwnedPods): Promise<Kept> {
+  const source = keepLogs && !sealed ? logSourceOf(pods) : undefined;
+  if (source === undefined) return { unread: [] };
+  const answer = await Promise.race([reader.logs(source, identity), withinTime(clock)]);
+  if (answer.kind === 'failed') return { unread: [{ what: 'The logs', reason: answer.failure.reason }] };
+  const logs = lastLines(answer.text);
+  return { unread: [], ...(logs === '' ? {} : { logs: { logs } }) };
 }
 
 async function readEvents(
@@ -115,12 +76,6 @@ async function readEvents(
   const answer = await list(events, { fieldSelector, limit: manyEvents });
   if (answer.kind === 'ok') return { items: answer.items, unread: [] };
   return { items: [], unread: [{ what: 'Events', reason: answer.failure.reason }] };
-}
-
-/** Whatever it selects: the engine checks the owners of the objects anyway. */
-function selectorOf(owner: JsonObject): Pick<ListOptions, 'labelSelector'> {
-  const labelSelector = labelSelectorOf(owner);
-  return labelSelector === undefined ? {} : { labelSelector };
 }
 
 const events: Resource = { ...pods, plural: 'events', kind: 'Event', statusSubresource: false };

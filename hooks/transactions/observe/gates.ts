@@ -1,5 +1,5 @@
 // The facts that open gates need: their objects, read as the ServiceAccount, the results of their expressions, and the locks.
-import type { Clock, Expressions, Reader } from '../../objects/cluster.ts';
+import type { Clock, Expressions, Logs, Reader } from '../../objects/cluster.ts';
 import { deadlineExceeded, type Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { needsNoLook } from '../gates/kinds.ts';
@@ -13,12 +13,13 @@ import type { Transaction } from '../model/transaction.ts';
 import { isUnserved, untilServed } from '../reading/served.ts';
 import { locationOf } from '../writes/change.ts';
 import { serviceAccountOf, storageClasses } from '../writes/resources.ts';
-import type { AwaitView, GateView, StoredSnapshot } from './awaited.ts';
+import type { AwaitView, GateView, PodsView, StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
-import { readDiagnosis } from './diagnosis.ts';
+import { type GateFailure, readDiagnosis } from './diagnosis.ts';
 import { type Evaluate, evaluateInTurn } from './expressions.ts';
 import { gatedHalf } from './halves.ts';
 import { droppingEach } from './memory-budget.ts';
+import { type PodTurns, viewPods } from './new-pods.ts';
 import type { Presence } from './observation.ts';
 import { type Listed, presenceOf } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
@@ -33,7 +34,8 @@ interface GateContext {
   readonly now: number;
   readonly ownLeases: () => Promise<Listed>;
   readonly clock: Clock;
-  readonly aside: Reader;
+  readonly aside: Reader & Logs;
+  readonly podTurns: PodTurns;
   readonly expressions: Expressions | undefined;
   readonly carry: Pick<Carry, 'diagnose' | 'awaitLeft'>;
 }
@@ -51,8 +53,8 @@ export async function observeGates(context: GateContext, open: OpenGates): Promi
   const seen = await droppingEach({ reader: context.source.reader, atOnce }, gates, ({ entry, gate }, reader) =>
     lookAt({ ...context, reader, evaluate }, entry, gate),
   );
-  const diagnosis = seen.flatMap(({ view: { index }, words }) => (words === undefined ? [] : [{ index, words }]));
-  return { ...base, views: seen.map(({ view }) => view), ...(diagnosis[0] === undefined ? {} : { diagnosis: diagnosis[0] }) };
+  const [read] = seen.flatMap(({ view: { index }, why }) => (why === undefined ? [] : [{ index, ...why }]));
+  return { ...base, views: seen.map(({ view }) => view), ...(read === undefined ? {} : { diagnosis: read }) };
 }
 
 /** If the time of the Transaction is over: the first gate that is not ready, and why. */
@@ -82,8 +84,10 @@ interface Looking extends GateContext {
 interface Seen {
   readonly view: GateView;
   /** Why it is not ready, if that is wanted. */
-  readonly words?: string;
+  readonly why?: Why;
 }
+
+type Why = Omit<GateFailure, 'below'>;
 
 async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promise<Seen> {
   const { transaction, status, now, carry } = context;
@@ -92,9 +96,9 @@ async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promi
   const view = { index, entry, look: { gate, sealed: look.sealed } };
   const isToExplain = index === carry.diagnose;
   const before = status.items[index]?.gate ?? { since: now };
-  const seen = (finding: GateView['finding'], words = ''): Seen => ({
-    view: { ...view, finding },
-    ...(isToExplain ? { words } : {}),
+  const seen = (finding: GateView['finding'], why: Why = { words: '' }, pods?: PodsView): Seen => ({
+    view: { ...view, finding, ...(pods === undefined ? {} : { pods }) },
+    ...(isToExplain ? { why } : {}),
   });
   const trouble = (failure: Failure): Seen => seen({ kind: 'trouble', failure });
   if (needsNoLook(look)) return seen(findingOf(look, before));
@@ -106,9 +110,14 @@ async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promi
     readStorageClass(context, entry, live.object),
   ]);
   if (evaluated === 'late') return trouble(outOfTime);
-  const full = { ...look, live: live.object, evaluated, ...storageClass };
-  return seen(findingOf(full, before), isToExplain ? await diagnosed(context, entry, full) : '');
+  const finding = findingOf({ ...look, live: live.object, evaluated, ...storageClass }, before);
+  const { below, ...why } = isToExplain ? await diagnosed(context, { entry, gate, look, object: live.object }) : unexplained;
+  const owner = ownerOf(context, entry, live.object);
+  const parts = { ...context, entry, gate, before, sealed: look.sealed, owner, below };
+  return seen(finding, why, finding.kind === 'notYet' ? await viewPods(parts) : undefined);
 }
+
+const unexplained: Why & { readonly below?: GateFailure['below'] } = { words: '' };
 
 function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry, gate: Gate): Omit<Look, 'live'> {
   const item = status.items[entry.index];
@@ -159,12 +168,19 @@ async function readStorageClass(
   return answer.kind === 'ok' ? { storageClass: answer.object } : {};
 }
 
-/** `live`: the object as it was read. */
-function diagnosed(
-  { aside, transaction, clock }: GateContext,
-  entry: SnapshotEntry,
-  { live, sealed }: Look & { readonly live: JsonObject },
-): Promise<string> {
-  const location = locationOf(entry.target, entry.resource);
-  return readDiagnosis({ reader: aside, identity: serviceAccountOf(transaction), clock, location, object: live, sealed });
+function ownerOf({ aside, transaction, clock }: GateContext, { target, resource }: SnapshotEntry, object: JsonObject) {
+  const location = locationOf(target, resource);
+  return { reader: aside, identity: serviceAccountOf(transaction), clock, location, object };
+}
+
+interface Explained {
+  readonly entry: SnapshotEntry;
+  readonly gate: Gate;
+  readonly look: Pick<Look, 'sealed'>;
+  /** As it was read. */
+  readonly object: JsonObject;
+}
+
+function diagnosed(context: GateContext, { entry, gate, look, object }: Explained): Promise<GateFailure> {
+  return readDiagnosis({ ...ownerOf(context, entry, object), sealed: look.sealed, keepLogs: gate.keepLogs === true });
 }

@@ -1,6 +1,6 @@
 // Reads the Transaction as it is now, whatever the body of a call says of it.
 //
-// I13. A call is a doorbell: the engine requests, writes and reports nothing that only the body of a call says.
+// I13. A call only triggers: the engine requests, writes and reports nothing that only the body of a call says.
 import type { Location, Reader } from '../../objects/cluster.ts';
 import { at, isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';

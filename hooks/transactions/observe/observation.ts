@@ -179,7 +179,7 @@ export interface Observation {
   readonly barred?: Refusal | undefined;
   /** Ms since the first refusal in a row; none if no refusal held up the call before. */
   readonly refusedFor?: number;
-  /** How long a write of an unknown fate may still land, in ms. */
+  /** How long a write in flight may still take effect, in ms. */
   readonly lateWindow: number;
   /** How much is announced at once. */
   readonly pace: Pace;

@@ -1,6 +1,6 @@
 // The reads that the due step needs. This stage has only a Reader: nothing here changes anything.
 
-import type { Clock, Expressions, Reader } from '../../objects/cluster.ts';
+import type { Clock, Expressions, Logs, Reader } from '../../objects/cluster.ts';
 import type { Due } from '../due.ts';
 import { lockOf } from '../locks/lease.ts';
 import type { Status } from '../model/status.ts';
@@ -11,6 +11,7 @@ import { observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
 import { observeGates, observeOverdue } from './gates.ts';
 import { observeItem } from './item.ts';
+import type { PodTurns } from './new-pods.ts';
 import type { BeginView, CleanUpView, Observed, Presence, ReleaseView, RelockView } from './observation.ts';
 import { readOwnConfigMaps } from './own-snapshots.ts';
 import type { Prefetch } from './prefetch.ts';
@@ -28,7 +29,8 @@ export interface ObserveContext {
   readonly expressions: Expressions | undefined;
   readonly sources: Sources;
   /** Reads for what nothing waits for: a wish of the API server to stay away is no wish to the call. */
-  readonly aside: Reader;
+  readonly aside: Reader & Logs;
+  readonly podTurns: PodTurns;
   readonly engineNamespace: string;
   readonly namespaces: readonly string[];
   readonly carry: Carry;

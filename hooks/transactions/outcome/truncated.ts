@@ -6,7 +6,8 @@ import { equalJson, type Json } from '../../objects/json.ts';
 import { storableTime } from '../../objects/time.ts';
 import { foreign, storedSize } from '../../objects/words.ts';
 import { bareItem, itemRoom } from '../checks/room.ts';
-import { type GateState, longestFound } from '../model/gate.ts';
+import { lastLines } from '../gates/logs.ts';
+import { type GateState, longestFound, longestLogs, type PodState } from '../model/gate.ts';
 import type { Item } from '../model/item.ts';
 import { storableReason } from '../model/reason.ts';
 import type { Cause, Status, TruncatedStatus } from '../model/status.ts';
@@ -15,6 +16,8 @@ import { notedValue, removed } from '../model/undo.ts';
 /** In UTF-16 units: the status is written at every step. */
 const longest = { message: 2_000, itemText: 1_000, fieldManager: 128, uid: 128 } as const;
 const mostManagers = 20;
+/** Logs may be that much longer than other texts of an item. */
+const logsPerText = Math.ceil(longestLogs / longest.itemText);
 
 /** The status as it may be stored. If `specSize` is not known, the status takes no more room than each change is promised. */
 export function truncated(status: Status, specSize = Number.POSITIVE_INFINITY): TruncatedStatus {
@@ -51,9 +54,13 @@ function boundedItem(item: Item): Item {
 
 // It is compared, so there is nothing to be made of a part of it; without one the marks on the object show whose it is.
 function withoutOddUid(item: Item): Item {
-  if (item.uid === undefined || /^[\x20-\x7e]{1,128}$/.test(item.uid)) return item;
+  if (item.uid === undefined || isUid(item.uid)) return item;
   const { uid: _odd, ...rest } = item;
   return rest;
+}
+
+function isUid(text: string): boolean {
+  return /^[\x20-\x7e]{1,128}$/.test(text);
 }
 
 /** The item without longer texts; the item itself if it has no longer text. */
@@ -71,8 +78,18 @@ function withTexts(item: Item, most: number): Item {
   return equalJson(next as unknown as Json, item as unknown as Json) ? item : next;
 }
 
-function boundedGate({ found, ...gate }: GateState, most: number): GateState {
-  return found === undefined ? gate : { ...gate, found: foreign(found, Math.min(most, longestFound)) };
+function boundedGate({ found, pod, logs, ...gate }: GateState, most: number): GateState {
+  const longest = Math.min(most, longestFound);
+  return {
+    ...gate,
+    ...(found === undefined ? {} : { found: foreign(found, longest) }),
+    ...(pod === undefined ? {} : { pod: boundedPod(pod, longest) }),
+    ...(logs === undefined ? {} : { logs: lastLines(logs, Math.min(longestLogs, most * logsPerText)) }),
+  };
+}
+
+function boundedPod({ found, uid, ...pod }: PodState, most: number): PodState {
+  return { ...pod, found: foreign(found, most), ...(uid === undefined || !isUid(uid) ? {} : { uid }) };
 }
 
 function managersWithin(managers: readonly string[], most: number): readonly string[] {

@@ -1,5 +1,5 @@
 // The deadline of a call, checked before each request: a request that is never sent cannot land late.
-import type { Answer, Clock, Cluster, Failed, Write, Writer } from '../../objects/cluster.ts';
+import type { Answer, Clock, Cluster, Failed, Identity, LogQuery, Write, Writer } from '../../objects/cluster.ts';
 import type { Failure, Refusal } from '../../objects/failure.ts';
 import { writerUntil as lateWriter, outOfTime } from '../../objects/requests/perform.ts';
 import { serviceAccounts } from '../writes/resources.ts';
@@ -51,6 +51,7 @@ export function startSession(cluster: Cluster, clock: Pick<Clock, 'monotonic'>, 
       resources: timed(cluster.resources.bind(cluster)),
       allowed: bars.read(timed(cluster.allowed.bind(cluster))),
       dryRun: timed(cluster.dryRun.bind(cluster)),
+      logs: timed((query: LogQuery, identity: Identity) => cluster.logs(query, identity)),
       send: writerUntil(end).send,
     },
     writerUntil,

@@ -174,14 +174,21 @@ function locksAcquired({ after }: Move): EventRecord {
 }
 
 function rollbackStarted({ before, after, transaction }: Move): readonly EventRecord[] {
-  const failed = newErrors(before, after).map(({ index, error }) =>
+  const failed = newErrors(before, after).flatMap(({ index, error }) => [
     warning('ChangeFailed', `${nameOfChange(transaction, index)}: ${error.message}`),
-  );
+    ...podEvents({ before, after, transaction }, index),
+  ]);
   const applied = after.items.filter(({ progress }) => progress.kind === 'applied').length;
   const why = failed.length === 0 && after.cause !== undefined ? `: ${after.cause.message}` : '';
   const started = `rolling back ${count(applied, 'applied change')}${why}`;
   const isWanted = after.cause?.reason === 'RollbackRequested';
   return [...failed, (isWanted ? normal : warning)('RollbackStarted', started)];
+}
+
+/** The Pod of a gate that has ended badly: the rollback deletes it. */
+function podEvents({ after, transaction }: Move, index: number): readonly EventRecord[] {
+  const pod = after.items[index]?.gate?.pod;
+  return pod?.uid === undefined ? [] : [warning('PodFailed', `${nameOfChange(transaction, index)}: ${pod.found}`)];
 }
 
 function normal(reason: string, message: string): EventRecord {

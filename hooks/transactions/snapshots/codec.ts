@@ -5,8 +5,8 @@
 // otherwise tags it. It also binds each entry to its place. The first ConfigMap carries a tag over the whole, and the status
 // carries its digest. Only the spec names the object of an entry, never the entry itself.
 //
-// I12. Values of Secrets, and of objects in other namespaces, are readable nowhere: not in a snapshot, a status, a Lease, a log or an Event
-//     (for messages: content/path.ts, checks/failures.ts).
+// I12. No snapshot, status, Lease, log or Event shows a value of a Secret, or of an object in another namespace (for messages:
+//     content/path.ts, checks/failures.ts).
 
 import type { Packer } from '../../objects/cluster.ts';
 import { at, isDeeperThan, isObject, type Json, mostLevels, parseJson, textAt } from '../../objects/json.ts';

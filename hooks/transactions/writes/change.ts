@@ -1,7 +1,7 @@
 // The write that makes a change, one for each type.
 //
-// I17. The engine writes only where the spec says so, and only values of the spec, of the sources that it names, of the API server with its webhooks, and of the
-//     state before; its own marks aside.
+// I17. The engine writes only objects and fields that the spec names. It writes only values of the spec and its sources, of the API
+//     server with its webhooks, and of the prior state, besides its own marks.
 import type { Location, Precondition, Write } from '../../objects/cluster.ts';
 import { withoutKeys } from '../../objects/content/content.ts';
 import { withoutGeneratedParts } from '../../objects/content/manifest.ts';

@@ -1,6 +1,6 @@
 // What a diagnosis may not read or may not repeat, and how much it reads at the most.
 import t from 'tap';
-import type { Identity, ListOptions, Reader, Resource } from '../../../hooks/objects/cluster.ts';
+import type { Cluster, Identity, ListOptions, Resource } from '../../../hooks/objects/cluster.ts';
 import { clock } from '../../../server/clock.ts';
 import { crashLooping, waiting, warn } from '../../support/kubelet.ts';
 import { canary } from '../../threats/canaries.ts';
@@ -55,7 +55,7 @@ t.test('the diagnosis makes at most six requests, with bounded answers', async (
   t.strictSame(requests, ['replicasets', 'pods', 'pods', 'events', 'events', 'events']);
 });
 
-function noted(reader: Reader, requests: string[]): Reader {
+function noted(reader: Cluster, requests: string[]): Cluster {
   const listMetadata = (resource: Resource, namespace: string | undefined, identity: Identity, options: ListOptions) => {
     requests.push(resource.plural);
     return reader.listMetadata(resource, namespace, identity, options);

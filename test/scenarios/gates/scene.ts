@@ -1,5 +1,5 @@
 // A namespace with a stand-in for kubelets and a ServiceAccount, to read diagnoses there.
-import type { Clock, Identity, Reader } from '../../../hooks/objects/cluster.ts';
+import type { Clock, Cluster, Identity } from '../../../hooks/objects/cluster.ts';
 import { at, isList, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { readDiagnosis } from '../../../hooks/transactions/observe/diagnosis.ts';
 import { locationOf, openCluster } from '../../server/kubernetes/real.ts';
@@ -9,7 +9,7 @@ import { pathIn } from '../../support/stage.ts';
 
 interface Scene {
   readonly client: Client;
-  readonly cluster: Reader;
+  readonly cluster: Cluster;
   readonly namespace: string;
   readonly kubelet: Kubelet;
   /** Paths as `apps/v1/deployments`, or `pods` of the core group. */
@@ -27,7 +27,7 @@ interface Scene {
 
 interface Parts {
   readonly sealed: boolean;
-  readonly reader: Reader;
+  readonly reader: Cluster;
   readonly identity: Identity;
   /** Of a machine without other work, by default: no time passes. */
   readonly clock: Clock;
@@ -70,7 +70,8 @@ export async function startScene(
     diagnose: async (suffix, parts = {}) => {
       const object = await read(suffix);
       const location = await locationOf(cluster, object, namespace);
-      return readDiagnosis({ reader: cluster, clock: still, identity: deployer, sealed: false, ...parts, location, object });
+      const usual = { reader: cluster, clock: still, identity: deployer, sealed: false, keepLogs: false };
+      return (await readDiagnosis({ ...usual, ...parts, location, object })).words;
     },
   };
 }

@@ -60,6 +60,11 @@ AtEnd                                                        | : must be an obje
 {ready: {field: {path: ".a", value: null}}}                  | .ready.field.value: must be a text, a number, true or false: leave it out where the field must only not be empty
 {ready: {expression: " "}}                                   | .ready.expression: must be a CEL expression, such as object.status.phase == "Active"
 {ready: {expression: 1}}                                     | .ready.expression: must be a CEL expression, such as object.status.phase == "Active"
+{failFast: {}, keepLogs: true}                               |
+{failFast: {enabled: false, imageAfter: "1s", containerAfter: "24h"}} |
+{failFast: no}                                               | .failFast: must be an object, such as {enabled: false}
+{failFast: {enabled: maybe, imageAfter: "0s", containerAfter: 60}} | .failFast.enabled: must be true or false; .failFast.imageAfter: must be a duration from 1s to 24h, such as 20s; .failFast.containerAfter: must be a duration from 1s to 24h, such as 1m
+{keepLogs: "yes"}                                            | .keepLogs: must be true or false
 {at: Now, timeout: 1, stableFor: 2, ready: {}, failed: {expression: ""}} | .at: "Now" is none of AfterChange, AtEnd, Never; .ready: has no check: write ${oneOf}; .failed.expression: must be a CEL expression, such as object.status.phase == "Active"; .timeout: ${duration}; .stableFor: must be a duration from 0s, such as 30s
 `);
 for (const { gate, messages } of gates) {
@@ -85,6 +90,7 @@ gate                               | messages
 null                               | spec.gate: must be an object, such as {}
 {timeout: "25h"}                   | spec.gate.timeout: ${duration}
 {stableFor: "1h"}                  | spec.gate.stableFor: must be shorter than timeout, which is 5m: shorten it, or write a longer timeout
+{failFast: {imageAfter: "25h"}, keepLogs: 1} | spec.gate.failFast.imageAfter: must be a duration from 1s to 24h, such as 20s; spec.gate.keepLogs: must be true or false
 {at: AtEnd, ready: {}}             | spec.gate.at: is for one change: write it in the gate of a change; spec.gate.ready: is for one change: write it in the gate of a change
 `);
 for (const { gate, messages } of specs) {

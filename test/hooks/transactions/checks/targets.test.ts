@@ -3,7 +3,7 @@ import t from 'tap';
 import type { AccessQuestion, Resource } from '../../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { resourceFromChanged, resourceFromCreated } from '../../../../hooks/transactions/checks/defined.ts';
-import { byName, gapFaults, merged, needsOf } from '../../../../hooks/transactions/checks/permissions.ts';
+import { byName, gapFaults, merged, needsOf, needsOfGates } from '../../../../hooks/transactions/checks/permissions.ts';
 import { namespaceCreator, type Resolved, targetFaults, targetOf } from '../../../../hooks/transactions/checks/targets.ts';
 import type { ChangeType } from '../../../../hooks/transactions/model/change.ts';
 import { listed, table } from '../../../support/table.ts';
@@ -205,6 +205,29 @@ for (const row of needs) {
     );
   });
 }
+
+t.test('gates list Pods, ReplicaSets and Events, and read logs only to keep them', async (t) => {
+  const gated = (gate: JsonObject) => transactionOf({ changes: [change('Create', 'web', { gate })] });
+  const deployment = {
+    ...resolved(0, 'Deployment web', {}, 'Create'),
+    resource: { ...resolved(0, 'ConfigMap a').resource, group: 'apps', kind: 'Deployment' },
+  };
+  const asked = (gate: JsonObject, one = deployment) =>
+    needsOfGates(gated(gate), [one]).map(({ question, purpose }) =>
+      `${purpose} ${told(question)} ${question.subresource ?? ''}`.trim(),
+    );
+  const lists = ['gate list apps/replicasets in shop', 'gate list pods in shop', 'gate list events in shop'];
+  t.same(asked({}), lists);
+  t.same(asked({ keepLogs: true }), [...lists, 'gate get pods in shop log']);
+  t.same(asked({ at: 'Never' }), []);
+  t.same(asked({}, resolved(0, 'ConfigMap a', {}, 'Create')), []);
+  const gates = needsOfGates(gated({}), [deployment]);
+  const also = gates.map((need) => ({ ...need, purpose: 'undo' as const }));
+  t.ok(
+    merged([...gates, ...also]).every(({ purpose }) => purpose === 'undo'),
+    'what the undo needs, too, is reviewed',
+  );
+});
 
 t.test('one question for each verb, resource and namespace', async (t) => {
   const many = Array.from({ length: 500 }, (_, index) => resolved(index, `ConfigMap a${index}`));

@@ -11,7 +11,7 @@ import type { GateState } from '../../../../hooks/transactions/model/gate.ts';
 import { openGates } from '../../../../hooks/transactions/model/gated.ts';
 import type { Status } from '../../../../hooks/transactions/model/status.ts';
 import { holderOf, type Transaction } from '../../../../hooks/transactions/model/transaction.ts';
-import type { GateView } from '../../../../hooks/transactions/observe/awaited.ts';
+import type { AwaitView, GateView, PodsView } from '../../../../hooks/transactions/observe/awaited.ts';
 import type { Observation, Observed } from '../../../../hooks/transactions/observe/observation.ts';
 import { created, entryFor, with_ } from '../../../support/evaluated-objects.ts';
 import { change, minute, second, start, statusOf, transactionOf } from '../../../support/transactions.ts';
@@ -27,7 +27,8 @@ interface Scene {
   readonly now: number;
   readonly resource?: typeof job;
   readonly sealed?: boolean;
-  readonly diagnosis?: { readonly index: number; readonly words: string };
+  readonly diagnosis?: AwaitView['diagnosis'];
+  readonly pods?: PodsView;
   /** No object can be read. */
   readonly failure?: Failure;
 }
@@ -35,7 +36,7 @@ interface Scene {
 const transientFailure = { kind: 'transient', code: 0, message: '', fields: [], definitive: false } as const;
 
 /** Created objects of these gates, all at the end. */
-function stepOf({ transaction, states, lives, now, resource, diagnosis, failure, sealed = false }: Scene): Step {
+function stepOf({ transaction, states, lives, now, resource, diagnosis, failure, pods, sealed = false }: Scene): Step {
   const { name } = leaseLocation('l', 'janus-system');
   const items = states.map((gate) => ({ progress: { kind: 'applied' as const }, lockLease: name, uid: 'u1', gate }));
   const status: Status = { ...statusOf('Committing', 'applied'), items };
@@ -48,7 +49,7 @@ function stepOf({ transaction, states, lives, now, resource, diagnosis, failure,
     const look = { type, resource: entry.resource, sealed, prior, uid: 'u1', evaluated: {}, live, age };
     const found = findingOf({ ...look, gate }, states[index] ?? { since: now });
     const finding = failure === undefined ? found : ({ kind: 'trouble', failure } as const);
-    return { index, entry, look: { gate, sealed }, finding };
+    return { index, entry, look: { gate, sealed }, finding, ...(pods === undefined ? {} : { pods }) };
   });
   const lease = {
     metadata: { name },
@@ -135,4 +136,137 @@ t.test('a reason is stored only of the object that has failed', async (t) => {
   t.match(stepOf({ ...scene, diagnosis: { index: 1, words: 'of another' } }), { kind: 'readMore', diagnose: 0 });
   const step = stepOf({ ...scene, diagnosis: { index: 0, words: 'its own' } });
   t.match(step, { status: { phase: 'RollingBack', items: [{ error: { reason: 'GateTimeout', message: /; its own$/ } }] } });
+});
+
+const failing = (uid: string, failure: 'Image' | 'Container' = 'Image', found = `Pod ${uid}`) => ({ uid, failure, found });
+const listed = (...pods: ReturnType<typeof failing>[]): PodsView => ({
+  left: 10 * second,
+  seen: { kind: 'listed', failing: pods },
+});
+
+/** The state of a gate after polls that list these Pods, so many seconds after its start each; or the end that they led to. */
+function afterLists(gate: JsonObject, lists: readonly (readonly [seconds: number, pods: PodsView])[]) {
+  const transaction = gated({ at: 'AtEnd', ...gate });
+  let state: GateState = { since: start };
+  for (const [seconds, pods] of lists) {
+    const step = stepOf({ transaction, states: [state], lives: [unready], now: start + seconds * second, pods });
+    if (step.kind === 'readMore') return `fails after ${seconds} s`;
+    if (step.kind !== 'setStatus') throw new Error(step.kind);
+    state = step.status.items[0]?.gate ?? state;
+  }
+  return state.pod;
+}
+
+t.test('a gate fails when the same Pod has failed to start for long enough', async (t) => {
+  t.same(afterLists({}, [[5, listed(failing('a'))]]), {
+    found: 'Pod a',
+    uid: 'a',
+    failing: { failure: 'Image', since: start + 5 * second },
+  });
+  const again = failing('a', 'Image', 'Pod a in other words');
+  t.match(
+    afterLists({}, [
+      [5, listed(failing('a'))],
+      [15, listed(again)],
+    ]),
+    { found: 'Pod a', failing: { since: start + 5 * second } },
+  );
+  t.equal(
+    afterLists({}, [
+      [5, listed(failing('a'))],
+      [15, { left: second }],
+      [25, listed(again)],
+    ]),
+    'fails after 25 s',
+  );
+  t.match(
+    afterLists({}, [
+      [5, listed(failing('a'))],
+      [26, { left: second }],
+    ]),
+    { uid: 'a' },
+    'only by a list of this poll',
+  );
+  t.match(
+    afterLists({}, [
+      [5, listed(failing('a'))],
+      [15, listed()],
+      [25, listed(again)],
+    ]),
+    { failing: { since: start + 25 * second } },
+  );
+  t.match(
+    afterLists({}, [
+      [5, listed(failing('a'))],
+      [25, listed(failing('b'))],
+    ]),
+    { uid: 'b' },
+    'another Pod begins anew',
+  );
+  const container = listed(failing('a', 'Container'));
+  t.match(
+    afterLists({}, [
+      [5, container],
+      [55, container],
+    ]),
+    { failing: { failure: 'Container' } },
+  );
+  t.equal(
+    afterLists({}, [
+      [5, container],
+      [65, container],
+    ]),
+    'fails after 65 s',
+  );
+  t.match(
+    afterLists({}, [
+      [5, container],
+      [15, listed(failing('a', 'Container'), failing('b'))],
+    ]),
+    { uid: 'b' },
+    'the nearer end',
+  );
+  t.equal(
+    afterLists({ failFast: { imageAfter: '5s' } }, [
+      [5, listed(failing('a'))],
+      [15, listed(failing('a'))],
+    ]),
+    'fails after 15 s',
+  );
+  t.equal(
+    afterLists({ failFast: { enabled: false } }, [
+      [5, listed(failing('a'))],
+      [45, listed(failing('a'))],
+    ]),
+    undefined,
+  );
+});
+
+t.test('a gate says what it waits for: the Pod, or why Pods are not known', async (t) => {
+  const scene = { transaction: gated({ at: 'AtEnd' }), states: [{ since: start }], lives: [unready], now: start + 5 * second };
+  t.match(stepOf({ ...scene, pods: listed(failing('a')) }), { status: { message: /condition Ready is False; Pod a$/ } });
+  const unread: PodsView = { left: 7 * second, seen: { kind: 'unread', found: 'Pods could not be read (Forbidden)' } };
+  t.match(stepOf({ ...scene, pods: unread }), { status: { message: /; Pods could not be read \(Forbidden\)$/ } });
+  t.match(
+    stepOf({ ...scene, now: start + 200 * second, pods: { left: second } }),
+    { wait: { seconds: 1 } },
+    'the next list is not missed',
+  );
+});
+
+t.test('the rollback keeps the Pod and the logs that the diagnosis has read', async (t) => {
+  const scene = { transaction: gated({ at: 'AtEnd' }), lives: [unready], now: start + 30 * second, pods: listed(failing('a')) };
+  const states = [
+    { since: start, pod: { found: 'Pod a', uid: 'a', failing: { failure: 'Image', since: start + 5 * second } as const } },
+  ];
+  const diagnosis = { index: 0, words: 'why.', pod: { found: 'Pod a on node n', uid: 'a' }, logs: 'last\nlines' };
+  const message =
+    / and a container that has not started for 25s .*; why\. Its last lines are in status\.items\[0\]\.gate\.logs\.$/;
+  t.match(stepOf({ ...scene, states, diagnosis }), {
+    status: {
+      phase: 'RollingBack',
+      cause: { reason: 'GateFailed', message },
+      items: [{ gate: { pod: { found: 'Pod a on node n' }, logs: 'last\nlines' } }],
+    },
+  });
 });

@@ -1,6 +1,6 @@
 // How often an open gate is looked at: what a wait costs follows from it.
 import t from 'tap';
-import { intervalOf } from '../../../../hooks/transactions/gates/interval.ts';
+import { intervalOf, podListing } from '../../../../hooks/transactions/gates/interval.ts';
 
 const lockTimeout = 300_000;
 const minutes = 60_000;
@@ -26,6 +26,33 @@ t.test('what is ready is seen a tenth of the wait late at most, or 0.3 s', async
     gaps.filter(({ gap, waited }) => gap > Math.max(300, waited / 10) + 1),
     [],
   );
+});
+
+t.test('Pods are listed every 10 s, and once by hooks that poll in turn', async (t) => {
+  let [now, hook] = [0, 0];
+  const lists: { readonly time: number; readonly due: number; readonly hook: number }[] = [];
+  while (now < 2 * minutes) {
+    // The API server's clock has whole seconds.
+    const seen = Math.floor(now / 1_000) * 1_000;
+    const { due, left } = podListing({ since: 0, failingSince: undefined, now: seen });
+    const isTaken = lists.some((list) => list.due === due && list.hook === hook);
+    if (due !== undefined && !isTaken) lists.push({ time: now, due, hook });
+    now += intervalOf({ waited: seen, open: 1, left, lockTimeout }) + 20;
+    hook = 1 - hook;
+  }
+  const dues = [...new Set(lists.map(({ due }) => due / 1_000))];
+  t.same(
+    dues,
+    Array.from({ length: 12 }, (_, index) => 5 + 10 * index),
+  );
+  const again = lists.filter(({ due, hook }) => lists.some((other) => other.due === due && other.hook < hook));
+  t.ok(
+    again.every(({ due }) => due < 25_000),
+    'only in the beginning, a second hook may list them at the same time',
+  );
+  const failing = podListing({ since: 0, failingSince: 16_000, now: 25_900 });
+  t.same(failing, { left: 100 }, 'once a Pod fails, the times count from then');
+  t.match(podListing({ since: 0, failingSince: 16_000, now: 36_000 }), { due: 36_000, left: 10_000 });
 });
 
 t.test('it is bounded', async (t) => {

@@ -92,6 +92,18 @@ t.test('what people read is derived when the version grows, and kept as it is st
   t.same(completed(odd, { ...odd, message: 'waiting' }, now, transaction).display, odd.display);
 });
 
+t.test('logs in the status are the last lines, and get shorter with the room', async (t) => {
+  const logs = Array.from({ length: 20 }, (_, index) => `line ${index} ${'x'.repeat(190)}`).join('\n');
+  const item = { progress: { kind: 'applied' as const }, gate: { since: start, logs } };
+  const of = (size: number) => {
+    const items = Array.from({ length: 500 }, () => item);
+    return completed(stored, { ...stored, items }, now, { ...transaction, size }).items[0]?.gate?.logs ?? '';
+  };
+  t.equal(completed(stored, { ...stored, items: [item] }, now, transaction).items[0]?.gate?.logs, logs);
+  const short = of(900_000);
+  t.ok(short.length < 1_000 && logs.endsWith(short), `${short.length}`);
+});
+
 t.test('until when open gates are waited for', async (t) => {
   const gate = (index: number, more: object) => change('Patch', `g${index}`, { gate: { timeout: '10m', ...more } });
   const gated = transactionOf({

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { GateState } from '../../../../hooks/transactions/model/gate.ts';
 import type { Phase } from '../../../../hooks/transactions/model/phase.ts';
 import type { Status } from '../../../../hooks/transactions/model/status.ts';
 import { eventsOf } from '../../../../hooks/transactions/report/events.ts';
@@ -64,6 +65,13 @@ t.test('a failed change is told before the undo, which is no news then but in it
     'Warning ChangeFailed: change 2 of 2 (Patch ConfigMap b): Patch of ConfigMap shop/b was refused',
     'Warning RollbackStarted: rolling back 1 applied change',
   ]);
+  const gate = { since: start, pod: { found: 'Pod b-1 on node n1: container app is waiting (ErrImagePull)', uid: 'u' } };
+  const ofPods = (state: GateState): readonly string[] =>
+    told(before, { ...after, items: [first, { ...second, error, gate: state }] }).filter((one) => one.includes('Pod'));
+  t.same(ofPods(gate), [
+    'Warning PodFailed: change 2 of 2 (Patch ConfigMap b): Pod b-1 on node n1: container app is waiting (ErrImagePull)',
+  ]);
+  t.same(ofPods({ since: start, pod: { found: 'Pods could not be read (Forbidden)' } }), [], 'no Pod is named');
   const asked: Status = {
     ...statusOf('RollingBack', 'applied applied'),
     cause: { reason: 'RollbackRequested', message: 'a rollback was requested' },

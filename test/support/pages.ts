@@ -1,0 +1,108 @@
+// The documents, and the commands in their blocks of shell with the output that a block of text beside them shows.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const root = join(import.meta.dirname, '../..');
+
+export const documents: readonly string[] = ['*.md', 'docs/*.md', 'charts/**/*.md', 'examples/**/*.md', 'test/*.md'].flatMap(
+  (pattern) => globSync(pattern, { cwd: root }).toSorted(),
+);
+
+export function readDocument(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+interface Command {
+  readonly text: string;
+  /** Its last line in the document. */
+  readonly line: number;
+}
+
+export interface Block {
+  readonly document: string;
+  /** The heading of level 2 above it. */
+  readonly section: string;
+  readonly commands: readonly Command[];
+  /** What the block of text below shows; undefined if there is none, or if the mark `screen` says that only a terminal shows it. */
+  readonly output?: string;
+  /** The exit code of the last command, from the mark `exits`. */
+  readonly exits: number;
+}
+
+const isShell = /^```(?:sh|bash|shell|console)$/;
+
+/** The blocks of shell in a document, in their order. A mark is a comment in the line above a block. */
+export function blocksOf(document: string): readonly Block[] {
+  const lines = readDocument(document).split('\n');
+  const fences = lines.flatMap((line, index) => (line.startsWith('```') ? [index] : []));
+  // Fences come in pairs.
+  const begins = fences.filter((at, index) => index % 2 === 0 && isShell.test(lines[at] ?? ''));
+  return begins.map((begin) => {
+    const end = lines.indexOf('```', begin + 1);
+    const section = lines.slice(0, begin).findLast((line) => line.startsWith('## ')) ?? '## ';
+    const [, exits = '0'] = /^<!-- exits (\d+) -->$/.exec(lines[begin - 1] ?? '') ?? [];
+    const output = outputBelow(lines, end);
+    const commands = commandsIn(lines, begin + 1, end);
+    return { document, section: section.slice(3), commands, exits: Number(exits), ...(output !== undefined && { output }) };
+  });
+}
+
+/** The commands of some lines. A line that ends with a backslash continues. */
+function commandsIn(lines: readonly string[], begin: number, end: number): readonly Command[] {
+  const commands: Command[] = [];
+  let open = '';
+  for (const [index, line] of lines.slice(begin, end).entries()) {
+    const text = open + (open === '' ? line : line.trim());
+    open = text.endsWith('\\') ? text.slice(0, -1) : '';
+    if (open === '' && text.trim() !== '') commands.push({ text, line: begin + index + 1 });
+  }
+  return commands;
+}
+
+function outputBelow(lines: readonly string[], end: number): string | undefined {
+  const next = lines.findIndex((line, index) => index > end && line !== '');
+  if (lines[next] !== '```text') return undefined;
+  return lines.slice(next + 1, lines.indexOf('```', next + 1)).join('\n');
+}
+
+/** What differs in each run: times, ages, names of Pods, digests. */
+const masks: readonly (readonly [RegExp, string])[] = [
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME'],
+  [/\b\d+\.\d\ds\b/g, 'SECONDS'],
+  [/\b\d+:\d\d\b/g, 'CLOCK'],
+  [/ +(?:\d+m)?\d+s$/gm, ' AGE'],
+  [/\b[0-9a-f]{64}\b/g, 'DIGEST'],
+  [/(?<=\bPod [a-z-]+-)[a-z0-9]+-[a-z0-9]{5}\b/g, 'POD'],
+];
+
+function masked(text: string): readonly string[] {
+  return masks
+    .reduce((masked, [pattern, name]) => masked.replaceAll(pattern, name), text)
+    .trim()
+    .split('\n')
+    .map((line) => line.trimEnd());
+}
+
+/** The first line of what a page shows that was not printed. A line `…` stands for any lines. Undefined if all of it was printed. */
+export function missingIn(printed: string, shown: string): string | undefined {
+  const found = masked(printed);
+  let at = 0;
+  const parts = masked(shown)
+    .join('\n')
+    .split(/^…(?:\n|$)/m);
+  for (const [index, part] of parts.entries()) {
+    const lines = part.split('\n').filter((line, place, all) => line !== '' || place < all.length - 1);
+    const [first = ''] = lines;
+    const begin = index === 0 ? at : found.indexOf(first, at);
+    const wrong = lines.find((line, place) => begin < 0 || found[begin + place] !== line);
+    if (wrong !== undefined) return wrong;
+    at = begin + lines.length;
+  }
+  return at >= found.length || parts.at(-1) === '' ? undefined : `nothing more, but ${found[at]}`;
+}
+
+/** Whether test/demo.test.ts types a block, in the cluster that the demo leaves running. */
+export function isTypedInDemo({ document, section }: Block): boolean {
+  if (document === 'README.md') return section === 'Three commands';
+  return document === 'docs/tutorial.md' && section !== 'Start a cluster';
+}
