@@ -70,7 +70,7 @@ export const change: Schema = {
   description: 'One operation on one object.',
   required: ['type'],
   properties: {
-    target: { ...target, description: `${target.description} An Apply may leave it out if content names the object.` },
+    target: { ...target, description: `${target.description} An Apply or Create may leave it out if content names the object.` },
     type: {
       type: 'string',
       description:
@@ -109,6 +109,6 @@ export const change: Schema = {
         { not: { properties: { type: { enum: ['Create', 'Update', 'Patch', 'Apply'] } } } },
       ],
     },
-    { anyOf: [{ required: ['target'] }, { not: { properties: { type: { enum: ['Create', 'Update', 'Patch', 'Delete'] } } } }] },
+    { anyOf: [{ required: ['target'] }, { not: { properties: { type: { enum: ['Update', 'Patch', 'Delete'] } } } }] },
   ],
 };

@@ -1,5 +1,5 @@
 // Reads Transactions from the API server.
-import type { Failed, ListOptions, Location, Resource } from '../../hooks/objects/cluster.ts';
+import type { Answer, Failed, ListOptions, Location, Resource } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf, withoutAnswer } from '../show/sentences.ts';
@@ -87,6 +87,11 @@ const namespaces: Resource = {
   kind: 'Namespace',
   namespaced: false,
 };
+
+/** The Namespace of the command, with its annotations only. */
+export function getNamespace({ cluster, namespace }: Session): Promise<Answer> {
+  return cluster.getMetadata({ resource: namespaces, name: namespace }, caller);
+}
 
 /** The names that are completed. A shell might run commands that another name contains. */
 const completed = /^[a-z0-9][a-z0-9.-]*$/;

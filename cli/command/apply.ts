@@ -9,7 +9,7 @@ import {
   waitOption,
   yesOption,
 } from './command.ts';
-import { manifestOptions } from './plan.ts';
+import { appOperand, manifestOptions, transactionOptions } from './plan.ts';
 
 export const apply: Command = {
   name: 'apply',
@@ -17,21 +17,21 @@ export const apply: Command = {
   description: `Manifests become one Transaction: each object is a change of type Apply, in the order of kinds that Helm uses. Values of Secrets
 do not go into the Transaction: they go into a Secret that is deleted with it.
 
+With the name of an app, that name is the field manager, the Transaction is named APP- and five random characters, the gates of all
+objects are open until they are ready (--gate), and at a terminal apply follows the Transaction (--wait).
+
 If a Transaction with that name and an equal spec exists, apply follows it. apply never changes a Transaction with another spec.`,
   connects: true,
+  operands: [appOperand],
   writes: true,
   exits: followedExits,
   options: [
     ...inputOptions,
     ...manifestOptions,
-    { flags: '--label <key=value>', description: 'label of the Transaction, for list -l', repeats: true },
+    ...transactionOptions,
     {
       flags: '--new-name',
       description: 'if the name is taken, or its release is no longer in the cluster, use NAME-2, NAME-3, and so on',
-    },
-    {
-      flags: '--ttl <duration>',
-      description: 'delete the Transaction this long after its end, such as 24h; it cannot be undone then',
     },
     waitOption,
     timeoutOption,
@@ -47,6 +47,7 @@ If a Transaction with that name and an equal spec exists, apply follows it. appl
   ],
   examples: [
     'apply -f deploy-v2.yaml --wait',
+    'apply -f app/ shop',
     'apply -f manifests/ -R --name release-7 --service-account deploy-sa --field-manager shop --gate --wait',
     'apply -k overlays/production --service-account deploy-sa',
   ],

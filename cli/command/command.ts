@@ -78,6 +78,8 @@ export interface Call {
 
 export interface Options {
   flag(name: string): boolean;
+  /** Whether the user gave `--no-NAME`. */
+  isOff(name: string): boolean;
   text(name: string): string | undefined;
   list(name: string): readonly string[];
 }
@@ -85,6 +87,7 @@ export interface Options {
 export function optionsOf(values: Readonly<Record<string, unknown>>): Options {
   return {
     flag: (name) => values[name] === true,
+    isOff: (name) => values[name] === false,
     text: (name) => {
       const value = values[name];
       return typeof value === 'string' ? value : undefined;

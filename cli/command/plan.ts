@@ -1,24 +1,47 @@
 import { type Command, colorOption, engineOption, inputOptions, type Option } from './command.ts';
 
+/** The name of the app, for manifests. */
+export const appOperand = '[app]';
+
 /** How manifests become a Transaction. apply has these options, too. */
 export const manifestOptions: readonly Option[] = [
   { flags: '--name <name>', description: 'name of the Transaction' },
-  { flags: '--generate-name <prefix>', description: 'without --name: prefix of the generated name; the default is "apply-"' },
+  {
+    flags: '--generate-name <prefix>',
+    description: 'without --name: prefix of the generated name; the default is "APP-", or "apply-"',
+  },
   {
     flags: '--service-account <name>',
-    description: 'ServiceAccount that the engine makes the changes as; required for manifests',
+    description:
+      'ServiceAccount that the engine makes the changes as; the default is the annotation tx.janus.io/service-account of the Namespace',
   },
   {
     flags: '--field-manager <name>',
     description: 'one name for all releases. A field that a release no longer has is removed; an object is not',
   },
   { flags: '--gate [timeout]', description: 'wait until all objects are ready; if the timeout passes first, undo everything' },
+  { flags: '--no-gate', description: 'with an app: do not wait until the objects are ready' },
   { flags: '--recreate-immutable', description: 'recreate an object if a field cannot be changed in place' },
   { flags: '--allow-irreversible', description: 'also make changes that an undo cannot take back' },
   { flags: '--delete-filled', description: 'the undo deletes created objects even if others wrote into them' },
   {
     flags: '--plain-secrets',
     description: 'store Secrets in the Transaction itself; everybody who may read the Transaction reads them',
+  },
+  {
+    flags: '--helm-hooks <how>',
+    description:
+      'manifests with helm.sh/hook; refuse is the default. ignore leaves out those that are not for install or upgrade, and applies the others as ordinary objects',
+    choices: ['refuse', 'ignore'],
+  },
+];
+
+/** Of apply and render. */
+export const transactionOptions: readonly Option[] = [
+  { flags: '--label <key=value>', description: 'label of the Transaction, for list -l', repeats: true },
+  {
+    flags: '--ttl <duration>',
+    description: 'delete the Transaction this long after its end, such as 24h; it cannot be undone then',
   },
 ];
 
@@ -30,6 +53,7 @@ If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.`,
   exits: { 0: 'it changes nothing', 1: 'it changes something', 2: 'the engine would refuse it', 3: 'the result is unknown' },
   connects: true,
   notDone: 3,
+  operands: [appOperand],
   options: [
     ...inputOptions,
     ...manifestOptions,
@@ -51,6 +75,7 @@ If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.`,
   ],
   examples: [
     'plan -f deploy-v2.yaml',
+    'plan -f app/ shop',
     'plan -f app/ --service-account deploy-sa --exit-code=0 -o markdown',
     'plan -k overlays/production --service-account deploy-sa --strict',
   ],

@@ -12,6 +12,7 @@ import { list } from './list.ts';
 import { locks } from './locks.ts';
 import { plan } from './plan.ts';
 import { rbac } from './rbac.ts';
+import { render } from './render.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
 import { undo } from './undo.ts';
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   plan,
   rbac,
   apply,
+  render,
   status,
   diff,
   list,

@@ -5,6 +5,7 @@ import { asYaml, at, canonicalJson, type JsonObject, textAt, withPath } from '..
 import { groupOf, identityOf, isSecret, type Reference } from '../../hooks/objects/reference.ts';
 import { wrongEntryOf } from '../../hooks/objects/secret-data.ts';
 import { foreign } from '../../hooks/objects/words.ts';
+import type { Finding } from '../../hooks/transactions/inspection.ts';
 import { annotations, group } from '../../hooks/transactions/model/transaction.ts';
 import { mostChanges } from '../../schemas/transaction-spec.ts';
 import { Problem } from '../problem.ts';
@@ -34,6 +35,16 @@ export interface Release {
   readonly transaction: JsonObject;
   /** Contents of Secrets by key. The Transaction names the keys, but not yet the Secret. */
   readonly contents: Readonly<Record<string, string>>;
+  /** The object of each change, and its file. Absent if a file holds the Transaction itself. */
+  readonly places?: readonly string[];
+}
+
+/** Findings with the file of their manifest: the user did not write the changes that the engine names. */
+export function located(findings: readonly Finding[], { places = [] }: Release): readonly Finding[] {
+  return findings.map((found) => {
+    const place = found.index === undefined ? undefined : places[found.index];
+    return place === undefined ? found : { ...found, message: `${found.message} (${place})` };
+  });
 }
 
 /** Source: kubernetes, pkg/apis/core/types.go, MaxSecretSize. */
@@ -92,7 +103,8 @@ function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Rel
     return changeOf({ target: wireOf(target, options.namespace), contentFrom }, options);
   });
   refuseTooLarge(contents);
-  return { transaction: transactionOf(changes, options), contents };
+  const places = ordered.map(([index, { kind, name }]) => `${kind} ${name} in ${manifests[index]?.source}`);
+  return { transaction: transactionOf(changes, options), contents, places };
 }
 
 function targetOf({ source, object }: Manifest, { namespace }: ReleaseOptions): Reference {

@@ -3,7 +3,6 @@ import { usualEngineNamespace } from '../cluster/engine.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { readManifests } from '../input/read.ts';
 import { type Release, transactionIn } from '../input/release.ts';
 import { note, say, sayAll } from '../io.ts';
 import { exits, Problem, wrongUse } from '../problem.ts';
@@ -13,7 +12,8 @@ import { requests } from '../show/requests.ts';
 import { viewOf } from '../show/view.ts';
 import { amount } from '../show/words.ts';
 import { type Created, create } from './creating.ts';
-import { confirmed, outputStyle, sourcesOf, timeoutOf } from './given.ts';
+import { confirmed, outputStyle, rbacCommand, timeoutOf } from './given.ts';
+import { manifestsOf } from './manifests.ts';
 import { withOutcome } from './outcome.ts';
 import { codeOf } from './plan.ts';
 import { besideEngine, planOf } from './planning.ts';
@@ -30,10 +30,10 @@ export function run(call: Call): Promise<number> {
 
 async function apply(call: Call, name: (one: TransactionName) => void): Promise<number> {
   const { io, options } = call;
-  const manifests = await readManifests(sourcesOf(options), io);
+  const manifests = await manifestsOf(call);
   const timeout = timeoutOf(options);
   const session = await call.connect();
-  const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
+  const release = transactionIn(manifests, await releaseOptionsOf(call, session, manifests));
   const ask = async (named: Release): Promise<void> => {
     if (options.flag('confirm') && !(await isWanted(call, session, named))) throw new Problem('The Transaction is not created.');
   };
@@ -41,16 +41,18 @@ async function apply(call: Call, name: (one: TransactionName) => void): Promise<
   const created = await create({ session, io, isNewNameWanted: options.flag('newName'), engineNamespace, ask }, release);
   name(created.wanted);
   say(io, `transaction.tx.janus.io/${created.wanted.name} ${created.found ? 'unchanged' : 'created'}`);
-  return options.flag('wait') ? await follow(call, session, { created, timeout }) : exits.done;
+  const isWatched = options.flag('wait') || (call.operands[0] !== undefined && io.stdout.isTTY === true);
+  return isWatched ? await follow(call, session, { created, timeout }) : exits.done;
 }
 
 /** Shows the plan, and asks. */
-async function isWanted({ io, options }: Call, session: Session, release: Release): Promise<boolean> {
+async function isWanted(call: Call, session: Session, release: Release): Promise<boolean> {
+  const { io, options } = call;
   const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
   const made = await planOf(session, release, { actAs: 'serviceAccount', engineNamespace });
   const { plan, engine } = await besideEngine(session, made, engineNamespace);
   const style = outputStyle(io, options);
-  sayAll(io, planLines(plan, { style, engine, program: io.program, code: codeOf(plan, false), isBrief: false }));
+  sayAll(io, planLines(plan, { style, engine, rbac: rbacCommand(call), code: codeOf(plan, false), isBrief: false }));
   if (plan.verdict === 'refused') throw new Problem('The Transaction would be refused, so it is not created.');
   return confirmed(
     io,

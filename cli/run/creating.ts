@@ -11,7 +11,7 @@ import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from
 import { caller, type Session } from '../cluster/session.ts';
 import { findTransaction, type TransactionName } from '../cluster/transactions.ts';
 import { createContentSecret, createTransaction, deleteContentSecret, ownContentSecret } from '../cluster/writes.ts';
-import { type Release, withContents } from '../input/release.ts';
+import { located, type Release, withContents } from '../input/release.ts';
 import { type Io, note, refuseInterrupted } from '../io.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf } from '../show/sentences.ts';
@@ -115,10 +115,10 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   const named = withName(release.transaction, wanted.name);
   const namespace = wanted.namespace ?? '';
   await creating.ask({ ...release, transaction: named });
-  refuseFindings(lint(named).filter(({ reason }) => reason === 'TransactionTooLarge'));
+  refuse(lint(named).filter(({ reason }) => reason === 'TransactionTooLarge'));
   // Admission and the engine would refuse these faults, too. The command refuses them before it stores anything.
   const likely = hasContents(release) ? withContents(named, likelySecret(release, wanted.name)) : named;
-  refuseFindings(lint(mustBeWritten(await createTransaction(session, likely, true), session, named)));
+  refuseFindings([mustBeWritten(await createTransaction(session, likely, true), session, named)], release);
   refuseInterrupted(creating.io);
   const contents = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
   const secret = textAt(contents, 'metadata', 'name');
@@ -132,7 +132,11 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
 }
 
 /** Throws a Problem if the checks of the engine find a fault. The engine would end such a Transaction as Failed. */
-function refuseFindings([first, ...more]: readonly Finding[]): void {
+export function refuseFindings(transactions: readonly JsonObject[], release: Release): void {
+  refuse(located(transactions.flatMap(lint), release));
+}
+
+function refuse([first, ...more]: readonly Finding[]): void {
   if (first === undefined) return;
   const rest = more.length === 0 ? '' : `; and ${more.length} more: janus lint and janus plan name them`;
   throw new Problem(`The engine would refuse this Transaction (${first.reason}): ${first.message}${rest}. Nothing is created.`);

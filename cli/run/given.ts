@@ -71,3 +71,28 @@ export function saidAsData({ io, options }: Pick<Call, 'io' | 'options'>, docume
   say(io, formatted([document()], format));
   return true;
 }
+
+/** The command that grants the ServiceAccount what the given input needs. */
+export function rbacCommand({ io, options, operands }: Pick<Call, 'io' | 'options' | 'operands'>): string {
+  const given = (flag: string, name: string): readonly string[] => {
+    const value = options.text(name) ?? '';
+    return value === '' ? [] : [`${flag} ${inShell(value)}`];
+  };
+  const place = [...given('--context', 'context'), ...given('--kubeconfig', 'kubeconfig')];
+  const words = [
+    ...options.list('filename').map((path) => `-f ${inShell(path)}`),
+    ...(options.flag('recursive') ? ['-R'] : []),
+    ...given('-k', 'kustomize'),
+    ...given('--service-account', 'serviceAccount'),
+    ...given('--field-manager', 'fieldManager'),
+    ...given('--helm-hooks', 'helmHooks'),
+    ...given('-n', 'namespace'),
+    ...place,
+    ...operands.slice(0, 1).map(inShell),
+  ];
+  return [`${io.program} rbac`, ...words, '| kubectl apply', ...place, '-f -'].join(' ');
+}
+
+function inShell(word: string): string {
+  return /^[\w./:@=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

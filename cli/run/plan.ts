@@ -5,7 +5,7 @@ import { planDocument, planLines } from '../show/plan.ts';
 import { planMarkdown } from '../show/plan-markdown.ts';
 import { clientVersion } from './client-version.ts';
 import { showOutside } from './external-diff.ts';
-import { outputStyle, saidAsData } from './given.ts';
+import { outputStyle, rbacCommand, saidAsData } from './given.ts';
 import { besideEngine, planOfGiven } from './planning.ts';
 
 /** Exit codes of a plan. */
@@ -19,16 +19,17 @@ export async function run(call: Call): Promise<number> {
     note(io, `This program is version ${clientVersion}, the engine ${engine}: the engine may decide otherwise.`);
   const found = codeOf(plan, options.flag('strict'));
   const code = found === codes.changes && options.text('exitCode') === '0' ? codes.nothing : found;
-  if (options.text('output') === 'markdown') sayAll(io, planMarkdown(plan, io.program));
+  if (options.text('output') === 'markdown') sayAll(io, planMarkdown(plan, rbacCommand(call)));
   else if (!saidAsData(call, () => planDocument(plan))) await show(call, plan, { engine, code });
   return code;
 }
 
-async function show({ io, options }: Call, plan: Plan, shown: { readonly engine: string; readonly code: number }): Promise<void> {
+async function show(call: Call, plan: Plan, shown: { readonly engine: string; readonly code: number }): Promise<void> {
+  const { io, options } = call;
   const external = options.flag('summary') ? '' : (io.env.KUBECTL_EXTERNAL_DIFF ?? '');
   if (external !== '') await showOutside(io, external, plan.changes);
   const isBrief = external !== '' || options.flag('summary');
-  sayAll(io, planLines(plan, { style: outputStyle(io, options), program: io.program, ...shown, isBrief }));
+  sayAll(io, planLines(plan, { style: outputStyle(io, options), rbac: rbacCommand(call), ...shown, isBrief }));
 }
 
 /** The exit code of a plan. */

@@ -9,12 +9,11 @@ import { contentsName, partsFor, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
 import { mustAnswer } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { readManifests } from '../input/read.ts';
-import { type Release, transactionIn, withContents } from '../input/release.ts';
-import { sourcesOf } from './given.ts';
+import { located, type Release, transactionIn, withContents } from '../input/release.ts';
+import { manifestsOf } from './manifests.ts';
 import { releaseOptionsOf } from './release-options.ts';
 
-interface Planned {
+export interface Planned {
   readonly plan: Plan;
   /** The Transaction as the user gave it. It may have no name. */
   readonly transaction: JsonObject;
@@ -22,10 +21,10 @@ interface Planned {
 
 /** Throws a Problem. */
 export async function planOfGiven(call: Call, actAs: 'serviceAccount' | 'caller'): Promise<Planned> {
-  const { io, options } = call;
-  const manifests = await readManifests(sourcesOf(options), io);
+  const { options } = call;
+  const manifests = await manifestsOf(call);
   const session = await call.connect();
-  const release = transactionIn(manifests, releaseOptionsOf(call, session.namespace, manifests));
+  const release = transactionIn(manifests, await releaseOptionsOf(call, session, manifests));
   const wanted = { actAs, engineNamespace: options.text('engineNamespace') ?? usualEngineNamespace };
   return { plan: await planOf(session, release, wanted), transaction: release.transaction };
 }
@@ -49,8 +48,13 @@ interface Wanted {
 }
 
 /** Makes a plan of a release that the command has read. */
-export async function planOf(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
+export async function planOf(session: Session, release: Release, wanted: Wanted): Promise<Plan> {
   await mustAnswer(session);
+  const made = await planned(session, release, wanted);
+  return { ...made, refusal: located(made.refusal, release), also: located(made.also, release) };
+}
+
+async function planned(session: Session, { transaction, contents }: Release, wanted: Wanted): Promise<Plan> {
   if (Object.keys(contents).length === 0) return plan(partsFor(session, wanted), transaction);
   const name = contentsName(transaction);
   const namespace = textAt(transaction, 'metadata', 'namespace') ?? '';

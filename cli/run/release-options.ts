@@ -1,5 +1,8 @@
 // The options of apply and plan that describe the Transaction of manifests.
+import { textAt } from '../../hooks/objects/json.ts';
 import { parseDuration } from '../../hooks/objects/time.ts';
+import type { Session } from '../cluster/session.ts';
+import { getNamespace } from '../cluster/transactions.ts';
 import type { Call, Options } from '../command/command.ts';
 import type { Manifest } from '../input/read.ts';
 import { isTransaction, type ReleaseOptions } from '../input/release.ts';
@@ -16,21 +19,29 @@ const forManifests = [
   'allowIrreversible',
   'deleteFilled',
   'plainSecrets',
+  'helmHooks',
   'ttl',
 ];
 
 /** Throws a Problem if options contradict each other, or the input. */
-export function releaseOptionsOf({ options }: Call, namespace: string, manifests: readonly Manifest[]): ReleaseOptions {
-  refuseContradictions(options, manifests);
+export async function releaseOptionsOf(
+  { options, operands: [app] }: Call,
+  session: Session,
+  manifests: readonly Manifest[],
+): Promise<ReleaseOptions> {
+  const { namespace } = session;
+  const isWhole = manifests.some(({ object }) => isTransaction(object));
+  refuseContradictions(options, app, isWhole);
   const name = options.text('name');
+  const prefix = app === undefined ? 'apply-' : `${app}-`;
   return {
     namespace,
     isNamespaceGiven: (options.text('namespace') ?? '') !== '',
-    name: name === undefined ? { generateName: options.text('generateName') ?? 'apply-' } : { name },
+    name: name === undefined ? { generateName: options.text('generateName') ?? prefix } : { name },
     labels: Object.fromEntries(options.list('label').map(labelIn)),
-    serviceAccount: options.text('serviceAccount') ?? '',
-    fieldManager: options.text('fieldManager'),
-    gate: options.flag('gate') ? '' : options.text('gate'),
+    serviceAccount: isWhole ? '' : await serviceAccountOf(options, session),
+    fieldManager: options.text('fieldManager') ?? app,
+    gate: gateOf(options, app),
     recreateImmutable: options.flag('recreateImmutable'),
     allowIrreversible: options.flag('allowIrreversible'),
     deleteFilled: options.flag('deleteFilled'),
@@ -39,15 +50,34 @@ export function releaseOptionsOf({ options }: Call, namespace: string, manifests
   };
 }
 
-function refuseContradictions(options: Options, manifests: readonly Manifest[]): void {
+/** With an app, all objects have gates unless the user gives --no-gate. */
+function gateOf(options: Options, app: string | undefined): string | undefined {
+  if (options.isOff('gate')) return undefined;
+  return options.flag('gate') ? '' : (options.text('gate') ?? (app === undefined ? undefined : ''));
+}
+
+const annotation = 'tx.janus.io/service-account';
+
+/** The ServiceAccount of the option, or of the annotation of the Namespace. Throws a Problem. */
+async function serviceAccountOf(options: Options, session: Session): Promise<string> {
+  const given = options.text('serviceAccount') ?? '';
+  if (given !== '') return given;
+  const found = await getNamespace(session);
+  const named = found.kind === 'ok' ? (textAt(found.object, 'metadata', 'annotations', annotation) ?? '') : '';
+  if (named !== '') return named;
+  const why = found.kind === 'ok' ? 'has none' : `cannot be read (${found.failure.reason})`;
+  throw wrongUse(
+    `Manifests need --service-account NAME: the ServiceAccount that the engine makes the changes as. Its default is the annotation ${annotation} of the Namespace, but Namespace ${session.namespace} ${why}.`,
+  );
+}
+
+function refuseContradictions(options: Options, app: string | undefined, isWhole: boolean): void {
   const isGiven = (one: string): boolean => options.flag(one) || options.text(one) !== undefined || options.list(one).length > 0;
-  if (manifests.some(({ object }) => isTransaction(object))) {
-    const given = forManifests.filter(isGiven);
+  if (isWhole) {
+    const given = [...forManifests.filter(isGiven).map(flagOf), ...(app === undefined ? [] : [`"${app}"`])];
     if (given.length === 0) return;
-    throw wrongUse(`${given.map(flagOf).join(', ')} cannot change a Transaction that is read from a file: leave it out.`);
+    throw wrongUse(`${given.join(', ')} cannot change a Transaction that is read from a file: leave it out.`);
   }
-  if (!isGiven('serviceAccount'))
-    throw wrongUse('Manifests need --service-account NAME: the ServiceAccount that the engine makes the changes as.');
   if (isGiven('newName') && !isGiven('name')) throw wrongUse('--new-name needs --name, because apply then uses NAME-2.');
 }
 

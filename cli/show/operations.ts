@@ -14,11 +14,15 @@ export function operationsOf(transaction: JsonObject): Operations {
   return { created: count('created'), changed: count('changed'), deleted: count('deleted') };
 }
 
-/** An Apply has created its object if its item has the uid. */
 function operationOf(change: Json, item: Json | undefined): keyof Operations {
+  if (textAt(change, 'type') === 'Delete') return 'deleted';
+  return isCreated(change, item) ? 'created' : 'changed';
+}
+
+/** An Apply has created its object if its item has the uid. */
+export function isCreated(change: Json, item: Json | undefined): boolean {
   const type = textAt(change, 'type');
-  if (type === 'Delete') return 'deleted';
-  return type === 'Create' || (type === 'Apply' && at(item, 'uid') !== undefined) ? 'created' : 'changed';
+  return type === 'Create' || (type === 'Apply' && at(item, 'uid') !== undefined);
 }
 
 export function operationsText({ created, changed, deleted }: Operations): string {

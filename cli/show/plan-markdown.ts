@@ -11,10 +11,10 @@ const mostFields = 50_000;
 
 const plain = { colors: false, unicode: true } as const;
 
-/** `program`: for the next command. */
-export function planMarkdown(plan: Plan, program: string): readonly string[] {
+/** `rbac`: the command that grants what is missing. */
+export function planMarkdown(plan: Plan, rbac: string): readonly string[] {
   const changed = plan.changes.filter(({ operation }) => operation !== 'none');
-  const verdict = verdictLines(plan, { style: plain, program }).map((line) => `- ${inline(line.trim())}`);
+  const verdict = verdictLines(plan, { style: plain, rbac }).map((line) => `- ${inline(line.trim())}`);
   return [
     `### Plan of ${inline(`${plan.namespace}/${plan.name}`)}: ${plan.verdict}`,
     '',

@@ -13,7 +13,8 @@ interface Setting {
   readonly style: Style;
   /** The version of the engine, or why it is unknown. */
   readonly engine: string;
-  readonly program: string;
+  /** The command that grants what is missing. */
+  readonly rbac: string;
   /** The exit code. */
   readonly code: number;
   /** Without the fields, because another program has shown them. */
@@ -102,9 +103,9 @@ function detail(change: PlannedChange, style: Style): readonly string[] {
 }
 
 /** Why it is refused, or unknown. */
-export function verdictLines(plan: Plan, { style, program }: Pick<Setting, 'style' | 'program'>): readonly string[] {
+export function verdictLines(plan: Plan, { style, rbac }: Pick<Setting, 'style' | 'rbac'>): readonly string[] {
   const { refusal, also, trouble, verdict: found, gaps } = plan;
-  const hint = gaps.length === 0 ? [] : [`             ${program} rbac with these files prints the Role.`];
+  const hint = gaps.length === 0 ? [] : [`To grant what is missing:  ${clean(rbac)}`];
   if (found === 'unknown')
     return [paint(style, 'red', 'Whether the engine would refuse it is unknown:'), `  ${clean(trouble ?? '')}`, ...hint];
   if (found === 'accepted') return hint;

@@ -121,6 +121,8 @@ const rows: Readonly<Record<string, readonly (readonly [words: readonly string[]
     [['-f', given, '-o', 'markdown'], 1],
   ],
   rbac: [[['-f', denied], 0]],
+  // It prints the values in the files of its user, and reads none from the cluster.
+  render: [],
   apply: [
     [['-f', quotedFile], 1],
     [[...release, '--name', 'boxed'], 1],

@@ -12,6 +12,7 @@ import { commands } from '../../cli/command/registry.ts';
 import { asKubectl } from '../../cli/command/words.ts';
 import { inKindOrder } from '../../cli/input/kind-order.ts';
 import { unrolled } from '../../cli/input/lists.ts';
+import { sifted } from '../../cli/input/order-annotations.ts';
 import { manifestsIn } from '../../cli/input/read.ts';
 import { transactionIn } from '../../cli/input/release.ts';
 import { type Io, note, sayAll } from '../../cli/io.ts';
@@ -19,7 +20,7 @@ import { create } from '../../cli/run/creating.ts';
 import { showOutside } from '../../cli/run/external-diff.ts';
 import { confirmed, timeoutOf } from '../../cli/run/given.ts';
 import { rowsAfter } from '../../cli/run/list.ts';
-import { roleName } from '../../cli/run/rbac.ts';
+import { roleName } from '../../cli/run/rights.ts';
 import { hasEnded } from '../../cli/run/watching.ts';
 import { codeOfEnd, endLines, isOver } from '../../cli/show/end.ts';
 import { fieldFile, fieldLines } from '../../cli/show/fields.ts';
@@ -27,10 +28,11 @@ import { formatted } from '../../cli/show/formats.ts';
 import { newsOf, waitOf } from '../../cli/show/news.ts';
 import { planDocument, planLines } from '../../cli/show/plan.ts';
 import { requests } from '../../cli/show/requests.ts';
-import { rolesOf, warningsOf } from '../../cli/show/roles.ts';
+import { type RoleSet, rolesOf, warningsOf } from '../../cli/show/roles.ts';
 import { styleFor } from '../../cli/show/style.ts';
 import { treeOf } from '../../cli/show/tree.ts';
 import { type TransactionView, viewOf } from '../../cli/show/view.ts';
+import type { AccessQuestion } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { Reference } from '../../hooks/objects/reference.ts';
 import type { Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
@@ -169,51 +171,112 @@ t.test('the plan marks a permission that only the undo needs', async (t) => {
     { reason: 'Forbidden', message, for: 'undo' },
     { reason: 'Forbidden', message: 'other' },
   ] as const;
-  const setting = { style: plain, engine: '', program: 'janus', code: 2, isBrief: false };
+  const setting = { style: plain, engine: '', rbac: 'janus rbac -f app/ | kubectl apply -f -', code: 2, isBrief: false };
   const lines = planLines(plan([], [], { verdict: 'refused', refusal, gaps: [gap] }), setting);
   t.same(
     lines.filter((line) => /Forbidden|rbac/.test(line)),
     [
       `  Forbidden  ${message}   (needed for the undo)`,
       '  Forbidden  other',
-      '             janus rbac with these files prints the Role.',
+      'To grant what is missing:  janus rbac -f app/ | kubectl apply -f -',
     ],
   );
 });
 
-t.test('Roles are named after the Transaction, so that those of another one stay', async (t) => {
-  const needs = [
-    { verb: 'get', group: '', resource: 'configmaps', namespace: 'shop' },
-    { verb: 'get', group: '', resource: 'namespaces' },
-  ];
-  const nameFor = (some: Plan['needs'], name?: string, generateName?: string) =>
-    roleName(plan(some), { metadata: JSON.parse(JSON.stringify({ name, generateName })) as JsonObject });
-  const named = (name?: string, generateName?: string, some = needs) =>
-    rolesOf(plan(some), nameFor(some, name, generateName)).map((one) => textAt(one, 'metadata', 'name'));
-  t.same(new Set(named('release-7')), new Set(['janus:shop:release-7']));
-  for (const one of rolesOf(plan(needs), nameFor(needs, 'release-7')))
-    if (one.roleRef !== undefined) t.equal(textAt(one, 'roleRef', 'name'), textAt(one, 'metadata', 'name'));
-  t.match(named(undefined, 'nightly-')[0], /^janus:shop:nightly-[0-9a-f]{8}$/);
-  t.same(named(undefined, 'nightly-'), named(undefined, 'nightly-'), 'the name repeats');
-  t.not(named(undefined, 'nightly-')[0], named(undefined, 'nightly-', needs.slice(0, 1))[0], 'other rights have another name');
-  const [long, other] = [`${'a'.repeat(245)}x`, `${'a'.repeat(245)}y`].map((name) => named(name)[0] ?? '');
-  t.equal(long?.length, 253);
-  t.not(long, other);
+t.test('manifests that another tool orders are refused or named', async (t) => {
+  const manifest = (kind: string, name: string, annotations: JsonObject) => ({
+    source: 'app.yaml',
+    object: { apiVersion: 'v1', kind, metadata: { name, annotations } },
+  });
+  const job = manifest('Job', 'migrate', { 'helm.sh/hook': 'pre-install, pre-upgrade' });
+  const test = manifest('Pod', 'try', { 'helm.sh/hook': 'test' });
+  const cleanup = manifest('Job', 'clean', { 'helm.sh/hook': 'pre-delete,post-rollback' });
+  const wave = manifest('ConfigMap', 'wave', { 'argocd.argoproj.io/sync-wave': '-1', other: 'x' });
+  const ruled = manifest('ConfigMap', 'ruled', { 'kapp.k14s.io/change-rule.db': 'upsert after upserting db' });
+  const given = [job, test, wave, cleanup, ruled];
+  t.throws(
+    () => sifted(given, false),
+    /Helm hooks, .*: Job migrate \(pre-install, pre-upgrade\) in app\.yaml, Pod try \(test\) in app\.yaml, Job clean .* --helm-hooks=ignore/,
+  );
+  const { manifests, notes } = sifted(given, true);
+  t.same(manifests, [job, wave, ruled]);
+  t.same(notes, [
+    'Helm hooks that are left out, because they are not for install or upgrade: Pod try (test), Job clean (pre-delete,post-rollback).',
+    'Helm hooks that are applied as ordinary objects, in the order of kinds: Job migrate (pre-install, pre-upgrade).',
+    'Warning: argocd.argoproj.io/sync-wave has no effect, objects are applied in the order of kinds: ConfigMap wave (-1).',
+    'Warning: kapp.k14s.io/change-rule.db has no effect, objects are applied in the order of kinds: ConfigMap ruled (upsert after upserting db).',
+  ]);
+  t.throws(() => sifted([test], true), /^No manifest is left\. Helm hooks that are left out, .*: Pod try/);
+  const whole = {
+    source: 'a',
+    object: {
+      apiVersion: 'tx.janus.io/v1alpha1',
+      kind: 'Transaction',
+      metadata: { name: 'a', annotations: { 'helm.sh/hook': 'post-install' } },
+    },
+  };
+  t.same(sifted([whole], false), { manifests: [whole], notes: [] }, 'a Transaction has its own order');
+  const many = Array.from({ length: 60 }, () => wave);
+  t.match(sifted(many, false).notes[0], / and 10 more\.$/);
 });
 
-t.test('rbac grants the rights for a new Namespace in all namespaces, and says so', async (t) => {
+t.test('Roles are named after the namespace and the app', async (t) => {
+  t.equal(roleName('shop', 'web'), 'janus:shop:web');
+  const [long, other] = ['x', 'y'].map((end) => roleName('shop', `${'a'.repeat(245)}${end}`));
+  t.equal(long?.length, 253);
+  t.not(long, other);
+  t.match(roleName('shop', 'team/web'), /^janus:shop:team-web-[0-9a-f]{8}$/, 'a name of the API has no slash');
+  t.not(roleName('shop', 'team/web'), roleName('shop', 'team%web'));
+});
+
+t.test('a Role has one rule for all resources of a group with the same verbs', async (t) => {
+  const question = (verb: string, resource: string, more: Partial<AccessQuestion> = {}): AccessQuestion => ({
+    ...{ verb, group: '', resource, namespace: 'shop' },
+    ...more,
+  });
   const needs = [
-    { verb: 'list', group: '*', resource: '*', namespace: 'made' },
-    { verb: 'create', group: '', resource: 'configmaps', namespace: 'made' },
-    { verb: 'create', group: '', resource: 'configmaps', namespace: 'shop' },
+    ...['services', 'configmaps'].flatMap((resource) => ['delete', 'get'].map((verb) => question(verb, resource))),
+    question('get', 'secrets', { name: 'b' }),
+    question('get', 'secrets', { name: 'a' }),
+    question('get', 'services', { name: 'a' }),
+    question('get', 'pods', { subresource: 'log' }),
+    question('list', 'replicasets', { group: 'apps' }),
   ];
-  const [warning = '', ...more] = warningsOf(plan(needs, [planned('Namespace', 'made')]));
-  t.match(
-    warning,
-    /Namespace made does not exist .* in every namespace: list \*\.\*, create configmaps\. To grant them in this Namespace only/,
-  );
-  t.same(more, []);
-  t.same(warningsOf(plan(needs)), [], 'it exists');
+  const rights = (questions: readonly AccessQuestion[], created: readonly string[] = []): RoleSet => ({
+    ...{ name: 'janus:shop:web', namespace: 'shop', accounts: ['deployer'], questions, created },
+  });
+  const expected = [
+    { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] },
+    { apiGroups: [''], resources: ['configmaps', 'services'], verbs: ['get', 'delete'] },
+    { apiGroups: [''], resources: ['secrets'], resourceNames: ['a', 'b'], verbs: ['get'] },
+    { apiGroups: ['apps'], resources: ['replicasets'], verbs: ['list'] },
+  ];
+  t.same(rolesOf(rights(needs))[0]?.rules, expected);
+  t.same(rolesOf(rights(needs.toReversed()))[0]?.rules, expected, 'in any order');
+
+  await t.test('the rights in a Namespace that the app creates are in the ClusterRole, with a warning', async (t) => {
+    const all = [
+      ...needs,
+      question('list', '*', { group: '*', namespace: 'made' }),
+      question('create', 'pods', { namespace: 'made' }),
+    ];
+    t.same(
+      rolesOf(rights(all, ['made'])).map((one) => [one.kind, textAt(one, 'metadata', 'namespace')]),
+      [
+        ['ClusterRole', undefined],
+        ['ClusterRoleBinding', undefined],
+        ['Role', 'shop'],
+        ['RoleBinding', 'shop'],
+      ],
+    );
+    const [warning = '', ...more] = warningsOf(rights(all, ['made']));
+    t.match(
+      warning,
+      /creates Namespace made, .* in every namespace: list \*\.\*, create pods\. To grant them in this Namespace only/,
+    );
+    t.same(more, []);
+    t.same(warningsOf(rights(all)), [], 'no Transaction creates it');
+  });
 });
 
 t.test('the program does not print a row again that is only older', async (t) => {

@@ -70,9 +70,11 @@ const rows: readonly Row[] = [
     ]),
   },
   {
-    rule: 'a target is required but for Apply',
-    accepted: [changes({ type: 'Apply', content: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } })],
-    refused: ['Create', 'Update', 'Patch', 'Delete'].map((type) => [
+    rule: 'a target is required but for Apply and Create',
+    accepted: ['Apply', 'Create'].map((type) =>
+      changes({ type, content: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } }),
+    ),
+    refused: ['Update', 'Patch', 'Delete'].map((type) => [
       changes({ type, content: {} }),
       'spec.changes[0].target: Required value',
     ]),

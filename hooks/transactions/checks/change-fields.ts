@@ -96,13 +96,13 @@ function whatIsWrongWith(name: Json): string | undefined {
     : undefined;
 }
 
-/** What content alone shows of an Apply that cannot be one object; undefined if it can. */
-export function notOneObject({ type, content }: Change): string | undefined {
-  if (type !== 'Apply' || !isObject(content)) return undefined;
+/** What content alone shows of a change that takes its target from it, and cannot be one object; undefined if it can. */
+export function notOneObject({ type, content, isInferred }: Change): string | undefined {
+  if ((type !== 'Apply' && isInferred !== true) || !isObject(content)) return undefined;
   if (isList(at(content, 'items')) && /List$/.test(textAt(content, 'kind') ?? ''))
     return 'content is a list of objects: write one change for each of them';
   if (at(content, 'metadata', 'generateName') !== undefined)
-    return 'content.metadata.generateName: an Apply requires the name of the object: write metadata.name in its place';
+    return `content.metadata.generateName: ${article(type)} requires the name of the object: write metadata.name in its place`;
   return undefined;
 }
 

@@ -5,7 +5,8 @@ import { groupOf } from '../../objects/reference.ts';
 import type { Change, Target } from '../model/change.ts';
 import type { Reason } from '../model/reason.ts';
 import { group } from '../model/transaction.ts';
-import { notOneObject } from './change-fields.ts';
+import { article, notOneObject } from './change-fields.ts';
+import { placesOf } from './target-places.ts';
 
 export type Message = readonly [reason: Reason, message: string];
 
@@ -22,33 +23,27 @@ const kindName = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
 /** The name of a ServiceAccount. */
 export const dnsName = new RegExp(`^(?=.{1,253}$)${subdomain}$`);
 
-/** The place in the spec for each member of the target. */
-type Places = Readonly<Record<keyof Target, string>>;
-
-const inTarget: Places = {
-  apiVersion: 'target.apiVersion',
-  kind: 'target.kind',
-  name: 'target.name',
-  namespace: 'target.namespace',
-};
-
-const inContent: Places = {
-  apiVersion: 'content.apiVersion',
-  kind: 'content.kind',
-  name: 'content.metadata.name',
-  namespace: 'content.metadata.namespace',
-};
-
 export function targetMessages(change: Change): readonly Message[] {
   const { target, content, contentFrom, isInferred } = change;
   const wrong = notOneObject(change);
   // Of what names no object, nothing else is worth saying.
   if (wrong !== undefined) return [['Invalid', wrong]];
-  if (isInferred !== true) return nameMessages(target, inTarget);
-  return contentFrom === undefined && isObject(content) ? nameMessages(target, inContent) : [];
+  if (isInferred !== true) return isMissing(target) ? [['Invalid', missingTarget(change)]] : nameMessages(change);
+  return contentFrom === undefined && isObject(content) ? nameMessages(change) : [];
 }
 
-function nameMessages(target: Target, place: Places): readonly Message[] {
+/** Whether the user wrote no target. */
+function isMissing({ apiVersion, kind, name }: Target): boolean {
+  return apiVersion === '' && kind === '' && name === '';
+}
+
+function missingTarget({ type }: Change): string {
+  return `target is missing: write apiVersion, kind and name of the object, which ${article(type)} requires`;
+}
+
+function nameMessages(change: Change): readonly Message[] {
+  const { target } = change;
+  const place = placesOf(change);
   const { apiVersion, kind, name, namespace } = target;
   const checked: readonly (readonly [isGood: boolean, key: keyof Target, what: string])[] = [
     [groupVersion.test(apiVersion), 'apiVersion', 'a version such as v1 or apps/v1'],
@@ -56,9 +51,16 @@ function nameMessages(target: Target, place: Places): readonly Message[] {
     [segment.test(name), 'name', 'a name that an object can have'],
     [namespace === undefined || dnsLabel.test(namespace), 'namespace', 'a name that a Namespace can have'],
   ];
-  const wrong = checked.flatMap(([isGood, key, what]): readonly Message[] =>
-    isGood ? [] : [['Invalid', `${place[key]} "${printable(target[key] ?? '')}" is not ${what}`]],
-  );
+  const wrong = checked.flatMap(([isGood, key, what]): readonly Message[] => {
+    if (isGood) return [];
+    const found = target[key] ?? '';
+    return [
+      [
+        'Invalid',
+        found === '' ? `${place[key]} is missing: write ${what}` : `${place[key]} "${printable(found)}" is not ${what}`,
+      ],
+    ];
+  });
   const targetGroup = groupOf(apiVersion);
   if (!refusedGroups.includes(targetGroup)) return wrong;
   return [...wrong, ['Refused', `the kinds of ${targetGroup} control Transactions: they cannot be targets`]];

@@ -5,6 +5,7 @@ import { describe, identityOf, type Reference } from '../../objects/reference.ts
 import { type Change, mayMake } from '../model/change.ts';
 import { group, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
+import { placesOf } from './target-places.ts';
 
 /** A change whose target the API server serves now, or will serve after an earlier change. */
 export interface Resolved {
@@ -54,7 +55,11 @@ function scopeFaults({ index, change, resource, target }: Resolved): readonly Fa
   const faults: Fault[] = [];
   if (!resource.namespaced && change.target.namespace !== undefined) {
     faults.push(
-      fault('Invalid', `spec.changes[${index}]: ${describe(target)} is cluster-scoped: leave target.namespace out`, index),
+      fault(
+        'Invalid',
+        `spec.changes[${index}]: ${describe(target)} is cluster-scoped: leave ${placesOf(change).namespace} out`,
+        index,
+      ),
     );
   }
   if (missing.length > 0) {
@@ -67,7 +72,7 @@ function scopeFaults({ index, change, resource, target }: Resolved): readonly Fa
     );
   }
   const content = at(change.content, 'metadata', 'namespace');
-  if (content !== undefined && change.type !== 'Delete' && content !== target.namespace) {
+  if (content !== undefined && change.type !== 'Delete' && change.isInferred !== true && content !== target.namespace) {
     faults.push(
       fault(
         'Invalid',
@@ -143,10 +148,11 @@ function duplicateFaults(resolved: readonly Resolved[]): readonly Fault[] {
 
 /** The API server does not serve the kind of the change `index`. */
 export function unknownKind({ changes }: Transaction, index: number): Fault {
-  const target = changes[index]?.target;
+  const change = changes[index];
+  const [target, places] = [change?.target, placesOf(change ?? {})];
   return fault(
     'UnknownKind',
-    `spec.changes[${index}]: the API server serves no kind ${target?.kind} in ${target?.apiVersion}: correct target.apiVersion and target.kind, or install the CRD that defines it`,
+    `spec.changes[${index}]: the API server serves no kind ${target?.kind} in ${target?.apiVersion}: correct ${places.apiVersion} and ${places.kind}, or install the CRD that defines it`,
     index,
   );
 }

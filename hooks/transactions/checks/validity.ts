@@ -89,33 +89,41 @@ export function sourcedFaults({ changes }: Transaction): readonly Fault[] {
 }
 
 function contentMessages(change: Change): readonly Message[] {
-  const { type, target, content, contentFrom } = change;
+  const { type, content, contentFrom } = change;
   if (isDeeperThan(content, mostContentLevels))
     return [['Invalid', `content is nested deeper than ${mostContentLevels} levels, the maximum`]];
   if (type === 'Delete' || (contentFrom !== undefined && content === undefined)) return [];
-  if (!isObject(content))
-    return [['Invalid', `content must be an object, for ${type} of ${target.kind} ${printable(target.name)}`]];
+  if (!isObject(content)) return [['Invalid', `content must be an object${intent(change)}`]];
   const metadata = at(content, 'metadata');
   if (metadata !== undefined && !isObject(metadata)) return [['Invalid', 'content.metadata must be an object']];
+  const forbidden = forbiddenMetadata[type].filter((key) => at(metadata, key) !== undefined);
+  return [
+    ...disagreements(change, content),
+    ...forbidden.map((key): Message => ['Invalid', `content.metadata.${key} cannot be set by ${article(type)}: leave it out`]),
+    ...markMessages(metadata),
+    ...secretMessages(change, content),
+  ];
+}
+
+function intent({ type, target: { kind, name } }: Change): string {
+  return kind === '' ? '' : `, for ${type} of ${kind} ${printable(name)}`;
+}
+
+function disagreements(change: Change, content: JsonObject): readonly Message[] {
+  const { target } = change;
+  const metadata = at(content, 'metadata');
   const agreeing = [
     ['apiVersion', textOrOther(content, 'apiVersion'), target.apiVersion],
     ['kind', textOrOther(content, 'kind'), target.kind],
     ['metadata.name', textOrOther(metadata, 'name'), target.name],
     ['metadata.namespace', textOrOther(metadata, 'namespace'), target.namespace],
   ] as const;
-  const disagreeing = agreeing.filter(([, found, wanted]) => found !== undefined && wanted !== undefined && found !== wanted);
-  const forbidden = forbiddenMetadata[type].filter((key) => at(metadata, key) !== undefined);
-  return [
-    ...disagreeing.map(
-      ([path, found, wanted]): Message => [
-        'Invalid',
-        `content.${path} is ${isFromSecret(change) ? 'another' : `"${printable(found ?? '')}"`}, the target says "${wanted}": leave it out of content`,
-      ],
-    ),
-    ...forbidden.map((key): Message => ['Invalid', `content.metadata.${key} cannot be set by ${article(type)}: leave it out`]),
-    ...markMessages(metadata),
-    ...secretMessages(change, content),
-  ];
+  // The target has its own message for what it lacks.
+  const wrong = agreeing.filter(([, found, wanted = '']) => found !== undefined && wanted !== '' && found !== wanted);
+  return wrong.map(([path, found, wanted]) => [
+    'Invalid',
+    `content.${path} is ${isFromSecret(change) ? 'another' : `"${printable(found ?? '')}"`}, the target says "${wanted}": leave it out of content`,
+  ]);
 }
 
 function secretMessages(change: Change, content: JsonObject): readonly Message[] {

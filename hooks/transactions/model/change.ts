@@ -81,7 +81,7 @@ export function decodeChanges(changes: Json | undefined): readonly Change[] {
 function decodeChange(change: Json): Change {
   const type = (textAt(change, 'type') ?? '') as ChangeType;
   const [written, content] = [at(change, 'target'), at(change, 'content')];
-  const isInferred = type === 'Apply' && isAbsent(written);
+  const isInferred = (type === 'Apply' || type === 'Create') && isAbsent(written);
   const target = isInferred ? targetIn(content, at(content, 'metadata')) : targetIn(written, written);
   return {
     type,

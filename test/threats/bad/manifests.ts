@@ -39,12 +39,12 @@ export const manifests: readonly BadTransaction[] = [
   {
     name: 'an Apply without a name',
     spec: applyOf(some<JsonObject>({}, { labels: { a: 'b' } }).map((metadata) => object(metadata))),
-    end: invalid(/content\.metadata\.name "" is not a name/),
+    end: invalid(/content\.metadata\.name is missing: write a name/),
   },
   {
     name: 'an Apply without a kind',
     spec: applyOf(label.map((name) => ({ metadata: { name }, ...goodContent }))),
-    end: invalid(/content\.apiVersion "" is not a version.*content\.kind "" is not the name of a kind/),
+    end: invalid(/content\.apiVersion is missing: write a version.*content\.kind is missing: write the name of a kind/),
   },
   {
     name: 'an Apply without content',

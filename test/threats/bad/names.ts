@@ -39,7 +39,12 @@ export const names: readonly BadTransaction[] = [
     ),
     end: ['UnknownKind', /serves no kind/],
   },
-  { name: 'empty name', spec: ofTarget(some({ name: '' })), admission: 'at least 1 chars', end: invalid(/target\.name ""/) },
+  {
+    name: 'empty name',
+    spec: ofTarget(some({ name: '' })),
+    admission: 'at least 1 chars',
+    end: invalid(/target\.name is missing/),
+  },
   {
     name: 'name beyond 253 characters',
     spec: ofTarget(fc.integer({ min: 254, max: 3_000 }).map((length) => ({ name: 'a'.repeat(length) }))),

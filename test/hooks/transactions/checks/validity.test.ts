@@ -69,7 +69,7 @@ for (const row of targets) {
     const found = faultsOf(withTarget({ [field]: parseJson(text) }));
     if (row.is === 'good') return void t.same(found, []);
     t.equal(found.length, 1);
-    t.match(found[0], new RegExp(`^Invalid: spec\\.changes\\[0\\]: target\\.${field} "`));
+    t.match(found[0], new RegExp(`^Invalid: spec\\.changes\\[0\\]: target\\.${field} ("|is missing: write )`));
     t.notMatch(found[0], /[^\x20-\x7e]/, 'what cannot be printed is not repeated');
   });
 }
@@ -148,6 +148,24 @@ for (const { content, ...verdicts } of contents) {
     });
   }
 }
+
+t.test('a change without a target takes it from its content, or names what is missing', async (t) => {
+  const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+  const of = (type: string, more: JsonObject) => faultsOf({ changes: [{ type, ...more }] as never });
+  for (const type of ['Create', 'Apply']) {
+    t.same(of(type, { content }), []);
+    const article = type === 'Apply' ? 'an Apply' : 'a Create';
+    const generated = { ...content, metadata: { generateName: 'a-' } };
+    t.match(of(type, { content: generated }), [new RegExp(`content\\.metadata\\.generateName: ${article} requires the name`)]);
+    t.match(of(type, { content: { ...content, kind: 'ConfigMapList', items: [] } }), [/content is a list of objects/]);
+    t.match(of(type, { content: { ...content, metadata: {} } }), [/: content\.metadata\.name is missing: write a name/]);
+    t.match(of(type, { contentFrom: { secretKeyRef: { name: 'a', key: 'a' } } }), [/target: is required with contentFrom/]);
+    t.same(of(type, {}), ['Invalid: spec.changes[0]: content must be an object']);
+  }
+  for (const type of ['Update', 'Patch'])
+    t.match(of(type, { content }), [/^Invalid: spec\.changes\[0\]: target is missing: write apiVersion, kind and name/]);
+  t.match(of('Patch', { content, target: { apiVersion: 'v1', kind: 'ConfigMap' } }), [/: target\.name is missing: write a name/]);
+});
 
 for (const type of ['Replace', '', 'create', 'constructor', '__proto__', 'toString']) {
   t.test(`the type "${type}" is none`, async (t) => {

@@ -1,0 +1,132 @@
+// The rights of an app for its whole life: it creates, changes, drops and restores its objects, and waits for their gates. What its
+// existing Transactions have changed is included, because their undo needs these rights.
+import { createHash } from 'node:crypto';
+import type { AccessQuestion, Resource } from '../../hooks/objects/cluster.ts';
+import { type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
+import type { Plan } from '../../hooks/transactions/inspection.ts';
+import { contentsName, realQuestion } from '../cluster/inspecting.ts';
+import type { Session } from '../cluster/session.ts';
+import { listTransactions } from '../cluster/transactions.ts';
+import { Problem } from '../problem.ts';
+import { isCreated } from '../show/operations.ts';
+import type { RoleSet } from '../show/roles.ts';
+import { type Target, targetIn } from '../show/view.ts';
+import type { Planned } from './planning.ts';
+
+/** Throws a Problem if the existing Transactions cannot be listed: without their rights the Roles might take some away. */
+export async function rightsOf(session: Session, { plan, transaction }: Planned): Promise<RoleSet> {
+  const { namespace, serviceAccountName } = plan;
+  const earlier = await earlierOf(session, transaction, namespace);
+  const targets = earlier.flatMap((one) => listAt(one, 'spec', 'changes').map(targetIn));
+  const contents = { namespace, name: contentsName(transaction), isGenerated: true };
+  const questions = [
+    ...plan.needs.map((question) => realQuestion(question, contents)),
+    ...(await needsOfTargets(session, targets, namespace)),
+    ...earlier.flatMap(createdIn).flatMap(contentNeeds),
+  ];
+  const accounts = [serviceAccountName, ...earlier.map((one) => textAt(one, 'spec', 'serviceAccountName') ?? '')];
+  const created = [...createdBy(plan), ...earlier.flatMap(createdIn).filter(isNamespace)].map(({ name }) => name);
+  return {
+    namespace,
+    name: roleName(namespace, textAt(transaction, 'spec', 'fieldManager') ?? serviceAccountName),
+    accounts: [...new Set(accounts)].toSorted(),
+    questions: lifelong(questions),
+    created: [...new Set(created)].toSorted(),
+  };
+}
+
+/** Transactions of the same field manager that an undo may still restore; without a field manager, those of the ServiceAccount. */
+async function earlierOf(session: Session, transaction: JsonObject, namespace: string): Promise<readonly JsonObject[]> {
+  // A cluster without the engine has no Transactions.
+  if ((await servedKind(session, 'tx.janus.io/v1alpha1', 'Transaction')) === undefined) return [];
+  const all = await listTransactions(session, namespace);
+  const manager = textAt(transaction, 'spec', 'fieldManager');
+  const account = textAt(transaction, 'spec', 'serviceAccountName');
+  const isSame = (one: JsonObject): boolean =>
+    textAt(one, 'spec', 'fieldManager') === manager &&
+    (manager !== undefined || textAt(one, 'spec', 'serviceAccountName') === account);
+  return all.filter((one) => isSame(one) && textAt(one, 'status', 'phase') !== 'RolledBack');
+}
+
+async function needsOfTargets(session: Session, targets: readonly Target[], own: string): Promise<readonly AccessQuestion[]> {
+  const kinds = new Map(targets.map((one) => [`${one.apiVersion} ${one.kind}`, one]));
+  const answers = await Promise.all(
+    [...kinds].map(async ([key, { apiVersion, kind }]) => [key, await servedKind(session, apiVersion, kind)] as const),
+  );
+  const served = new Map(answers);
+  return targets.flatMap(({ apiVersion, kind, namespace = own }): readonly AccessQuestion[] => {
+    const found = served.get(`${apiVersion} ${kind}`);
+    if (found === undefined) return [];
+    const { group, plural: resource, namespaced } = found;
+    return [{ verb: 'update', group, resource, ...(namespaced ? { namespace } : {}) }];
+  });
+}
+
+/** Undefined if no API server serves the kind: then no undo can write it. Throws a Problem if this is unknown. */
+async function servedKind({ cluster }: Session, apiVersion: string, kind: string): Promise<Resource | undefined> {
+  const answer = await cluster.resource(apiVersion, kind);
+  if (answer.kind === 'ok') return answer.resource;
+  if (answer.failure.kind === 'absent') return undefined;
+  throw new Problem(`Whether the API server serves ${kind} in ${apiVersion} is unknown (${answer.failure.reason}): try again.`);
+}
+
+function createdBy({ changes }: Plan): readonly Target[] {
+  return changes.flatMap(({ target, operation }) =>
+    operation === 'create' && target.kind === 'Namespace' ? [{ ...target, namespace: undefined }] : [],
+  );
+}
+
+function createdIn(transaction: JsonObject): readonly Target[] {
+  const items: readonly Json[] = listAt(transaction, 'status', 'items');
+  return listAt(transaction, 'spec', 'changes').flatMap((change, index) =>
+    isCreated(change, items[index]) ? [targetIn(change)] : [],
+  );
+}
+
+const isNamespace = ({ apiVersion, kind }: Target): boolean => apiVersion === 'v1' && kind === 'Namespace';
+
+/** The undo deletes a created Namespace or CustomResourceDefinition only if it may list what is in it. */
+function contentNeeds(target: Target): readonly AccessQuestion[] {
+  const { apiVersion, kind, name } = target;
+  if (isNamespace(target)) return [{ verb: 'list', group: '*', resource: '*', namespace: name }];
+  if (!apiVersion.startsWith('apiextensions.k8s.io/') || kind !== 'CustomResourceDefinition') return [];
+  const [resource = '', ...group] = name.split('.');
+  return [{ verb: 'list', group: group.join('.'), resource }];
+}
+
+const verbsOfLife = ['get', 'create', 'update', 'patch', 'delete'];
+const workloads = ['apps/deployments', 'apps/statefulsets', 'apps/daemonsets', 'apps/replicasets', 'batch/jobs', '/pods'];
+const placeOf = ({ namespace }: AccessQuestion) => (namespace === undefined ? {} : { namespace });
+
+/** Each kind that is written gets all verbs of its life, and the reads of its gate. */
+function lifelong(questions: readonly AccessQuestion[]): readonly AccessQuestion[] {
+  const all = questions.flatMap((question): readonly AccessQuestion[] => {
+    const { verb, group, resource, subresource, name } = question;
+    if (['get', 'list'].includes(verb) || subresource !== undefined || name !== undefined) return [question];
+    const own = verbsOfLife.map((one) => ({ verb: one, group, resource, ...placeOf(question) }));
+    return [...own, ...needsOfGate(question)];
+  });
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** What a gate reads beside its object: a claim waits for its class; a failed gate says what its Pods wait for. */
+function needsOfGate(question: AccessQuestion): readonly AccessQuestion[] {
+  const kind = `${question.group}/${question.resource}`;
+  if (kind === '/persistentvolumeclaims') return [{ verb: 'get', group: 'storage.k8s.io', resource: 'storageclasses' }];
+  if (!workloads.includes(kind)) return [];
+  const list = (group: string, resource: string) => ({ verb: 'list', group, resource, ...placeOf(question) });
+  return [list('', 'pods'), list('', 'events'), list('apps', 'replicasets')];
+}
+
+const longestName = 253;
+
+/** The app may have a Role of its own name, and a ClusterRole of that name may belong to another namespace. */
+export function roleName(namespace: string, app: string): string {
+  const whole = `janus:${namespace}:${app}`;
+  const name = whole.replaceAll(/[^\w.:-]/g, '-');
+  return name === whole && name.length <= longestName ? name : `${name.slice(0, longestName - 9)}-${digestOf(whole)}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}

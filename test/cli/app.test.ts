@@ -1,0 +1,89 @@
+// An app by its name alone, and what janus render prints: through the packed program, kubectl and a terminal.
+import { dirname } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { openCli } from '../support/cli.ts';
+import { must } from '../support/client.ts';
+import { pathWithKubectl } from '../support/kubectl.ts';
+import { account, startStage } from '../support/stage.ts';
+
+const stage = await startStage(t);
+const cli = await openCli(t, stage.kubeconfig);
+const [[key = '', value = '']] = Object.entries(stage.label) as [[string, string]];
+const label = `${key}=${value}`;
+const where = ['-n', stage.namespace];
+const env = { PATH: `${cli.programs}:${dirname(process.execPath)}:${await pathWithKubectl()}` };
+const object = (kind: string, more: JsonObject) => ({ apiVersion: 'v1', kind, metadata: { name: 'shop' }, ...more });
+const objects = [object('ConfigMap', { data: { color: 'red' } }), object('Secret', { stringData: { color: 'red' } })];
+cli.write('app/all.json', objects.map((one) => JSON.stringify(one)).join('\n---\n'));
+cli.write('plain/all.json', JSON.stringify(objects[0]));
+const janus = (...words: readonly string[]) => cli.run([...words, ...where]);
+
+t.test('the Namespace names the ServiceAccount, unless an option does', async (t) => {
+  t.match(await janus('apply', '-f', 'app/', 'shop'), {
+    code: 64,
+    err: /tx\.janus\.io\/service-account of the Namespace.* has none\.\n$/,
+  });
+  const metadata = { annotations: { 'tx.janus.io/service-account': account } };
+  must(await stage.client.patch(`/api/v1/namespaces/${stage.namespace}`, { metadata }, 'merge'));
+  t.match(await janus('plan', '-f', 'app/', 'shop'), {
+    code: 1,
+    out: new RegExp(`as ServiceAccount ${stage.namespace}/${account}`),
+  });
+});
+
+t.test('the name of an app is the field manager, and the beginning of the name', async (t) => {
+  const { code, out, err } = await janus('apply', '-f', 'app/', 'shop', '--label', label);
+  t.equal(code, 0, err);
+  const [, name = ''] = /^transaction\.tx\.janus\.io\/(shop-[a-z0-9]{5}) created\n$/.exec(out) ?? [];
+  t.match((await stage.finished(name)).phase, 'Committed');
+  const spec = at(await stage.read(name), 'spec');
+  t.match(spec, { serviceAccountName: account, fieldManager: 'shop', gate: {} });
+  const roles = JSON.parse((await janus('rbac', '-f', 'app/', 'shop', '-o', 'json')).out);
+  t.equal(textAt(roles.items[1], 'metadata', 'name'), `janus:${stage.namespace}:shop`);
+  const whole = cli.write('whole.json', JSON.stringify({ ...(await stage.read(name)), metadata: { name: 'a' } }));
+  t.match(await janus('apply', '-f', whole, 'shop'), {
+    code: 64,
+    err: /"shop" cannot change a Transaction that is read from a file/,
+  });
+});
+
+t.test('at a terminal apply of an app follows the Transaction', async (t) => {
+  const typed = `janus apply -f plain/ shop --no-gate --label ${label} ${where.join(' ')}`;
+  const { code, out } = await cli.run(['-qec', typed, '/dev/null'], {
+    node: 'script',
+    bare: true,
+    env: { ...env, TERM: 'xterm' },
+  });
+  t.equal(code, 0, out);
+  t.match(out, /was committed after/);
+  const [, name = ''] = /(shop-[a-z0-9]{5}) created/.exec(out) ?? [];
+  t.equal(at(await stage.read(name), 'spec', 'gate'), undefined);
+});
+
+t.test('render prints what apply would create, the Secret with contents first', async (t) => {
+  const words = ['render', '-f', 'app/', 'shop', '--label', label];
+  t.match(await janus('render', '-f', 'app/'), { code: 64, err: /render needs a name/ });
+  t.match(await janus(...words), { code: 0, out: /name: shop-[a-z0-9]{5}-contents\n/ });
+  const printed = await janus(...words, '--name', 'rendered');
+  t.equal(printed.code, 0, printed.err);
+  const { items } = parse(printed.out) as { readonly items: readonly JsonObject[] };
+  t.same(
+    items.map((one) => [one.kind, textAt(one, 'metadata', 'name'), at(one, 'metadata', 'ownerReferences')]),
+    [
+      ['Secret', 'rendered-contents', undefined],
+      ['Transaction', 'rendered', undefined],
+    ],
+  );
+  const create = await cli.run(['-euo', 'pipefail', '-c', 'kubectl create -f -'], {
+    node: 'bash',
+    bare: true,
+    env,
+    input: printed.out,
+  });
+  t.equal(create.code, 0, create.err);
+  t.match((await stage.finished('rendered')).phase, 'Committed');
+  const again = await janus('apply', '-f', 'app/', 'shop', '--name', 'rendered', '--label', label);
+  t.match(again, { code: 0, out: /rendered unchanged/ }, again.err);
+});
