@@ -60,7 +60,7 @@ t.test('a night tries all of what npm test tries a share of, and the other versi
   );
   for (const [, variable, file = ''] of shares)
     t.ok(readFileSync(join(root, file), 'utf8').includes(`process.env.${variable}`), `${file} reads ${variable}`);
-  t.same(runs.slice(shares.length), ['npm run test:all', 'npm run matrix']);
+  t.same(runs.slice(shares.length), ['npm run sabotage', 'npm ci && npm run mutants', 'npm run test:all', 'npm run matrix']);
 });
 
 t.test('each change is scanned, sources and workflows, and only that job may write its results', async (t) => {
