@@ -54,7 +54,7 @@ function stateOf(status: JsonObject): string {
 function locksOf(status: JsonObject, phase: string): string {
   const items = at(status, 'items');
   if (!isList(items) || items.every((item) => at(item, 'lockLease') === undefined)) return '';
-  if (!(textAt(status, 'message') ?? '').startsWith('waiting: ')) return ', locks held';
+  if (!(textAt(status, 'message') ?? '').startsWith('waiting ')) return ', locks held';
   return phase === 'Failed' ? ', to be tried again' : ', to be undone';
 }
 

@@ -96,7 +96,10 @@ t.test('the status shows its final message again after a request that waits for 
   await stage.transaction('holder', [change('Patch', 'waiting', green)]);
   await stepUntil(stage, 'holder', 'Prepared');
   await stage.annotate('waiting', { 'tx.janus.io/request-rollback': 'yes' });
-  t.match((await step(stage, 'waiting')).status, { phase: 'Committed', message: /^waiting: ConfigMap .* is locked by / });
+  t.match((await step(stage, 'waiting')).status, {
+    phase: 'Committed',
+    message: /^waiting until \S+: ConfigMap .* is locked by /,
+  });
   const withdrawn = { metadata: { annotations: { 'tx.janus.io/request-rollback': null } } };
   must(await stage.client.patch(stage.path('tx.janus.io/v1alpha1/transactions/waiting'), withdrawn));
   t.match((await stepToEnd(stage, 'waiting')).status, { phase: 'Committed', message: said });
