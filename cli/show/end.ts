@@ -1,6 +1,6 @@
 // The end of a Transaction, in sentences and as an exit code.
 import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
-import { countsOf, operationsOf } from './progress.ts';
+import { countsOf, operationWords } from './progress.ts';
 import { paint, type Style, wrapTo } from './style.ts';
 import { phaseWords, progressIn } from './tree.ts';
 import type { TransactionView } from './view.ts';
@@ -71,7 +71,7 @@ const ends: ReadonlyMap<string, Rule> = new Map(
       const { gated } = countsOf(view);
       const ready = gated === 0 ? '' : ` (${gated} ready)`;
       const late = ending.wanted === 'Committed' ? '' : ', before the request took effect';
-      const applied = view.changes.length === 0 ? 'nothing to change' : operationsOf(view.changes);
+      const applied = view.changes.length === 0 ? 'nothing to change' : operationWords(view.changes);
       return [
         `${view.name} was committed after ${after}${late}: ${applied}${ready}.`,
         `${command(view, ending, 'undo')} takes it back.`,

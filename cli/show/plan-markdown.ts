@@ -51,7 +51,7 @@ function block({ target, fields }: PlannedChange): readonly string[] {
   return ['', `<details>${summary}`, '', ...fieldLines(fields, plain), '', '</details>'];
 }
 
-/** Text of others without a meaning in markdown or HTML. */
+/** Escapes text from the cluster, so that markdown and HTML show it unchanged. */
 function inline(text: string): string {
   return clean(text).replaceAll(/[\\`*_{}[\]<>()#+!|~&@]/g, (one) => `&#${one.charCodeAt(0)};`);
 }

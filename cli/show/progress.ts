@@ -161,6 +161,6 @@ export function countsOf({ changes }: Pick<TransactionView, 'changes'>): Counts 
 }
 
 /** `2 created, 1 changed`. */
-export function operationsOf(changes: readonly ChangeView[]): string {
+export function operationWords(changes: readonly ChangeView[]): string {
   return [...Map.groupBy(changes, doneOf)].map(([operation, { length }]) => `${length} ${operation}`).join(', ');
 }

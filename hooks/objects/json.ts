@@ -103,10 +103,7 @@ export function objectsAt(value: Json | undefined, ...keys: readonly string[]): 
 
 /** A copy with one key set; `undefined` removes it. Safe for every key, `__proto__` included. */
 export function withKey(object: JsonObject, key: string, value: Json | undefined): JsonObject {
-  const entries = Object.entries(object).filter(([name]) => name !== key);
-  if (value === undefined) return Object.fromEntries(entries);
-  if (!Object.hasOwn(object, key)) return Object.fromEntries([...entries, [key, value]]);
-  return Object.fromEntries(Object.entries(object).map(([name, old]) => [name, name === key ? value : old]));
+  return withKeys(object, new Map([[key, value]]));
 }
 
 /** A copy with these keys set; `undefined` removes a key. Safe for every key, `__proto__` included. */

@@ -1,4 +1,4 @@
-// A Node whose kubelet serves logs: the API server fetches them from it, as from a real one. No Pod of other tests comes to it.
+// A Node whose kubelet serves logs: the API server fetches them from it, as from a real one. The Pods of other tests are not assigned to it.
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { makeCertificate } from './certificate.ts';

@@ -23,7 +23,7 @@ export interface Block {
   /** The heading of level 2 above it. */
   readonly section: string;
   readonly commands: readonly Command[];
-  /** What the block of text below shows; undefined if there is none, or if the mark `screen` says that only a terminal shows it. */
+  /** The output below the commands; undefined if there is none, or if the mark `screen` says that only a terminal prints it. */
   readonly output?: string;
   /** The exit code of the last command, from the mark `exits`. */
   readonly exits: number;
@@ -83,7 +83,7 @@ function masked(text: string): readonly string[] {
     .map((line) => line.trimEnd());
 }
 
-/** The first line of what a page shows that was not printed. A line `…` stands for any lines. Undefined if all of it was printed. */
+/** Returns the first line that a page shows and the command did not print; undefined if there is none. A line `…` stands for any lines. */
 export function missingIn(printed: string, shown: string): string | undefined {
   const found = masked(printed);
   let at = 0;

@@ -29,7 +29,7 @@ export const patienceInCall = 500;
 export const firstPause = 50;
 
 // The times at which the engine lists the Pods of an open gate: they follow from stored times, so that processes that answer calls in
-// turn mostly share one list. A list that nobody makes in time is left out, because the next one follows soon.
+// turn mostly share one list. If no call makes a list in time, the engine skips it: the next list follows soon.
 
 /** In ms: until the first list, between two, and for how long a list is due. */
 const [firstList, betweenLists, leastTurn] = [5_000, 10_000, 2_000] as const;

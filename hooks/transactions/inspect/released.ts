@@ -1,6 +1,6 @@
-// The state in which a Transaction left an object, and the fields that others have changed since. Values that no manager owns count as
-// left: the API server sets and draws them. So do values that controllers of Kubernetes write by themselves, also a scale by an
-// HorizontalPodAutoscaler.
+// The state in which a Transaction left an object, and the fields that others have changed since. Two kinds of values are no change by
+// others. The API server sets the values that no field manager owns. Kubernetes' controllers write the values of a fixed table, and a
+// HorizontalPodAutoscaler scales.
 import { isOfControllers } from '../../objects/content/derived.ts';
 import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';

@@ -76,7 +76,7 @@ function undo(
   );
 }
 
-function told(writes: readonly Write[]): string {
+function written(writes: readonly Write[]): string {
   return writes
     .map((write) => `${write.verb}${write.verb === 'update' && write.subresource === 'status' ? ' status' : ''}`)
     .join(', ');
@@ -112,7 +112,7 @@ t.test('half restored by an earlier call: only ownership is missing', async (t) 
     entry(managers.restore, { 'f:spec': { 'f:a': {} } }),
   );
   const writes = undo('Patch', judged('Patch', half));
-  t.equal(told(writes), 'update');
+  t.equal(written(writes), 'update');
   const [write] = writes;
   t.same(write !== undefined && 'object' in write ? managersOf(write.object).map(({ name }) => name) : [], [
     'kubectl',
@@ -128,7 +128,7 @@ t.test('a created object is deleted as it was judged', async (t) => {
 
 t.test('a deleted object is created, then its status, then its owners', async (t) => {
   const writes = undo('Delete', judged('Delete', undefined));
-  t.equal(told(writes), 'create, update status, update');
+  t.equal(written(writes), 'create, update status, update');
   const [create, status, owners] = writes;
   const object = create !== undefined && 'object' in create ? create.object : {};
   for (const key of ['uid', 'resourceVersion', 'creationTimestamp', 'managedFields'])
@@ -148,7 +148,7 @@ t.test('a deleted object is created, then its status, then its owners', async (t
 t.test('where status is content it comes with the object', async (t) => {
   const plain = { ...entryFor('Delete'), resource: { ...entryFor('Delete').resource, statusSubresource: false } };
   const writes = undo('Delete', judged('Delete', undefined), { entry: plain });
-  t.equal(told(writes), 'create, update');
+  t.equal(written(writes), 'create, update');
   t.match(writes[0], { object: { status: { ready: 1 } } });
 });
 
@@ -158,15 +158,15 @@ t.test('who may not write status restores the rest', async (t) => {
     judged('Delete', undefined),
   );
   const status = create?.next?.(answerTo(create.write));
-  t.equal(told([status?.write].filter((write) => write !== undefined)), 'update status');
-  t.equal(told(writesOf(status?.otherwise?.())), 'update');
+  t.equal(written([status?.write].filter((write) => write !== undefined)), 'update status');
+  t.equal(written(writesOf(status?.otherwise?.())), 'update');
 });
 
 t.test('created again by an earlier call: what is missing follows', async (t) => {
   const again = with_(with_(prior, 'metadata.uid', 'u2'), 'status', undefined);
   const live = managed(again, entry(managers.restore, { 'f:spec': { 'f:a': {} } }));
-  t.equal(told(undo('Delete', judged('Delete', live))), 'update status, update');
-  t.equal(told(undo('Delete', judged('Delete', with_(live, 'status', at(prior, 'status'))))), 'update');
+  t.equal(written(undo('Delete', judged('Delete', live))), 'update status, update');
+  t.equal(written(undo('Delete', judged('Delete', with_(live, 'status', at(prior, 'status'))))), 'update');
 });
 
 t.test('owners that are gone are not referred to', async (t) => {
@@ -193,6 +193,6 @@ t.test('managers of what is undone or gone get nothing back', async (t) => {
 });
 
 t.test('what asks for no write gets none', async (t) => {
-  for (const live of [prior, undefined]) t.equal(told(undo('Patch', judged('Patch', live))), '');
-  t.equal(told(undo('Patch', judged('Patch', ours(liveObject('after, a edited', 'Patch'))))), '', 'a conflict');
+  for (const live of [prior, undefined]) t.equal(written(undo('Patch', judged('Patch', live))), '');
+  t.equal(written(undo('Patch', judged('Patch', ours(liveObject('after, a edited', 'Patch'))))), '', 'a conflict');
 });
