@@ -36,19 +36,25 @@ export function startKubelet(t: Teardown, client: Client, namespace: string): Ku
     // 404 and 409: it has gone, or another one has its name.
     if (answer.code !== 404 && answer.code !== 409) must(answer);
   };
-  const tend = async (rule: Rule, seen: Set<string>): Promise<void> => {
-    const { items } = await client.list(path, { labelSelector: rule.labelSelector });
-    for (const pod of items.filter((one) => !isLeaving(one) && !seen.has(namesOf(one).uid))) {
+  // The lists of later rules are read later: a Pod that comes meanwhile is in the list of the last rule that takes it.
+  const readPods = async (): Promise<ReadonlyMap<JsonObject, Rule>> => {
+    const found = new Map<string, readonly [JsonObject, Rule]>();
+    for (const rule of [...rules]) {
+      const { items } = await client.list(path, { labelSelector: rule.labelSelector });
+      for (const pod of items.filter((one) => !isLeaving(one))) found.set(namesOf(pod).uid, [pod, rule]);
+    }
+    return new Map(found.values());
+  };
+  const tend = async (): Promise<void> => {
+    for (const [pod, rule] of await readPods()) {
       const { uid } = namesOf(pod);
-      seen.add(uid);
       if (written.get(uid) !== rule) await write(pod, rule);
       written.set(uid, rule);
     }
   };
   const running = (async () => {
     while (!end.signal.aborted) {
-      const seen = new Set<string>();
-      for (const rule of rules.toReversed()) await tend(rule, seen);
+      await tend();
       await pause(interval, end.signal);
     }
   })();

@@ -185,13 +185,18 @@ t.test('Pods of the new revision, as the controllers make them', async (t) => {
     await scene.create(collection, { metadata: { name }, spec: { ...spec, ...of } });
   }
   scene.kubelet.play('app=web', running);
+  // A new Pod is Pending before the kubelet has written about its containers.
   const are = (phase: string, release: string) => (pod: JsonObject) =>
-    textAt(pod, 'status', 'phase') === phase && textAt(pod, 'metadata', 'labels', 'release') === release;
+    textAt(pod, 'status', 'phase') === phase &&
+    at(pod, 'status', 'containerStatuses') !== undefined &&
+    textAt(pod, 'metadata', 'labels', 'release') === release;
   await scene.pods(are('Running', 'one'), 4);
   await scene.patch(web, { spec: { paused: true } });
+  // Before the patches: a new Pod of the StatefulSet that runs for a moment would let its next Pod be replaced.
+  scene.kubelet.play('app=web', waiting('ErrImagePull'));
+  await scene.pods(are('Pending', 'one'), 4);
   for (const path of Object.keys(kinds))
     await scene.patch(path, { spec: { template: { metadata: { labels: { release: 'two' } } } } });
-  scene.kubelet.play('app=web', waiting('ErrImagePull'));
   await scene.pods(are('Pending', 'two'), 2);
   await scene.pods(are('Pending', 'one'), 2);
   t.same(await failingReleases(scene, web), [], 'a paused Deployment has no Pod of its present template');
