@@ -51,7 +51,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['plan/states', 'plan/plan'],
   ['release/release', 'packaging/chart'],
   ['scenarios/calls/late-writes', 'scenarios/calls/late-marks'],
-  ['scenarios/calls/long-looks', 'scenarios/requests/requests'],
+  ['scenarios/calls/long-searches', 'scenarios/requests/requests'],
   ['scenarios/calls/replays', 'scenarios/calls/duplicates'],
   ['scenarios/changes/endpoints-by-hand', 'scenarios/changes/deletes-with-dependents'],
   ['scenarios/changes/large-objects', 'scenarios/changes/kinds'],
