@@ -1,12 +1,12 @@
 // The documents, and the commands in their blocks of shell with the output that a block of text beside them shows.
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pagesIn } from '../../scripts/site/pages.ts';
 
 export const root = join(import.meta.dirname, '../..');
 
-export const documents: readonly string[] = ['*.md', 'docs/*.md', 'charts/**/*.md', 'examples/**/*.md', 'test/*.md'].flatMap(
-  (pattern) => globSync(pattern, { cwd: root }).toSorted(),
-);
+/** The pages, without the records of decisions, whose commands belong to their time. */
+export const documents: readonly string[] = pagesIn(root).paths.filter((path) => !path.startsWith('docs/decisions/'));
 
 export function readDocument(path: string): string {
   return readFileSync(join(root, path), 'utf8');

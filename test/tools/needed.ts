@@ -1,5 +1,6 @@
 // Which tests need tools of their own beside the control plane. They are built before tap starts: a build takes minutes, which
 // a test file has not, and two files that want one program would build it twice.
+import { installGenerator } from '../../scripts/site/install.ts';
 import { buildKubectl } from '../controlplane/build.ts';
 import type { ReportLine } from './build.ts';
 import { buildLua } from './gitops/gitops.ts';
@@ -34,6 +35,7 @@ const needs: readonly Need[] = [
   { tests: 'test/release/', name: 'kustomize', build: buildPackaging },
   { tests: 'test/packages/', name: 'packages', build: buildPackages },
   { tests: 'test/gitops/', name: 'Lua', build: buildLua },
+  { tests: 'test/site/', name: 'VitePress', build: installGenerator },
   { tests: 'test/cli/', name: 'Node', build: installOldestNode },
 ];
 
