@@ -30,6 +30,7 @@ const needs: readonly Need[] = [
   { tests: 'test/monitoring/', name: 'Prometheus', build: buildPrometheus },
   { tests: 'test/packaging/', name: 'Helm', build: buildHelm },
   { tests: 'test/release/', name: 'Helm', build: buildHelm },
+  { tests: 'test/demo.test.ts', name: 'Helm', build: buildHelm },
   { tests: 'test/packages/', name: 'registry', build: buildRegistry },
   { tests: 'test/packaging/', name: 'kustomize', build: buildPackaging },
   { tests: 'test/release/', name: 'kustomize', build: buildPackaging },
