@@ -89,6 +89,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['server/flood', 'server/main'],
   ['server/frozen', 'scenarios/calls/replicas'],
   ['soak/soak', 'scenarios/locks/contention'],
+  ['site/site', 'documents/pages'],
   ['threats/gate-canary', 'threats/canary'],
   ['threats/large-metadata', 'threats/bodies'],
   ['threats/list-canaries', 'threats/canary'],
