@@ -5,7 +5,7 @@ import { type BuildOptions, build } from 'esbuild';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-export interface Manifest {
+interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license?: string;

@@ -130,10 +130,13 @@ t.test('each platform makes its self-contained program, of a Node whose sum is c
     binaries.strategy.matrix.include.map(({ node }: { node: string }) => node.replace('-', '_').replace('x64', 'amd64')),
     platforms,
   );
-  t.match(scriptOf(binaries), /shasum --algorithm 256 --check\n.*\n[^]*build\/node\/bin\/node scripts\/pack-binary\.ts build\/binaries/);
+  t.match(
+    scriptOf(binaries),
+    /shasum --algorithm 256 --check\n[\s\S]*build\/node\/bin\/node scripts\/pack-binary\.ts build\/binaries/,
+  );
   const { with: upload } = binaries.steps.find(({ uses = '' }) => uses.startsWith('actions/upload-artifact@'));
   const { with: download } = assets.steps.find(({ uses = '' }) => uses.startsWith('actions/download-artifact@'));
-  t.same(upload, { name: 'binary-${{ matrix.node }}', path: 'build/binaries/*.tar.gz', 'if-no-files-found': 'error' });
+  t.same(upload, { name: `binary-\${{ matrix.node }}`, path: 'build/binaries/*.tar.gz', 'if-no-files-found': 'error' });
   t.same(download, { pattern: 'binary-*', 'merge-multiple': true, path: 'build/binaries' });
 });
 
