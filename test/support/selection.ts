@@ -43,6 +43,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/owners', 'packages/lost'],
   ['packages/points', 'packages/install'],
   ['packages/recovery', 'packages/rollback'],
+  ['packaging/binary', 'cli/transactions'],
   ['packaging/chart-misuse', 'packaging/chart'],
   ['packaging/helm-install', 'packaging/chart'],
   ['packaging/kubectl-install', 'packaging/installs'],
