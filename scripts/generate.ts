@@ -1,6 +1,8 @@
-// `npm run generate`: writes the manifests from schemas/, the files that the chart copies, and the version of Node in documents.
+// `npm run generate`: writes the manifests and docs/api.md from schemas/, the files that the chart copies, and the version of Node in
+// documents.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { apiPage } from './api-page.ts';
 import { chartFiles } from './chart-files.ts';
 import { generatedManifests } from './generated-manifests.ts';
 import { namingNode, withNode } from './node-versions.ts';
@@ -13,6 +15,8 @@ for (const [copy, original] of Object.entries(chartFiles)) {
   mkdirSync(dirname(join(root, 'charts/janus', copy)), { recursive: true });
   cpSync(join(root, original), join(root, 'charts/janus', copy));
 }
+
+writeFileSync(join(root, 'docs/api.md'), apiPage());
 
 const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 for (const path of namingNode)

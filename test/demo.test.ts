@@ -1,7 +1,7 @@
 // The demo as people run it: it ends with 0 when the cluster is as it says, with something else when not, and leaves nothing.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,8 +11,10 @@ import { startControlPlane } from './controlplane/start.ts';
 import { type Client, connect, must, waitFor } from './support/client.ts';
 import { accountKubeconfig } from './support/engine-identity.ts';
 import { pathWithKubectl, type } from './support/kubectl.ts';
-import { blocksOf, isTypedInDemo, missingIn } from './support/pages.ts';
+import { type Block, blocksOf, isTypedAsHowTo, isTypedInDemo, missingIn, unwrapped } from './support/pages.ts';
+import { openPty } from './support/pty.ts';
 import { inAllOnly } from './support/selection.ts';
+import { buildHelm } from './tools/helm/helm.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -131,20 +133,67 @@ async function refuseVersion1(client: Client): Promise<void> {
   }, 'the policy to be in force');
 }
 
-/** Types the commands of docs/tutorial.md, and then those of README.md, which need the command line that the tutorial installs. */
-async function typeTheDocuments(t: Test, kubeconfig: string): Promise<void> {
-  // What is installed globally goes into a folder of this test.
+/** The folder that a block is typed in, and the variables. */
+interface Place {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A terminal as wide as the screens of the pages. */
+const size = { columns: 110, rows: 40 };
+
+async function atTerminal(t: Test, commands: string, { folder, env }: Place) {
+  const pty = openPty(t, { ...size, folder, env: { LANG: 'C.UTF-8', HOME: folder, ...env }, words: ['bash', '-euc', commands] });
+  const code = await pty.finished;
+  return { code, output: pty.lines().join('\n') };
+}
+
+/** Types a block. Names the page and the line of what ended otherwise, or printed something else than the page shows. */
+async function typeBlock(t: Test, { document, commands, exits, output, isScreen }: Block, place: Place): Promise<void> {
+  const text = commands.map((command) => command.text).join('\n');
+  const { code, output: printed } = isScreen ? await atTerminal(t, text, place) : await type(text, place.folder, place.env);
+  const at = `${document}:${commands[0]?.line}: ${commands.at(-1)?.text}\n${printed}`;
+  t.equal(code, exits, at);
+  const plain = isScreen ? unwrapped : (screen: string) => screen;
+  if (output !== undefined) t.equal(missingIn(plain(printed), plain(output)), undefined, at);
+}
+
+/** What is installed globally goes into a folder of this test. */
+async function environment(t: Test, kubeconfig: string): Promise<Readonly<Record<string, string>>> {
   const prefix = mkdtempSync(join(tmpdir(), 'janus-tutorial-'));
   t.teardown(() => rmSync(prefix, { recursive: true }));
   const PATH = `${join(prefix, 'bin')}${delimiter}${await pathWithKubectl()}`;
-  const environment = { PATH, KUBECONFIG: kubeconfig, npm_config_prefix: prefix };
-  for (const block of ['docs/tutorial.md', 'README.md'].flatMap(blocksOf).filter(isTypedInDemo)) {
-    const [first, last] = [block.commands[0], block.commands.at(-1)];
-    const place = `${block.document}:${first?.line}: ${last?.text}`;
-    const { code, output } = await type(block.commands.map(({ text }) => text).join('\n'), root, environment);
-    t.equal(code, block.exits, `${place}\n${output}`);
-    if (block.output !== undefined) t.equal(missingIn(output, block.output), undefined, `${place}\n${output}`);
-  }
+  return { PATH, KUBECONFIG: kubeconfig, npm_config_prefix: prefix };
+}
+
+/** Types the commands of docs/tutorial.md, and then those of README.md, which need the command line that the tutorial installs. */
+async function typeTheDocuments(t: Test, env: Place['env']): Promise<void> {
+  for (const block of ['docs/tutorial.md', 'README.md'].flatMap(blocksOf).filter(isTypedInDemo))
+    await typeBlock(t, block, { folder: root, env });
+}
+
+/** Types the commands of the how-to pages, with the manifests, the chart and the names that they suppose. */
+async function typeTheHowTos(t: Test, { PATH = '', ...env }: Place['env']): Promise<void> {
+  const manifests = readFileSync(join(root, 'examples/tutorial/release-1.yaml'), 'utf8');
+  const test = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: smoke, annotations: { helm.sh/hook: test } }\n';
+  const folder = t.testdir({
+    app: { 'release.yaml': manifests },
+    chart: {
+      'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\n',
+      templates: { 'shop.yaml': manifests.replace('"2.0"', '{{ .Release.Namespace | quote }}'), 'test.yaml': test },
+    },
+    releases: {},
+    'web.yaml': manifests.split('---\n')[1] ?? '',
+    examples: t.fixture('symlink', join(root, 'examples')),
+  });
+  const helm = dirname(await buildHelm((line) => t.comment(line)));
+  const place = { folder, env: { ...env, PATH: `${PATH}${delimiter}${helm}` } };
+  await type('kubectl create ns acme; kubectl create ns argocd; kubectl -n argocd create cm argocd-cm', folder, place.env);
+  for (const block of ['docs/rights.md', 'docs/gitops.md', 'docs/manifests.md'].flatMap(blocksOf).filter(isTypedAsHowTo))
+    await typeBlock(t, block, place);
+  const version = "kubectl -n shop get cm app-config -o jsonpath='{.data.version}'";
+  t.match(await type(version, folder, place.env), { code: 0, output: /^shop$/ }, 'the chart was released');
+  t.match(readFileSync(join(folder, 'releases/shop-42.yaml'), 'utf8'), /^kind: Transaction$/m);
 }
 
 /** For scripts: docs/gitops.md. */
@@ -180,10 +229,12 @@ t.test('it shows a Transaction that commits, one that is rolled back; with --kee
   tellsTheStory(t, running.output());
   t.ok(existsSync(kubeconfig));
   t.equal((await fetch(`${hookUrl}/readyz`)).status, 200);
-  await t.test('the commands of the tutorial and of the README work in the demo', async (t) => {
-    await typeTheDocuments(t, kubeconfig);
+  const env = await environment(t, kubeconfig);
+  await t.test('the commands of the tutorial and of the README work in the demo, and print what these pages show', async (t) => {
+    await typeTheDocuments(t, env);
     await waitByScript(t, kubeconfig);
   });
+  await t.test('the commands of the how-to pages work in the demo', inAllOnly, (t) => typeTheHowTos(t, env));
   running.process.kill('SIGINT');
   t.equal(await running.ended, 0, running.output());
   await nothingIsLeft(t, kubeconfig, hookUrl);

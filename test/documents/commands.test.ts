@@ -3,14 +3,24 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import t from 'tap';
-import { type Block, blocksOf, documents, isTypedInDemo, missingIn, readDocument as read, root } from '../support/pages.ts';
+import {
+  type Block,
+  blocksOf,
+  documents,
+  isTypedAsHowTo,
+  isTypedInDemo,
+  missingIn,
+  readDocument as read,
+  root,
+  unwrapped,
+} from '../support/pages.ts';
 
 /** The sections of docs/runbooks.md whose commands a test types. */
 const followed = [...read('docs/runbooks.md').matchAll(/^## (.+)\n\n\*\*\(followed\)\*\*/gm)].map(([, title]) => title);
 
 /** Which blocks a test types. */
 const typing: Readonly<Record<string, (block: Block) => boolean>> = {
-  'test/demo.test.ts': isTypedInDemo,
+  'test/demo.test.ts': (block) => isTypedInDemo(block) || isTypedAsHowTo(block),
   'test/monitoring/runbooks.test.ts': ({ document, section }) => document === 'docs/runbooks.md' && followed.includes(section),
   'test/threats/rotation.test.ts': ({ document }) => document === 'docs/sealing.md',
 };
@@ -64,6 +74,13 @@ t.test('each row has an existing command, and names existing files', async (t) =
   }
 });
 
+t.test('a block has its exit code, and the output below it, of a terminal if it is marked', async (t) => {
+  const found = blocks.filter(isTypedInDemo);
+  t.ok(found.filter(({ isScreen }) => isScreen).length >= 6);
+  t.ok(found.filter(({ output, isScreen }) => output !== undefined && !isScreen).length >= 8);
+  t.ok(found.some(({ exits }) => exits === 3));
+});
+
 t.test('a test that types blocks reads their documents, and there are such blocks', async (t) => {
   for (const [test, types] of Object.entries(typing)) {
     const found = blocks.filter(types);
@@ -80,5 +97,8 @@ t.test('the output that a page shows is compared line by line, without what diff
   t.equal(missingIn('one\ntwo\n', 'one'), 'nothing more, but two');
   t.equal(missingIn('one\ntwo\n', 'one\n…'), undefined);
   t.equal(missingIn('one\nthree\n', 'one\ntwo'), 'two');
+  const screen = (pod: string) => `✗ r-1 failed: Pod\n  web-1-${pod}: it waits\n  for an image.\n  2 objects are as before.`;
+  t.equal(missingIn(unwrapped(screen('fghij')), unwrapped(screen('abcde'))), undefined);
+  t.equal(unwrapped(screen('abcde')), '✗ r-1 failed: Pod web-1-abcde: it waits for an image.\n  2 objects are as before.');
   t.equal(missingIn('NAME   AGE\nr      3m4s\n', 'NAME   AGE\nr      14s'), undefined);
 });

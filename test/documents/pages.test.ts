@@ -1,67 +1,56 @@
 // The links of the documents lead somewhere, and the index names every page.
-import { existsSync, globSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { documents, readDocument, root } from '../support/pages.ts';
+import { faultOf, faultsOf, linksOf, pagesIn } from '../../scripts/site/pages.ts';
+import { menuOf, textOf } from '../../scripts/site/stage.ts';
+import { readDocument, root } from '../support/pages.ts';
 
-const pages = [...documents, ...globSync('docs/decisions/*.md', { cwd: root })];
+const pages = pagesIn(root);
 
-interface Link {
-  readonly page: string;
-  readonly line: number;
-  readonly target: string;
-}
-
-/** The links of a page to files of the repository, outside code. */
-function linksOf(page: string): readonly Link[] {
-  const prose = readDocument(page).replaceAll(/^```[\s\S]*?^```/gm, (code) => code.replaceAll(/[^\n]/g, ''));
-  return prose.split('\n').flatMap((text, index) => {
-    const targets = [...text.replaceAll(/`[^`]*`/g, '').matchAll(/\]\((?!https?:)([^)]+)\)/g)];
-    return targets.map(([, target = '']) => ({ page, line: index + 1, target }));
-  });
-}
-
-/** The anchors that GitHub gives to the headings of a page. */
-function anchorsOf(page: string): readonly string[] {
-  const headings = [...readDocument(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
-  return headings.map((title) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
-/** What is wrong with a link; undefined if it leads somewhere. */
-function faultOf({ page, line, target }: Link): string | undefined {
-  const [file = '', anchor] = target.split('#');
-  const path = file === '' ? page : normalize(join(dirname(page), file));
-  if (!existsSync(join(root, path))) return `${page}:${line}: ${target}: there is no ${path}`;
-  if (anchor === undefined || anchorsOf(path).includes(anchor)) return undefined;
-  return `${page}:${line}: ${target}: ${path} has no heading with the anchor #${anchor}`;
-}
-
-t.test('each link leads to a file, and to a heading of it', async (t) => {
-  const links = pages.flatMap(linksOf);
+t.test('each link leads to a file, and to a heading of it; an index names each page', async (t) => {
+  const links = pages.paths.flatMap((page) => linksOf(pages, page));
   t.ok(links.length > 200, `${links.length} links`);
-  t.same(
-    links.map(faultOf).filter((fault) => fault !== undefined),
-    [],
-  );
+  t.same(faultsOf(pages), []);
 });
 
 t.test('a link that leads nowhere is named with its page and line', async (t) => {
   const link = { page: 'docs/cli.md', line: 7 };
-  t.equal(faultOf({ ...link, target: 'gone.md' }), 'docs/cli.md:7: gone.md: there is no docs/gone.md');
+  t.equal(faultOf(pages, { ...link, target: 'gone.md' }), 'docs/cli.md:7: gone.md: there is no docs/gone.md');
   const fault = 'docs/cli.md:7: ../README.md#gone: README.md has no heading with the anchor #gone';
-  t.equal(faultOf({ ...link, target: '../README.md#gone' }), fault);
-  t.equal(faultOf({ ...link, target: '#exit-codes' }), undefined);
+  t.equal(faultOf(pages, { ...link, target: '../README.md#gone' }), fault);
+  t.equal(faultOf(pages, { ...link, target: '#exit-codes' }), undefined);
 });
 
-t.test('docs/README.md names every page of docs', async (t) => {
-  const named = linksOf('docs/README.md').map(({ target }) => target.split('#')[0]);
-  const missing = globSync('docs/*.md', { cwd: root }).filter((page) => !named.includes(page.slice('docs/'.length)));
-  t.same(missing, ['docs/README.md'], 'add a row with the question that the page answers');
+const folder = t.testdir({
+  'a.ts': '',
+  docs: {
+    'README.md': '# All\n\n| **Begin** | |\n| How? | [how.md](how.md#one) |\n| Why? | [decisions](decisions) |\n',
+    'how.md':
+      '<!-- mark -->\n# How\n\n## One\n\n[a](../a.ts), [all](README.md), `[no](link.md)`\n\n```text\n<!-- kept -->\n[no](link.md)\n```\n',
+    decisions: { '0001-one.md': '# 1. One\n' },
+  },
+});
+
+t.test('a page that no index names is named with the index, and so is each link that leads nowhere', async (t) => {
+  t.same(faultsOf(pagesIn(folder)), []);
+  writeFileSync(join(folder, 'docs/new.md'), '# New\n\n[gone](gone.md)\n');
+  t.same(faultsOf(pagesIn(folder)), [
+    'docs/new.md:3: gone.md: there is no docs/gone.md',
+    'docs/new.md: docs/README.md does not name it: add a row with the question that it answers',
+  ]);
+});
+
+t.test('the site has the index as its menu, links to sources by address, and code as it is', async (t) => {
+  const text = textOf(pagesIn(folder), 'docs/how.md', 'https://example.org/janus');
+  const prose = '# How\n\n## One\n\n[a](https://example.org/janus/blob/main/a.ts), [all](index.md), `[no](link.md)`\n\n';
+  t.equal(text, `${prose}\`\`\`text\n<!-- kept -->\n[no](link.md)\n\`\`\`\n`);
+  const items = [
+    { text: 'How?', link: '/docs/how#one' },
+    { text: 'Why?', link: '/docs/decisions/' },
+  ];
+  t.same(menuOf(pagesIn(folder)), [{ text: 'Begin', items }]);
+  t.ok(menuOf(pages).flatMap((group) => group.items).length > 30);
 });
 
 t.test('docs/concepts.md is short', async (t) => {

@@ -46,8 +46,8 @@ for (const path of resources)
 t.test('the API server accepts the examples, one after the other', async (t) => {
   const namespace = await freeNamespace(client, 'examples', t);
   const files = readdirSync(new URL('examples/', manifests)).sort();
-  t.same(files, ['deploy-v2.yaml', 'release-7.yaml', 'shop.yaml']);
-  for (const file of ['shop.yaml', 'deploy-v2.yaml', 'release-7.yaml']) {
+  t.same(files, ['deploy-v2.yaml', 'every-field.yaml', 'release-7.yaml', 'shop.yaml']);
+  for (const file of ['shop.yaml', ...files.filter((name) => name !== 'shop.yaml')]) {
     const objects = await readManifest(`examples/${file}`, (text) => text.replaceAll(/(?<=name(space)?: )shop\b/g, namespace));
     for (const object of objects) {
       const answer = await applyObject(client, object, { fieldValidation: 'Strict' });

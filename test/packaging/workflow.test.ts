@@ -147,7 +147,7 @@ t.test('a job that may sign runs no npm, and no job shows a token to all of its 
   const signing = jobs.filter(([, { permissions = {} }]) => 'id-token' in permissions);
   t.same(
     signing.map(([name]) => name),
-    ['release.yml publish'],
+    ['release.yml publish', 'site.yml publish'],
   );
   for (const [name, job] of signing) {
     t.notMatch(scriptOf(job), /\b(npm|npx|node)\b|\.ci\//, name);

@@ -1,12 +1,12 @@
 // The documents, and the commands in their blocks of shell with the output that a block of text beside them shows.
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pagesIn } from '../../scripts/site/pages.ts';
 
 export const root = join(import.meta.dirname, '../..');
 
-export const documents: readonly string[] = ['*.md', 'docs/*.md', 'charts/**/*.md', 'examples/**/*.md', 'test/*.md'].flatMap(
-  (pattern) => globSync(pattern, { cwd: root }).toSorted(),
-);
+/** The pages, without the records of decisions, whose commands belong to their time. */
+export const documents: readonly string[] = pagesIn(root).paths.filter((path) => !path.startsWith('docs/decisions/'));
 
 export function readDocument(path: string): string {
   return readFileSync(join(root, path), 'utf8');
@@ -23,8 +23,10 @@ export interface Block {
   /** The heading of level 2 above it. */
   readonly section: string;
   readonly commands: readonly Command[];
-  /** The output below the commands; undefined if there is none, or if the mark `screen` says that only a terminal prints it. */
+  /** The output below the commands; undefined if there is none. */
   readonly output?: string;
+  /** Whether the mark `screen` says that the output is that of a terminal. */
+  readonly isScreen: boolean;
   /** The exit code of the last command, from the mark `exits`. */
   readonly exits: number;
 }
@@ -41,9 +43,8 @@ export function blocksOf(document: string): readonly Block[] {
     const end = lines.indexOf('```', begin + 1);
     const section = lines.slice(0, begin).findLast((line) => line.startsWith('## ')) ?? '## ';
     const [, exits = '0'] = /^<!-- exits (\d+) -->$/.exec(lines[begin - 1] ?? '') ?? [];
-    const output = outputBelow(lines, end);
     const commands = commandsIn(lines, begin + 1, end);
-    return { document, section: section.slice(3), commands, exits: Number(exits), ...(output !== undefined && { output }) };
+    return { document, section: section.slice(3), commands, exits: Number(exits), ...outputBelow(lines, end) };
   });
 }
 
@@ -59,10 +60,12 @@ function commandsIn(lines: readonly string[], begin: number, end: number): reado
   return commands;
 }
 
-function outputBelow(lines: readonly string[], end: number): string | undefined {
-  const next = lines.findIndex((line, index) => index > end && line !== '');
-  if (lines[next] !== '```text') return undefined;
-  return lines.slice(next + 1, lines.indexOf('```', next + 1)).join('\n');
+function outputBelow(lines: readonly string[], end: number): Pick<Block, 'output' | 'isScreen'> {
+  const mark = '<!-- screen -->';
+  const next = lines.findIndex((line, index) => index > end && line !== '' && line !== mark);
+  if (lines[next] !== '```text') return { isScreen: false };
+  const output = lines.slice(next + 1, lines.indexOf('```', next + 1)).join('\n');
+  return { output, isScreen: lines[next - 1] === mark };
 }
 
 /** What differs in each run: times, ages, names of Pods, digests. */
@@ -101,8 +104,19 @@ export function missingIn(printed: string, shown: string): string | undefined {
   return at >= found.length || parts.at(-1) === '' ? undefined : `nothing more, but ${found[at]}`;
 }
 
-/** Whether test/demo.test.ts types a block, in the cluster that the demo leaves running. */
+/** A screen without the breaks of its sentences: a line that continues one begins with two spaces. */
+export function unwrapped(screen: string): string {
+  return screen.replaceAll(/\n {2}(?=[^\s\d])/g, ' ');
+}
+
+/** Whether test/demo.test.ts types a block as part of README or tutorial, in the cluster that the demo leaves running. */
 export function isTypedInDemo({ document, section }: Block): boolean {
   if (document === 'README.md') return section === 'Three commands';
   return document === 'docs/tutorial.md' && section !== 'Start a cluster';
+}
+
+/** Whether test/demo.test.ts types a block of a how-to page, after the tutorial, in a folder with the files of a reader. */
+export function isTypedAsHowTo({ document, section }: Block): boolean {
+  if (document === 'docs/manifests.md') return section === 'Charts' || section === 'Large releases';
+  return document === 'docs/rights.md' || document === 'docs/gitops.md';
 }

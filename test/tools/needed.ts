@@ -1,5 +1,6 @@
 // Which tests need tools of their own beside the control plane. They are built before tap starts: a build takes minutes, which
 // a test file has not, and two files that want one program would build it twice.
+import { installGenerator } from '../../scripts/site/install.ts';
 import { buildKubectl } from '../controlplane/build.ts';
 import type { ReportLine } from './build.ts';
 import { buildLua } from './gitops/gitops.ts';
@@ -30,12 +31,14 @@ const needs: readonly Need[] = [
   { tests: 'test/monitoring/', name: 'Prometheus', build: buildPrometheus },
   { tests: 'test/packaging/', name: 'Helm', build: buildHelm },
   { tests: 'test/release/', name: 'Helm', build: buildHelm },
+  { tests: 'test/demo.test.ts', name: 'Helm', build: buildHelm },
   { tests: 'test/packages/', name: 'registry', build: buildRegistry },
   { tests: 'test/packaging/', name: 'kustomize', build: buildPackaging },
   { tests: 'test/release/', name: 'kustomize', build: buildPackaging },
   { tests: 'test/packaging/krew.test.ts', name: 'krew', build: buildKrew },
   { tests: 'test/packages/', name: 'packages', build: buildPackages },
   { tests: 'test/gitops/', name: 'Lua', build: buildLua },
+  { tests: 'test/site/', name: 'VitePress', build: installGenerator },
   { tests: 'test/cli/', name: 'Node', build: installOldestNode },
 ];
 
