@@ -7,9 +7,10 @@ import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { customResourceDefinition } from '../../schemas/custom-resource-definition.ts';
 import { ageOf } from '../show/age.ts';
-import { deployments, usualEngineNamespace, versionOf } from './engine.ts';
+import { versionOf } from './engine.ts';
 import { caller, type Session } from './session.ts';
 import { listTransactions, transactions } from './transactions.ts';
+import { engine, findWorkloads, metacontroller } from './workloads.ts';
 
 export interface Check {
   readonly name: string;
@@ -18,12 +19,11 @@ export interface Check {
   readonly message: string;
 }
 
+/** Where the user says that they are; all namespaces are searched for the others. */
 export interface EngineNamespaces {
-  readonly engineNamespace: string;
-  readonly metacontrollerNamespace: string;
+  readonly engineNamespace?: string | undefined;
+  readonly metacontrollerNamespace?: string | undefined;
 }
-
-export const usualPlaces: EngineNamespaces = { engineNamespace: usualEngineNamespace, metacontrollerNamespace: 'metacontroller' };
 
 const ok = (name: string, message: string): Check => ({ name, state: 'ok', message });
 const wrong = (name: string, message: string): Check => ({ name, state: 'wrong', message });
@@ -39,7 +39,6 @@ const resource = (group: string, plural: string, kind: string): Resource => ({
   ...{ verbs: [], statusSubresource: true },
 });
 const crds = resource('apiextensions.k8s.io', 'customresourcedefinitions', 'CustomResourceDefinition');
-const statefulSets = resource('apps', 'statefulsets', 'StatefulSet');
 const controllers = { ...resource('metacontroller.k8s.io', 'compositecontrollers', 'CompositeController'), version: 'v1alpha1' };
 const accounts = resource('', 'serviceaccounts', 'ServiceAccount');
 
@@ -65,20 +64,26 @@ function fieldsOf(crd: JsonObject): ReadonlySet<string> {
   return new Set(names);
 }
 
-export async function engineCheck({ cluster }: Session, { engineNamespace: namespace }: EngineNamespaces): Promise<Check> {
-  const what = `${namespace}/janus`;
-  const answer = await cluster.get({ resource: deployments, namespace, name: 'janus' }, caller);
-  if (answer.kind === 'failed')
-    return unread(
-      'engine',
-      `Deployment ${what}`,
-      answer.failure,
-      `there is no Deployment ${what}: install the engine, or name its namespace`,
-    );
-  return readiness('engine', what, answer.object);
+export async function engineCheck(session: Session, { engineNamespace }: EngineNamespaces): Promise<Check> {
+  const found = await findWorkloads(session, engine, engineNamespace);
+  return found.kind === 'found' ? worst(found.workloads.map((one) => readiness('engine', one))) : notFound('engine', found);
 }
 
-function readiness(name: string, what: string, workload: JsonObject): Check {
+const notFound = (name: string, { kind, message }: { readonly kind: 'absent' | 'unknown'; readonly message: string }): Check =>
+  kind === 'absent' ? wrong(name, message) : unknown(name, message);
+
+/** The check of all that were found: each of them may have to make the call. */
+function worst(checks: readonly Check[]): Check {
+  const bad = checks.filter(({ state }) => state === 'wrong');
+  const shown = bad.length > 0 ? bad : checks;
+  return {
+    name: shown[0]?.name ?? '',
+    state: bad.length > 0 ? 'wrong' : 'ok',
+    message: shown.map(({ message }) => message).join('; '),
+  };
+}
+
+function readiness(name: string, { what, object: workload }: { readonly what: string; readonly object: JsonObject }): Check {
   const [ready, all] = [at(workload, 'status', 'readyReplicas') ?? 0, at(workload, 'spec', 'replicas') ?? 1].map(Number);
   const version = versionOf(workload);
   const found = `${what} ${ready}/${all} ready${version === undefined ? '' : `, version ${version}`}`;
@@ -86,18 +91,11 @@ function readiness(name: string, what: string, workload: JsonObject): Check {
 }
 
 /** With the flags that slow it down. README.md has the values. */
-export async function metacontrollerChecks({ cluster }: Session, places: EngineNamespaces): Promise<readonly Check[]> {
-  const { metacontrollerNamespace: namespace } = places;
-  const what = `${namespace}/metacontroller`;
-  const answer = await cluster.get({ resource: statefulSets, namespace, name: 'metacontroller' }, caller);
-  if (answer.kind === 'failed')
-    return [
-      unread(
-        ...(['Metacontroller', `StatefulSet ${what}`, answer.failure] as const),
-        `there is no StatefulSet ${what}: install Metacontroller, or name its namespace`,
-      ),
-    ];
-  return [readiness('Metacontroller', what, answer.object), flagCheck(answer.object)];
+export async function metacontrollerChecks(session: Session, places: EngineNamespaces): Promise<readonly Check[]> {
+  const found = await findWorkloads(session, metacontroller, places.metacontrollerNamespace);
+  if (found.kind !== 'found') return [notFound('Metacontroller', found)];
+  const ready = worst(found.workloads.map((one) => readiness('Metacontroller', one)));
+  return [ready, worst(found.workloads.map(({ object }) => flagCheck(object)))];
 }
 
 const wantedFlags = { workers: 50, 'client-go-qps': 1000, 'client-go-burst': 2000 } as const;
@@ -218,13 +216,14 @@ function rightOf({ verb, group, resource: plural }: AccessQuestion): string {
   return `${verb} ${plural}${group === '' ? '' : `.${group}`}`;
 }
 
-/** Why the engine makes no call, in one sentence, as far as the user may see it. Undefined if everything that is seen is right. */
-export async function whatIsWrong(session: Session, places: EngineNamespaces = usualPlaces): Promise<string | undefined> {
+/** Why the engine makes no call, in one sentence: what is wrong, or else what the user may not see. Undefined if everything is right. */
+export async function whatIsWrong(session: Session, places: EngineNamespaces = {}): Promise<string | undefined> {
   const checks = await Promise.all([
     engineCheck(session, places),
     metacontrollerChecks(session, places).then(([ready]) => ready),
     controllerCheck(session),
     kindCheck(session),
   ]);
-  return checks.find((check) => check?.state === 'wrong')?.message;
+  const found = ['wrong', 'unknown'].map((state) => checks.find((check) => check?.state === state)?.message);
+  return found[0] ?? found[1];
 }

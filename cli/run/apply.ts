@@ -68,7 +68,8 @@ interface Following {
 
 async function follow({ io, options }: Call, session: Session, { created, timeout }: Following): Promise<number> {
   const { wanted, object, found } = created;
-  const watched = { io, session, wanted, end: 'Committed', style: outputStyle(io, options) } as const;
+  const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
+  const watched = { io, session, wanted, end: 'Committed', style: outputStyle(io, options), engineNamespace } as const;
   const code = await watch({ ...watched, known: found ? undefined : object, timeout });
   if (code !== stillGoing || io.interrupted.aborted || !options.flag('abortOnTimeout')) return code;
   const now = await getTransaction(session, wanted);

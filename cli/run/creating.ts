@@ -139,7 +139,7 @@ export function refuseFindings(transactions: readonly JsonObject[], release: Rel
 function refuse([first, ...more]: readonly Finding[]): void {
   if (first === undefined) return;
   const rest = more.length === 0 ? '' : `; and ${more.length} more: janus lint and janus plan name them`;
-  throw new Problem(`The engine would refuse this Transaction (${first.reason}): ${first.message}${rest}. Nothing is created.`);
+  throw new Problem(`This Transaction would be refused (${first.reason}): ${first.message}${rest}. Nothing is created.`);
 }
 
 /** A name as long as that of the Secret: 500 changes may each contain this name. */

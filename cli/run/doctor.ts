@@ -8,7 +8,6 @@ import {
   kindCheck,
   metacontrollerChecks,
   userCheck,
-  usualPlaces,
 } from '../cluster/health.ts';
 import type { Session } from '../cluster/session.ts';
 import { mustAnswer } from '../cluster/transactions.ts';
@@ -25,8 +24,8 @@ export async function run(call: Call): Promise<number> {
   const session = await call.connect();
   await mustAnswer(session);
   const places = {
-    engineNamespace: options.text('engineNamespace') ?? usualPlaces.engineNamespace,
-    metacontrollerNamespace: options.text('metacontrollerNamespace') ?? usualPlaces.metacontrollerNamespace,
+    engineNamespace: options.text('engineNamespace'),
+    metacontrollerNamespace: options.text('metacontrollerNamespace'),
   };
   const checks = await checksOf(session, places, options.text('serviceAccount'));
   if (!saidAsData(call, () => documentOf('Doctor', { client: clientVersion, checks })))

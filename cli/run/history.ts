@@ -49,7 +49,7 @@ interface Recorded {
   readonly createdBy: string;
   readonly fieldManager?: string;
   /** Of one object, if the command names it. */
-  readonly changes?: readonly { readonly type: string; readonly state: string }[];
+  readonly changes?: readonly { readonly type: string; readonly state: string; readonly logs?: readonly string[] }[];
 }
 
 function recordOf(object: JsonObject, wanted: ObjectName | undefined, place: string): Recorded {
@@ -91,8 +91,8 @@ function changesOf(object: JsonObject, wanted: ObjectName, place: string): NonNu
     const target = targetIn(change);
     const isThere = isClusterScoped(target, wanted) || (target.namespace ?? view.namespace) === place;
     if (!isThere || !isNamed(wanted, target)) return [];
-    const { type = '', state = '' } = view.changes[index] ?? {};
-    return [{ type, state }];
+    const { type = '', state = '', gate } = view.changes[index] ?? {};
+    return [{ type, state, ...(gate?.logs === undefined ? {} : { logs: gate.logs }) }];
   });
 }
 
@@ -112,8 +112,15 @@ function cellsOf({ namespace, name, createdAt, took, phase, operations, createdB
   return [namespace, name, age, phase, operationsText(operations), took === undefined ? '' : ageOf(took), createdBy];
 }
 
-/** One row for each change of the object. */
+/** One row for each change of the object, and what the container that failed last has printed. */
 function tableAbout(records: readonly Recorded[]): readonly string[] {
   const rows = records.flatMap((record) => (record.changes ?? []).map(({ type, state }) => [...cellsOf(record), type, state]));
-  return tableOf([...columns, 'CHANGE', 'STATE'], rows);
+  const [latest] = records.flatMap(({ name, changes = [] }) =>
+    changes.flatMap(({ logs }) => (logs === undefined ? [] : { name, logs })),
+  );
+  const kept =
+    latest === undefined
+      ? []
+      : [`Last lines of the container that failed in ${latest.name}:`, ...latest.logs.map((line) => `  ${line}`)];
+  return [...tableOf([...columns, 'CHANGE', 'STATE'], rows), ...kept];
 }

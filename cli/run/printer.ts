@@ -1,17 +1,19 @@
 // Where the states of a Transaction go: a terminal, whose lines are redrawn, or a pipe, which gets lines.
-import { createLogUpdate } from 'log-update';
 import { type Io, note, say, sayAll } from '../io.ts';
 import { clockOf } from '../show/age.ts';
 import { newsOf, waitOf } from '../show/news.ts';
 import { cutTo, type Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
 import type { TransactionView } from '../show/view.ts';
+import { openFrames } from './frames.ts';
 import { type Clock, startWatch } from './stopwatch.ts';
 
 export interface Printer {
   show(view: TransactionView): void;
   /** There is no connection. */
   trouble(sentence: string): void;
+  /** Who holds what the Transaction waits for. */
+  holder(sentence: string): void;
   /** The last line: keys, a question. */
   prompt(line: string): void;
   /** ms since the operation began. */
@@ -47,10 +49,10 @@ export function sizeOf({ stdout }: Io): { readonly columns: number; readonly row
 }
 
 function terminal({ io, style, clock, isWritten }: Opening): Printer {
-  const draw = createLogUpdate(io.stdout as NodeJS.WriteStream, { showCursor: true });
+  const frames = openFrames(io);
   const watch = startWatch(clock, isWritten);
   let view: TransactionView | undefined;
-  let [trouble, prompt, since, isClosed] = ['', '', clock.now(), false];
+  let [trouble, prompt, holder, since, isClosed] = ['', '', '', clock.now(), false];
   const treeIn = (rows: number): readonly string[] => {
     if (view === undefined) return [];
     const isHeldUp = !isClosed && clock.now() - since >= patience;
@@ -59,20 +61,25 @@ function terminal({ io, style, clock, isWritten }: Opening): Printer {
   const redraw = (): void => {
     if (isClosed) return;
     const { columns, rows } = sizeOf(io);
-    const below = [trouble, prompt].filter((line) => line !== '').map((line) => cutTo(columns, line, style));
+    const below = [holder, trouble, prompt].filter((line) => line !== '').map((line) => cutTo(columns, line, style));
     // One row stays free for the cursor.
-    draw([...treeIn(rows - 1 - below.length), ...below].join('\n'));
+    frames.draw([...treeIn(rows - 1 - below.length), ...below], columns);
   };
   const timer = setInterval(redraw, tick);
+  io.stdout.on('resize', redraw);
   return {
     show(next) {
-      if (next.message !== view?.message || next.done !== view.done) since = clock.now();
+      if (next.message !== view?.message || next.done !== view.done) [since, holder] = [clock.now(), ''];
       watch.note(next);
       [view, trouble] = [next, ''];
       redraw();
     },
     trouble(sentence) {
       trouble = sentence;
+      redraw();
+    },
+    holder(sentence) {
+      holder = sentence;
       redraw();
     },
     prompt(line) {
@@ -85,8 +92,8 @@ function terminal({ io, style, clock, isWritten }: Opening): Printer {
       if (isClosed) return;
       isClosed = true;
       clearInterval(timer);
-      draw.clear();
-      draw.done();
+      io.stdout.off('resize', redraw);
+      frames.end(sizeOf(io).columns);
       sayAll(io, treeIn(Math.max(fewestRows, sizeOf(io).rows - 1 - below)));
     },
   };
@@ -107,6 +114,7 @@ function log({ io, clock, isWritten, isNews }: Opening): Printer {
   let printed = '';
   let timer: NodeJS.Timeout | undefined;
   const waits = new Set<number | undefined>();
+  const holders = new Set<string>();
   const timed = (line: string): string => `${((clock.now() - started) / 1000).toFixed(2)}s ${line}`;
   const wait = (): void => {
     const found = view === undefined ? undefined : waitOf(view);
@@ -125,6 +133,10 @@ function log({ io, clock, isWritten, isNews }: Opening): Printer {
     trouble(sentence) {
       if (sentence !== printed) note(io, sentence);
       printed = sentence;
+    },
+    holder(sentence) {
+      if (!holders.has(sentence)) say(io, timed(sentence));
+      holders.add(sentence);
     },
     prompt: () => undefined,
     elapsed: () => watch.elapsed(view),

@@ -1,4 +1,5 @@
 import { printed } from '../../hooks/transactions/inspect.ts';
+import { usualEngineNamespace } from '../cluster/engine.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, listTransactions, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
@@ -6,12 +7,14 @@ import { say, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { clockOf } from '../show/age.ts';
 import { endLines, isOver } from '../show/end.ts';
+import { keptLogLines } from '../show/failed-logs.ts';
 import { formatted } from '../show/formats.ts';
 import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
 import { refusedUndo } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 import { outputStyle, timeoutOf } from './given.ts';
+import { holding } from './holder.ts';
 import { quiet } from './outcome.ts';
 import { sizeOf } from './printer.ts';
 import { watch } from './watching.ts';
@@ -41,7 +44,9 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
   if (format === undefined) {
     const view = viewOf(object);
     const { columns } = sizeOf(io);
-    sayAll(io, [...linesOf(view, { style: outputStyle(io, options), columns, program: io.program }), ...refusedUndo(view)]);
+    const lines = linesOf(view, { style: outputStyle(io, options), columns, program: io.program });
+    const holder = await holding(session, view, usualEngineNamespace).catch(() => undefined);
+    sayAll(io, [...lines, ...(holder === undefined ? [] : [`  ${holder}`]), ...refusedUndo(view), ...keptLogLines(view.changes)]);
   } else say(io, formatted([printed(object)], format));
   return exits.done;
 }

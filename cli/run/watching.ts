@@ -1,5 +1,7 @@
 // Follows a Transaction to its end, and says what happened.
 import type { JsonObject } from '../../hooks/objects/json.ts';
+import type { FailedLog } from '../../hooks/transactions/inspection.ts';
+import { usualEngineNamespace } from '../cluster/engine.ts';
 import { type Followed, follow } from '../cluster/follow.ts';
 import { followLogs } from '../cluster/logs.ts';
 import type { Session } from '../cluster/session.ts';
@@ -8,11 +10,12 @@ import { type Io, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { clockOf } from '../show/age.ts';
 import { codeOfEnd, endLines, isOver, refusedCode, stillGoing, type Wanted } from '../show/end.ts';
-import { logLines } from '../show/failed-logs.ts';
+import { keptLogLines, logLines } from '../show/failed-logs.ts';
 import { requests } from '../show/requests.ts';
 import { type Style, wrapTo } from '../show/style.ts';
 import { answerTo, isHandled } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
+import { noteHolder } from './holder.ts';
 import { type Keys, readKeys } from './keys.ts';
 import { openPrinter, type Printer, sizeOf } from './printer.ts';
 import { send } from './request.ts';
@@ -33,6 +36,7 @@ interface Watched {
   /** Called with each state that is shown. */
   readonly onState?: (view: TransactionView) => void;
   readonly clock?: Clock;
+  readonly engineNamespace?: string;
   /** A request that must have taken effect before an end counts. */
   readonly request?: { readonly name: string; readonly value: string };
 }
@@ -47,6 +51,7 @@ interface Watching extends Watched {
 /** Resolves with the exit code when the Transaction is over, or the time has passed. Throws a Problem. */
 export async function watch(watched: Watched): Promise<number> {
   const { io, session, wanted, timeout, known, style, request, clock = processClock } = watched;
+  const { engineNamespace = usualEngineNamespace } = watched;
   const ending = new AbortController();
   const leaving = new AbortController();
   const stop = (): void => ending.abort();
@@ -65,21 +70,30 @@ export async function watch(watched: Watched): Promise<number> {
   // The first state is the one that the command wrote, or read.
   const isSilent = (): boolean =>
     shown !== undefined && (shown.startTime === undefined || (request !== undefined && states === 1));
-  const stopNoting = noteSilence({ session, program: io.program, isSilent, say: printer.trouble });
+  const stops = [
+    noteSilence({ session, program: io.program, isSilent, say: printer.trouble }),
+    noteHolder({ session, engineNamespace, viewed: () => shown, say: printer.holder }),
+  ];
   const logs = followLogs(session);
   try {
     const watching = { ...watched, printer, keys, seen, onState };
     const last = await lastOf(logs.seeing(follow(session, wanted, { signal: ending.signal, known })), watching);
     const code = conclude(watching, last, isLeft.aborted);
-    for (const log of await logs.end()) sayAll(io, logLines(log));
+    sayLogs(io, await logs.end(), last);
     return code;
   } finally {
-    stopNoting();
+    for (const stopNoting of stops) stopNoting();
     clearTimeout(timer);
     ending.abort();
     keys.close();
     printer.close(0);
   }
+}
+
+/** What failed containers printed: what the command has read itself, and what the engine has kept of the others. */
+function sayLogs(io: Io, read: readonly FailedLog[], last: TransactionView | undefined): void {
+  const known = read.map(({ index }) => index);
+  sayAll(io, [...read.flatMap(logLines), ...keptLogLines(last?.changes ?? [], known)]);
 }
 
 /** Resolves with a sentence for the user. */

@@ -34,6 +34,8 @@ interface GateView {
   readonly state: 'unopened' | 'notReady' | 'stabilizing' | 'ready';
   /** What the last poll found; undefined before the first poll. */
   readonly found?: string;
+  /** What the container that failed printed last, if the engine has kept it. */
+  readonly logs?: readonly string[];
 }
 
 export interface TransactionView {
@@ -133,11 +135,12 @@ function gatingOf(object: JsonObject): Gating {
 function gateViewOf(item: Json | undefined, gating: Gating, index: number): { readonly gate?: GateView } {
   const [gate, state] = [gateOf(gating, index), at(item, 'gate')];
   if (state === undefined) return gate === undefined ? {} : { gate: { state: 'unopened' } };
-  const found = textAt(state, 'found');
+  const [found, logs] = [textAt(state, 'found'), textAt(state, 'logs')];
   return {
     gate: {
       state: gateStateOf(state, gate?.stableFor ?? 0),
       ...(found === undefined ? {} : { found: foreign(found, longestText) }),
+      ...(logs === undefined ? {} : { logs: logs.split('\n').map((line) => foreign(line, longestText)) }),
     },
   };
 }

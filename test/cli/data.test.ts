@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { engineCheck, kindCheck, metacontrollerChecks, usualPlaces } from '../../cli/cluster/health.ts';
+import { engineCheck, kindCheck, metacontrollerChecks } from '../../cli/cluster/health.ts';
 import type { Session } from '../../cli/cluster/session.ts';
 import { commands } from '../../cli/command/registry.ts';
 import { at, type JsonObject, withPath } from '../../hooks/objects/json.ts';
@@ -168,7 +168,10 @@ t.test('doctor names what is wrong: absent, not ready, slow, without rights', as
   const workload = (name: string, container: JsonObject): JsonObject => {
     const labels = { app: name };
     const template = { metadata: { labels }, spec: { containers: [container] } };
-    return { metadata: { name }, spec: { replicas: 2, selector: { matchLabels: labels }, template } };
+    return {
+      metadata: { name, labels: { 'app.kubernetes.io/name': name } },
+      spec: { replicas: 2, selector: { matchLabels: labels }, template },
+    };
   };
   const apps = `/apis/apps/v1/namespaces/${place}`;
   const slow = {
@@ -185,6 +188,9 @@ t.test('doctor names what is wrong: absent, not ready, slow, without rights', as
     flags: 'wrong: Metacontroller is slow: give it --client-go-qps=1000 --client-go-burst=2000',
     [`ServiceAccount ${account}`]: /^ok: /,
   });
+  const everywhere = said(await data('doctor', 1, 'doctor', ...where));
+  t.match(everywhere.engine, `${place}/janus 0/2 ready, version 9.9.9`, 'found by its label');
+  t.match(everywhere.Metacontroller, `${place}/metacontroller 0/2 ready`);
   const lines = await janus('doctor', ...words, '--service-account', 'nobody');
   t.match(lines, { code: 1, out: /^✗ ServiceAccount nobody +it does not exist in namespace/m });
 });
@@ -194,7 +200,7 @@ t.test('a command that follows says that the engine does not answer, and why', a
   await waitFor(() => /^The engine has made no call for/m.test(running.err()), 'the command to notice');
   t.match(
     running.err(),
-    /^The engine has made no call for \d0 s: there is no Deployment janus-system\/janus: .*\. {3}janus doctor$/m,
+    /^The engine has made no call for \d0 s: (no namespace has a Deployment with app\.kubernetes\.io\/name in \(janus\): install|\S+ 0\/\d+ ready).*\. {3}janus doctor$/m,
   );
   running.process.kill('SIGINT');
   t.equal((await running.finished).code, 130);
@@ -282,11 +288,30 @@ t.test('doctor accepts what is ready and fast, names a CRD of another version, a
     status: { readyReplicas: 1 },
     spec: { replicas: 2, template: { spec: { containers: [{ name: 'metacontroller', args }] } } },
   };
-  t.match(await engineCheck(found(fast), usualPlaces), { state: 'ok', message: 'janus-system/janus 1/2 ready' });
-  t.match(await metacontrollerChecks(found(fast), usualPlaces), [{ state: 'ok' }, { name: 'flags', state: 'ok' }]);
-  const forbidden = session({ kind: 'failed', failure: { kind: 'refused', reason: 'Forbidden', code: 403 } });
-  t.match(await engineCheck(forbidden, usualPlaces), {
+  const places = { engineNamespace: 'janus-system', metacontrollerNamespace: 'metacontroller' };
+  t.match(await engineCheck(found(fast), places), { state: 'ok', message: 'janus-system/janus 1/2 ready' });
+  t.match(await metacontrollerChecks(found(fast), places), [{ state: 'ok' }, { name: 'flags', state: 'ok' }]);
+  const failed = (kind: string, reason: string) => ({ kind: 'failed', failure: { kind, reason } });
+  const forbidden = failed('refused', 'Forbidden');
+  t.match(await engineCheck(session(forbidden), places), {
     state: 'unknown',
     message: /janus-system\/janus cannot be read \(Forbidden\)/,
+  });
+  const all = (answer: object, list: object) =>
+    ({ cluster: { get: async () => answer, listMetadata: async () => list } }) as unknown as Session;
+  t.match(await engineCheck(all(failed('absent', 'NotFound'), forbidden), {}), {
+    state: 'unknown',
+    message:
+      'there is no Deployment janus-system/janus, and only that namespace was searched: you may not list deployments of all namespaces (Forbidden)',
+  });
+  const workload = (namespace: string, readyReplicas: number) => ({
+    metadata: { namespace, name: 'engine' },
+    status: { readyReplicas },
+  });
+  const items = [workload('one', 1), workload('two', 0)];
+  t.match(await engineCheck(all(forbidden, { kind: 'ok', items }), {}), { state: 'wrong', message: /^two\/engine 0\/1 ready$/ });
+  t.match(await engineCheck(all(forbidden, { kind: 'ok', items: [] }), {}), {
+    state: 'wrong',
+    message: /^no namespace has a Deployment/,
   });
 });

@@ -1,6 +1,6 @@
 // What holds up an apply or an undo is named to who waits for it: a webhook that cannot be reached, a finalizer that keeps an object.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/objects/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
 import { account, startStage } from '../support/stage.ts';
@@ -112,4 +112,25 @@ t.test('a release that recreates an object names the finalizer too', async (t) =
   await waitFor(async () => named.test(running.out()), 'the finalizer to be named');
   must(await client.patch(path('configmaps/fixed'), { metadata: { finalizers: null } }));
   t.match(await running.finished, { code: 0 });
+});
+
+t.test('who waits for a lock reads how far its holder is, at the command that follows and in the status', async (t) => {
+  const own = (name: string, changes: readonly JsonObject[]) => cli.write(`${name}.json`, JSON.stringify(holding(name, changes)));
+  const holding = (name: string, changes: readonly JsonObject[]): JsonObject => ({
+    ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name, labels: stage.label } },
+    spec: { serviceAccountName: account, changes },
+  });
+  const later = { ready: { field: { path: '.data.ready' } }, timeout: '10m' };
+  const apply = (name: string): JsonObject => ({ type: 'Apply', content: configMap(name) });
+  const changes = [apply('free'), { ...apply('locked'), gate: later }];
+  t.match(await cli.run(['apply', '-f', own('holds', changes), ...where]), { code: 0 });
+  await stage.phase('holds', 'Committing');
+  await waitFor(async () => /^2\//.test(textAt(await stage.read('holds'), 'status', 'progress') ?? ''), 'both changes');
+  const running = cli.start(['apply', '-f', own('waits', [apply('locked')]), ...where, '--wait']);
+  const line = 'holds holds ConfigMap locked: committing 2/2';
+  await waitFor(async () => running.out().includes(line), 'the holder to be named');
+  t.match((await cli.run(['status', 'waits', ...where])).out, new RegExp(`is locked by Transaction .*[^]*\\n {2}${line}\\n`));
+  must(await client.patch(path('configmaps/locked'), { data: { ready: 'yes' } }, 'merge'));
+  t.match(await running.finished, { code: 0, out: /was committed after/ });
+  t.equal(running.out().split(line).length, 2, 'once');
 });

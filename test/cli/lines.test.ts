@@ -121,7 +121,7 @@ t.test('the program creates no Transaction that the engine would refuse for its 
   const maps = (count: number, bytes: number) => Array.from({ length: count }, filled('ConfigMap', bytes));
   t.same((await applied(maps(500, 1_500))).error, '');
   const { sent, error } = await applied(maps(500, 2_200));
-  t.match(error, /^The engine would refuse this Transaction \(TransactionTooLarge\): .* room for the status of 500 changes/);
+  t.match(error, /^This Transaction would be refused \(TransactionTooLarge\): .* room for the status of 500 changes/);
   t.same(sent, []);
   const secrets = Array.from({ length: 400 }, filled('Secret', 12));
   t.same((await applied([...maps(100, 8_000), ...secrets])).error, '');

@@ -39,7 +39,7 @@ const apply = (name: string, object: JsonObject, ...more: readonly string[]) =>
 must(await client.create(path('secrets'), secret('fixed', { immutable: true, data: { key: base64(fresh()) } })));
 must(await client.create(path('secrets'), secret('typed', { type: 'example.org/one', data: { key: base64(fresh()) } })));
 
-const recreate = /; write whenImmutable: Recreate \(janus apply --recreate-immutable\)/.source;
+const recreate = /, or write whenImmutable: Recreate \(janus apply --recreate-immutable\)/.source;
 const byEngine: readonly (readonly [string, JsonObject, string])[] = [
   ['no-certificate', secret('new', { type: 'kubernetes.io/tls', stringData: { 'tls.key': fresh() } }), 'Invalid (data[tls.crt])'],
   [
@@ -57,8 +57,10 @@ t.test('the program names the field that the API server refuses', async (t) => {
     const [planned, applied] = [await run(['plan', ...given], object), await apply(name, object)];
     t.match([planned.code, applied.code], [2, 2], name);
     for (const { out } of [planned, applied]) {
-      t.ok(out.includes(`was refused by a dry run: ${field}`), out);
-      t.equal(new RegExp(recreate).test(out), ['immutable', 'type'].includes(name), out);
+      const isFixed = ['immutable', 'type'].includes(name);
+      const words = isFixed ? 'exists and cannot be changed in place: give it another name' : 'was refused by a dry run: ';
+      t.ok(out.includes(words) && out.includes(`: ${field}`), out);
+      t.equal(new RegExp(recreate).test(out), isFixed, out);
     }
   }
 });

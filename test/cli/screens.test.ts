@@ -57,6 +57,35 @@ for (const terminal of share(1, 2) === 1 ? few : terminals) {
   });
 }
 
+t.test('a terminal that becomes narrower, then wider, shows one tree without remains', needsScript, async (t) => {
+  const file = join(t.testdir(), 'states.json');
+  const states = followedOf({ changes: 26 });
+  writeFileSync(file, JSON.stringify(states.map((object, state) => ({ elapsed: times[state], object }))));
+  const words = [process.execPath, program, file];
+  const pty = openPty(t, { words, env: { LANG: 'C.UTF-8', NO_COLOR: '1' }, columns: 120, rows });
+  const [view, , last] = states.map(viewOf) as [TransactionView, TransactionView, TransactionView];
+  const style = { colors: false, unicode: true };
+  const keys = '[q] leave, it goes on   [a] abort and undo';
+  const tree = (columns: number) =>
+    treeOf({ view, elapsed: times[0], isHeldUp: false }, { columns, rows: rows - 2 }, style).map((line) => line.trimEnd());
+  await pty.titled('file 1, state 1');
+  t.same(pty.screen(), [...tree(120), keys]);
+  for (const columns of [61, 42, 100, 50]) {
+    await pty.resize(columns);
+    t.same(pty.lines(), [...tree(columns), keys], `${columns} columns`);
+  }
+  pty.type('n');
+  await pty.titled('file 1, state 2');
+  pty.type('n');
+  await pty.titled('file 1, exit code 3');
+  const end = endLines(last, '0:34', { program: 'janus', isEnd: true, wanted: 'Committed', columns: 50 }, style);
+  t.same(
+    pty.lines().slice(-end.length),
+    end.map((line) => line.trimEnd()),
+  );
+  t.equal(pty.lines().filter((line) => line.startsWith('svc-1')).length, 1, 'the tree once');
+});
+
 t.test('a pipe gets a line for each change whose state changes, and three for the Transaction with the cause once', async (t) => {
   const stdout = new PassThrough();
   const io = { stdout, stderr: new PassThrough() } as unknown as Io;

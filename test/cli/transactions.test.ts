@@ -305,7 +305,8 @@ t.test('--gate waits at the end; --recreate-immutable recreates; --delete-filled
       input: JSON.stringify(fixed(color)),
     });
   t.match(await apply('fixed-1', 'red'), { code: 0 });
-  const next = /field is immutable.*whenImmutable: Recreate \(janus apply --recreate-immutable\)/;
+  const next =
+    /cannot be changed in place \(data\.color red -> blue\).*whenImmutable: Recreate \(janus apply --recreate-immutable\).*field is immutable/;
   t.match(await apply('fixed-2', 'blue'), { code: 2, out: next });
   const planned = await cli.run(['plan', '-f', '-', ...release.slice(0, 4)], { input: JSON.stringify(fixed('blue')) });
   t.match(planned, { code: 2, out: next });
@@ -353,8 +354,8 @@ t.test('apply refuses invalid input in one line, and creates nothing', async (t)
   const rows: readonly (readonly [JsonObject, RegExp])[] = [
     [many, /^janus: The manifests hold 501 objects, and a Transaction takes at most 500/],
     [twice, /^janus: ConfigMap .*\/one occurs twice/],
-    [large, /^janus: The engine would refuse this Transaction \(TransactionTooLarge\): spec and annotations take 16\d{5} bytes/],
-    [full, /^janus: The engine would refuse this Transaction \(TransactionTooLarge\): .* room for the status of 500 changes/],
+    [large, /^janus: This Transaction would be refused \(TransactionTooLarge\): spec and annotations take 16\d{5} bytes/],
+    [full, /^janus: This Transaction would be refused \(TransactionTooLarge\): .* room for the status of 500 changes/],
     [generated, /^janus: .* holds a ConfigMap with generateName/],
     [own, /^janus: .* holds Namespace .*, which also holds the Transaction/],
     [secrets, /^janus: The Secrets take 1\.2 MB in all, and one Secret holds at most 1 MiB/],

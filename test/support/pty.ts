@@ -1,5 +1,6 @@
 // A command at a real pseudo-terminal, which `script` of util-linux opens; @xterm/headless shows what a person would see of it.
 import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
 import headless from '@xterm/headless';
 import type { Teardown } from './client.ts';
 
@@ -23,6 +24,8 @@ export interface Pty {
   /** Whether a character has a colour. */
   hasColors(): boolean;
   type(text: string): void;
+  /** The window becomes that wide. Resolves once the program has drawn again. */
+  resize(columns: number): Promise<void>;
   /** Resolves once the program has set that title. */
   titled(title: string): Promise<void>;
   /** Resolves with the exit code once everything is shown. */
@@ -31,6 +34,9 @@ export interface Pty {
 
 const hasScript = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');
 export const needsScript: { readonly skip: false | string } = { skip: hasScript ? false : 'needs script of util-linux' };
+
+/** log-update ends each of its frames so. */
+const endOfFrame = '\u001b[?2026l';
 
 export function openPty(t: Teardown, { words, env, folder, columns, rows }: Started): Pty {
   const terminal = new headless.Terminal({ cols: columns, rows, scrollback: 5_000, allowProposedApi: true });
@@ -46,11 +52,13 @@ export function openPty(t: Teardown, { words, env, folder, columns, rows }: Star
     titles.add(title);
     onTitle();
   });
+  let onFrame = (): void => undefined;
   let written: Promise<void> = Promise.resolve();
   child.stdout.on('data', (data: Buffer) => {
     const before = written;
     written = new Promise((done) => terminal.write(data, done));
     void before;
+    if (data.includes(endOfFrame)) void written.then(onFrame);
   });
   const finished = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
@@ -71,6 +79,14 @@ export function openPty(t: Teardown, { words, env, folder, columns, rows }: Star
       Array.from({ length: buffer.length }, (_, row) => buffer.getLine(row)).some((one) =>
         Array.from({ length: columns }, (_, column) => one?.getCell(column)).some((cell) => cell?.isFgDefault() === false),
       ),
+    async resize(width) {
+      const drawn = new Promise<void>((resolve) => {
+        onFrame = resolve;
+      });
+      terminal.resize(width, rows);
+      spawnSync('stty', ['-F', ttyOf(child.pid), 'cols', String(width)]);
+      await drawn;
+    },
     type: (text) => void child.stdin.write(text),
     titled: async (title) => {
       const ended = finished.then((code) => {
@@ -84,4 +100,10 @@ export function openPty(t: Teardown, { words, env, folder, columns, rows }: Star
     },
     finished,
   };
+}
+
+/** The terminal that `script` has opened for its child. */
+function ttyOf(pid: number | undefined): string {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return readlinkSync(`/proc/${child}/fd/0`);
 }

@@ -19,6 +19,7 @@ import { trialOf } from '../writes/union.ts';
 import type { LockContext } from './begin.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
 import { wrongOwner } from './given-owners.ts';
+import { fixedInPlace } from './in-place.ts';
 import { withHazards } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
 import type { Prepared, Presence } from './observation.ts';
@@ -167,9 +168,9 @@ async function withAdvice(
 ): Promise<Evaluated> {
   if (prior === undefined || refused.kind !== 'fault') return refused;
   const advice = await howToRecreate(context, { ...plain, prior }, failure);
-  return advice === undefined
-    ? refused
-    : { kind: 'fault', fault: { ...refused.fault, message: `${refused.fault.message}; ${advice}` } };
+  if (advice === undefined) return refused;
+  const message = fixedInPlace({ ...plain, prior }, failure, advice, context.transaction);
+  return { kind: 'fault', fault: { ...refused.fault, message } };
 }
 
 // Escalation checks may refuse what RBAC rules allow. So a dry run tries to create the role or binding again. The API server makes
