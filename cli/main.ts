@@ -15,7 +15,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-const code = await runProgram(called === 'kubectl_complete-janus' ? ['__complete', ...words] : words, {
+// Not awaited: the bundle of the self-contained program is CommonJS, which knows no `await` here.
+const running = runProgram(called === 'kubectl_complete-janus' ? ['__complete', ...words] : words, {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
@@ -26,4 +27,6 @@ const code = await runProgram(called === 'kubectl_complete-janus' ? ['__complete
   signal: (name) => process.kill(process.pid, name),
 });
 // Without `exit`, idle connections would keep the process running for a minute.
-process.stdout.write('', (error) => process.stderr.write('', () => process.exit(error ? unread : code)));
+void running.then((code) =>
+  process.stdout.write('', (error) => process.stderr.write('', () => process.exit(error ? unread : code))),
+);

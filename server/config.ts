@@ -18,7 +18,7 @@ export interface Config {
   /** ms after which a call starts no further change; 0 for one change per call. */
   readonly callBudget: number;
   /** ms for which a call reuses a read of a Transaction and its Leases. */
-  readonly lookAge: number;
+  readonly readAge: number;
   /**
    * Directory with the bearer tokens that callers may send; in a Pod, a mounted Secret. It holds the file `current`, and `previous`
    * during a rotation. Absent with --insecure: then any client may call.
@@ -100,7 +100,7 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
     logLevel: read('LOG_LEVEL', rules.LOG_LEVEL),
     bodyLimit: read('JANUS_BODY_LIMIT', rules.JANUS_BODY_LIMIT),
     callBudget: read('JANUS_CALL_BUDGET', rules.JANUS_CALL_BUDGET),
-    lookAge: read('JANUS_LOOK_AGE', rules.JANUS_LOOK_AGE),
+    readAge: read('JANUS_LOOK_AGE', rules.JANUS_LOOK_AGE),
     ...present({ tokenDirectory: read('JANUS_TOKEN_DIRECTORY', rules.JANUS_TOKEN_DIRECTORY) }),
     ...tlsOf(read),
     ...packagesOf(read),

@@ -112,8 +112,8 @@ async function connectionOf(environment: NodeJS.ProcessEnv): Promise<Parsed<Conn
 }
 
 function engineOf(config: Config): Pick<HookParts, 'engineNamespace' | 'namespaces' | 'timing'> {
-  const { callBudget, lookAge, engineNamespace, namespaces } = config;
-  return { engineNamespace, namespaces, timing: { ...limits, callBudget, lookAge } };
+  const { callBudget, readAge, engineNamespace, namespaces } = config;
+  return { engineNamespace, namespaces, timing: { ...limits, callBudget, readAge } };
 }
 
 type HookParts = Pick<

@@ -109,7 +109,7 @@ t.test('the variables of the hook and their defaults', async (t) => {
   const read = readConfig({ KUBECONFIG: 'file' }, ['--insecure']);
   t.equal(read.kind, 'ok');
   const pod = apiServerOf({ KUBERNETES_SERVICE_HOST: 'host' });
-  const { port, host, engineNamespace, logLevel, bodyLimit, callBudget, lookAge } =
+  const { port, host, engineNamespace, logLevel, bodyLimit, callBudget, readAge } =
     read.kind === 'ok' ? read.config : ({} as never);
   t.same(
     rowsOf('Environment').map(([name, fallback]) => [named(name)[0], named(fallback)[0] ?? '']),
@@ -123,7 +123,7 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['LOG_LEVEL', logLevel],
       ['JANUS_BODY_LIMIT', String(bodyLimit)],
       ['JANUS_CALL_BUDGET', formatDuration(callBudget)],
-      ['JANUS_LOOK_AGE', formatDuration(lookAge)],
+      ['JANUS_LOOK_AGE', formatDuration(readAge)],
       ['JANUS_TOKEN_DIRECTORY', ''],
       ['JANUS_TLS_CERTIFICATE', ''],
       ['JANUS_TLS_KEY', ''],

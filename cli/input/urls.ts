@@ -14,13 +14,12 @@ interface Bounds {
   readonly bytes: number;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /** In ms, for the whole answer. */
+  readonly patience?: number;
 }
 
-/** In ms, for the whole answer. */
-const patience = 30_000;
-
 /** Throws a Problem. Redirects are followed, as kubectl follows them. */
-export async function readUrl(url: string, { bytes, signal }: Bounds): Promise<Uint8Array> {
+export async function readUrl(url: string, { bytes, signal, patience = 30_000 }: Bounds): Promise<Uint8Array> {
   const ending = AbortSignal.any([AbortSignal.timeout(patience), signal]);
   try {
     const answer = await fetch(url, { signal: ending });
@@ -29,11 +28,11 @@ export async function readUrl(url: string, { bytes, signal }: Bounds): Promise<U
   } catch (error) {
     if (error instanceof Problem) throw error;
     if (signal.aborted) return Buffer.of();
-    throw new Problem(`${shownUrl(url)} cannot be read (${whyNot(error)}): correct the URL after -f, or download it.`);
+    throw new Problem(`${shownUrl(url)} cannot be read (${whyNot(error, patience)}): correct the URL after -f, or download it.`);
   }
 }
 
-function whyNot(error: unknown): string {
+function whyNot(error: unknown, patience: number): string {
   if (!(error instanceof Error)) return 'no answer';
   return error.name === 'TimeoutError' ? `no whole answer in ${patience / 1000} s` : codeOf(error.cause, 'no answer');
 }

@@ -138,7 +138,7 @@ function equalObjects(left: JsonObject, right: JsonObject): boolean {
   const keys = Object.keys(left);
   return (
     keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && equalJson(left[key], right[key]))
+    keys.every((key) => left[key] === right[key] || (Object.hasOwn(right, key) && equalJson(left[key], right[key])))
   );
 }
 

@@ -21,6 +21,14 @@ const marks: ReadonlyMap<number, number> = new Map([
   [','.charCodeAt(0), 8],
 ]);
 
+/** Levels that begin or end with a character. */
+const steps: ReadonlyMap<number, number> = new Map([
+  ['{'.charCodeAt(0), 1],
+  ['['.charCodeAt(0), 1],
+  ['}'.charCodeAt(0), -1],
+  [']'.charCodeAt(0), -1],
+]);
+
 const [quote, colon, backslash] = [34, 58, 92];
 
 const known = new WeakMap<JsonObject, Weight>();
@@ -44,17 +52,24 @@ export function weightOf(object: JsonObject | undefined): Weight {
   return measure;
 }
 
+interface Measure extends Weight {
+  /** The most maps and lists inside one another. */
+  readonly levels: number;
+}
+
 /** The measure of the text of one JSON value, which need not be valid: one pass without a tree. */
-export function measureOfText(text: string): Weight {
+export function measureOfText(text: string): Measure {
   const width = isWide(text) ? 2 : 1;
-  let [memory, index] = [0, 0];
+  let [memory, index, level, levels] = [0, 0, 0, 0];
   while (index < text.length) {
     const code = text.charCodeAt(index);
     const end = code === quote ? endOfText(text, index + 1) : index;
     memory += (code === quote ? (end - index - 1) * width + overhead(text, end) : marks.get(code)) ?? 0;
+    level += steps.get(code) ?? 0;
+    levels = Math.max(levels, level);
     index = end + 1;
   }
-  return { memory, text: text.length };
+  return { memory, text: text.length, levels };
 }
 
 /** The overhead of the text that ends there; the text is a key if a colon follows. */

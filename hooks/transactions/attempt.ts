@@ -1,6 +1,6 @@
 // One attempt of a call: read, decide, plan, perform, and the result of the step. The engine reads the Transaction with its Leases,
 // and retries for a moment if it cannot. Then it finds the step that is due, and makes the reads that this step needs. What the
-// engine has read counts for a moment (`timing.lookAge`).
+// engine has read counts for a moment (`timing.readAge`).
 
 import type { Reader } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
@@ -21,7 +21,7 @@ import type { Pace, Status } from './model/status.ts';
 import type { Transaction } from './model/transaction.ts';
 import type { Carry } from './observe/carry.ts';
 import { encodedFor } from './observe/encoding.ts';
-import { type Looked, look, type NotLive, readTransaction } from './observe/live.ts';
+import { type LiveRead, type NotLive, readTransaction, readWithLeases } from './observe/live.ts';
 import { type MemoryBudget, readingInto } from './observe/memory-budget.ts';
 import { itemOf, type LockView, type Observation, type Observed, type Presence } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
@@ -35,7 +35,7 @@ import { denied } from './outcome/refused.ts';
 import { resultOf } from './outcome/result.ts';
 import type { Session } from './perform/deadline.ts';
 import { plan } from './plan/plan.ts';
-import type { Looks } from './reading/looks.ts';
+import type { CallReads } from './reading/call-reads.ts';
 import type { Answered } from './report/report.ts';
 import { withSurvey } from './undo/chain.ts';
 
@@ -48,24 +48,24 @@ export interface CallContext {
   readonly writer: string;
   readonly memory: Memory;
   readonly session: Session;
-  readonly looks: Looks;
+  readonly callReads: CallReads;
   readonly room: MemoryBudget;
   readonly sources: Sources;
 }
 
 /** The Transaction as read, and the time from which this read counts. */
-interface TimedLook extends Looked {
+interface TimedRead extends LiveRead {
   /** A target that the engine read before the Transaction. */
   readonly target: { readonly index: number; readonly presence: Presence } | undefined;
   /** Monotonic ms just before the read. */
-  readonly lookedAt: number;
+  readonly readAt: number;
   /** Monotonic ms at the server time `now`. */
   readonly nowAt: number;
   readonly ahead: Prefetch;
 }
 
 /** The input of an attempt: the Transaction as read, and this call's pending status if no process has stored another since. */
-export interface Basis extends TimedLook {
+export interface Basis extends TimedRead {
   /** The status that the reply will store; absent until this call has completed a first target. */
   readonly pending?: Status;
   /** The kind of the last completed step of this call. */
@@ -103,9 +103,9 @@ export interface Progress {
   readonly outcome: Outcome;
   readonly carry: Carry;
   /** The read to use again while it is recent. */
-  readonly look?: TimedLook;
+  readonly recent?: TimedRead;
   /** The last read. */
-  readonly last?: TimedLook;
+  readonly last?: TimedRead;
   /** The last target that ended well, and its answer with the pending status. */
   readonly ended?: { readonly attempt: Attempt; readonly answer: Answer };
 }
@@ -123,41 +123,41 @@ function paceOf({ callBudget = 0 }: Timing): Pace {
 const readPauses: readonly number[] = [200, 400, 800];
 
 /** The recent read, with the time moved on, or a new read. */
-export async function lookAgain(context: CallContext, call: Call, progress: Progress): Promise<Basis | NotLive> {
+export async function readAgain(context: CallContext, call: Call, progress: Progress): Promise<Basis | NotLive> {
   const { clock, timing } = context.parts;
-  const recent = progress.look;
+  const recent = progress.recent;
   const nowAt = clock.monotonic();
-  if (recent !== undefined && nowAt < recent.lookedAt + (timing.lookAge ?? 0))
+  if (recent !== undefined && nowAt < recent.readAt + (timing.readAge ?? 0))
     return basisOf({ ...recent, target: undefined, now: recent.now + (nowAt - recent.nowAt), nowAt }, progress);
   const target = await readEarly(context.session.cluster, progress);
-  const lookedAt = clock.monotonic();
-  const live = await lookPatiently(context, call);
-  return live.kind === 'live' ? basisOf({ ...live, target, lookedAt, nowAt: lookedAt, ahead: createPrefetch() }, progress) : live;
+  const readAt = clock.monotonic();
+  const live = await readPatiently(context, call);
+  return live.kind === 'live' ? basisOf({ ...live, target, readAt, nowAt: readAt, ahead: createPrefetch() }, progress) : live;
 }
 
 // The pending status continues the stored status from which this call started, and no other.
-async function basisOf(seen: TimedLook, { ended }: Progress): Promise<Basis> {
+async function basisOf(seen: TimedRead, { ended }: Progress): Promise<Basis> {
   const isOvertaken = ended !== undefined && seen.status.version !== ended.attempt.stored.version;
   const basis = { ...seen, isOvertaken, first: await firstLock(seen) };
   return ended === undefined || isOvertaken ? basis : { ...basis, pending: ended.answer.status, after: ended.attempt.due.kind };
 }
 
 /** Reads the target that the previous step needs. It is read before the Transaction is (W5, in-flight/in-flight.ts). */
-async function readEarly(reader: Reader, { carry: { reads }, last }: Progress): Promise<TimedLook['target']> {
+async function readEarly(reader: Reader, { carry: { reads }, last }: Progress): Promise<TimedRead['target']> {
   if (reads === undefined || last === undefined) return undefined;
   return { index: reads.index, presence: await readLive(reader, last.transaction, reads) };
 }
 
-async function lookPatiently(context: CallContext, call: Call, tries = 0): Promise<Looked | NotLive> {
+async function readPatiently(context: CallContext, call: Call, tries = 0): Promise<LiveRead | NotLive> {
   const { parts, session } = context;
-  const live = await look(session.cluster, call, parts.engineNamespace);
+  const live = await readWithLeases(session.cluster, call, parts.engineNamespace);
   const pause = readPauses[tries];
   if (live.kind !== 'unreadable' || pause === undefined || session.retryAfter() > 0) return live;
   await parts.clock.sleep(pause);
-  return lookPatiently(context, call, tries + 1);
+  return readPatiently(context, call, tries + 1);
 }
 
-async function firstLock({ status, ownLeases }: Looked): Promise<JsonObject | undefined> {
+async function firstLock({ status, ownLeases }: LiveRead): Promise<JsonObject | undefined> {
   if (!isUnderWay(status.phase)) return undefined;
   const own = await ownLeases();
   return own.kind === 'ok' ? firstLease(status, own.objects) : undefined;
@@ -206,16 +206,16 @@ function statesOf({ due }: Observation): readonly (JsonObject | undefined)[] {
  * Whether the Transaction has changed while the engine observed a change for longer than a read counts. A user may have requested
  * to stop it. To list the dependents of a Delete among 500 kinds takes that long.
  */
-async function movedMeanwhile({ parts, session }: CallContext, { transaction, lookedAt }: Basis, step: Step): Promise<boolean> {
+async function movedMeanwhile({ parts, session }: CallContext, { transaction, readAt }: Basis, step: Step): Promise<boolean> {
   const { clock, timing } = parts;
-  if (step.kind !== 'apply' || clock.monotonic() < lookedAt + (timing.lookAge ?? Number.POSITIVE_INFINITY)) return false;
+  if (step.kind !== 'apply' || clock.monotonic() < readAt + (timing.readAge ?? Number.POSITIVE_INFINITY)) return false;
   const live = await readTransaction(session.cluster, transaction);
   return live.kind !== 'live' || live.transaction.resourceVersion !== transaction.resourceVersion;
 }
 
 /** The due step, with all facts that the decision needs. */
 async function observeBasis(context: CallContext, basis: Basis, carry: Carry): Promise<Observation> {
-  const { memory, session, looks, room, sources, server, writer, parts } = context;
+  const { memory, session, callReads, room, sources, server, writer, parts } = context;
   const { engineNamespace, namespaces = [], timing } = parts;
   const { transaction, now, first, ownLeases, target, isOvertaken, after } = basis;
   // The process knows this before the reads. If the reads are refused, this is at least so much later than the first refusal.
@@ -225,7 +225,7 @@ async function observeBasis(context: CallContext, basis: Basis, carry: Carry): P
   // The engine has dropped the results of the earlier read by now.
   room.drop();
   const reader = readingInto(room, memory.sightings(session.cluster));
-  const source = { reader, packer: parts.sealer, cache: memory.snapshots, looks };
+  const source = { reader, packer: parts.sealer, cache: memory.snapshots, callReads };
   const { snapshot, order } = status.phase === 'RollingBack' ? await orderOf(source, transaction, status) : unordered;
   const due = dueOf({ transaction, status, now, lateWindow, waits, order });
   const earlier = 'index' in due && due.index === target?.index ? target.presence : undefined;

@@ -124,7 +124,7 @@ export interface Timing {
   /** ms after which a call starts no further target. 0, or absent: it handles one. */
   readonly callBudget?: number;
   /** ms of a call for which a read of the Transaction and its Leases counts. */
-  readonly lookAge?: number;
+  readonly readAge?: number;
 }
 
 export interface EngineParts {

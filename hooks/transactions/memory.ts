@@ -7,7 +7,7 @@ import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flig
 import { type CachedReader, createCachedReader } from './observe/cached-reader.ts';
 import { createPodTurns, type PodTurns } from './observe/new-pods.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
-import { createUnfinished, type UnfinishedLooks } from './observe/unfinished.ts';
+import { createUnfinished, type UnfinishedLists } from './observe/unfinished.ts';
 
 /** What a process knows of its earlier calls for a Transaction. */
 interface Recalled extends OwnWrites {
@@ -25,7 +25,7 @@ interface Remembered extends Recalled {
   readonly turn?: NextFence;
 }
 
-/** What a process knows of its next turn, so that it can sign the Lease before it looks. */
+/** What a process knows of its next turn, so that it can sign the Lease before it reads. */
 export interface NextFence {
   /** The Lease of the first change; absent to keep the known Lease. */
   readonly lease?: JsonObject;
@@ -52,7 +52,7 @@ export interface Ended {
 export interface Memory {
   readonly snapshots: SnapshotCache;
   readonly sightings: CachedReader;
-  readonly unfinished: UnfinishedLooks;
+  readonly unfinished: UnfinishedLists;
   readonly podTurns: PodTurns;
   /** `refusedFor`: ms since the first refusal in a row, 0 without any. */
   recall(uid: string): Recalled & { readonly refusedFor: number };

@@ -1,4 +1,4 @@
-// The program: look, decide, plan, perform, report. One call takes steps of one kind of the saga. It goes on from target to target
+// The program: observe, decide, plan, perform, report. One call takes steps of one kind of the saga. It goes on from target to target
 // while the stored status announces them and its time allows it (V1 to V4, decide/window.ts). A Transaction that is being deleted
 // also takes this way, because the live deletionTimestamp decides.
 //
@@ -13,8 +13,8 @@ import {
   type CallContext,
   failedAttempt,
   lateWindowOf,
-  lookAgain,
   type Progress,
+  readAgain,
 } from './attempt.ts';
 import type { Call, EngineParts, Hook, Reply } from './call.ts';
 import type { Step } from './decide/step.ts';
@@ -32,7 +32,7 @@ import { verified } from './observe/snapshot.ts';
 import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
 import { startSession } from './perform/deadline.ts';
-import { createLooks } from './reading/looks.ts';
+import { createCallReads } from './reading/call-reads.ts';
 import { recoveredReply, replyOf, withoutTransaction } from './reply.ts';
 
 /** Attempts for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
@@ -54,7 +54,7 @@ export function createSync(parts: EngineParts): Hook {
       calls += 1;
       const session = startSession(cluster, clock, timing.stepDeadline);
       const until = clock.monotonic() + timing.stepDeadline * partForLooks;
-      const looks = createLooks({
+      const callReads = createCallReads({
         now: clock.monotonic,
         until,
         lists: memory.unfinished.of(call.uid),
@@ -62,7 +62,7 @@ export function createSync(parts: EngineParts): Hook {
       });
       const sources = createSources(parts.manifests, parts.clock);
       const { room, close } = rooms.open(call.namespace);
-      const context = { parts, server, writer: nameWriter(server, calls), memory, session, looks, sources, room };
+      const context = { parts, server, writer: nameWriter(server, calls), memory, session, callReads, sources, room };
       return reconcile(context, call)
         .catch((thrown) => recoveredReply(context, call, thrown))
         .finally(close);
@@ -90,7 +90,7 @@ async function claimFence({ parts, memory, session, writer }: CallContext, { uid
 
 /** One attempt, and what follows from it: another one, or the reply. */
 async function proceed(context: CallContext, call: Call, progress: Progress): Promise<Progress | Reply> {
-  const basis = await lookAgain(context, call, progress);
+  const basis = await readAgain(context, call, progress);
   if (basis.kind !== 'live') return withoutLook(context, call, basis, progress);
   const failed = (thrown: unknown): Attempt => failedAttempt(context, basis, thrown);
   const follow = (made: Attempt) => followed(context, call, { ...progress, last: basis }, { basis, made });
@@ -114,7 +114,7 @@ async function followed(context: CallContext, call: Call, progress: Progress, { 
     return tryAgain(context, call, { ...next, carry: { ...result.carry, ...touchedBy(made, carry) } }, whole);
   }
   return isToGoOn(context, progress, whole, result)
-    ? { ...next, carry: carriedOn(whole), attempts: 1, look: basis, ended: { attempt: whole, answer: result } }
+    ? { ...next, carry: carriedOn(whole), attempts: 1, recent: basis, ended: { attempt: whole, answer: result } }
     : replyOf(context, call, whole, result);
 }
 
@@ -131,7 +131,7 @@ function withoutLook(
 }
 
 function tryAgain(context: CallContext, call: Call, progress: Progress, made: Attempt): Progress | Reply {
-  const { look: _over, ...next } = progress;
+  const { recent: _over, ...next } = progress;
   if (progress.attempts < mostAttempts) return { ...next, attempts: progress.attempts + 1 };
   // Begun in any case: what never gets further than this ends by its timeout.
   return replyOf(context, call, made, { ...retried, status: begun(made.status, made.now) });

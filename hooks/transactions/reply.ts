@@ -31,7 +31,7 @@ const longestBlindStay = 15;
 const because = 'internal error of the engine';
 
 /** The reply with the status of the answer. Reports it, and records what this process must remember. */
-export function replyOf({ parts, memory, session, looks }: CallContext, call: Call, made: Attempt, answer: Answer): Reply {
+export function replyOf({ parts, memory, session, callReads }: CallContext, call: Call, made: Attempt, answer: Answer): Reply {
   const { transaction, now, stored } = made;
   const { uid } = transaction;
   const next = spokenFor(memory, made, truncated(answer.status, transaction.size));
@@ -40,7 +40,7 @@ export function replyOf({ parts, memory, session, looks }: CallContext, call: Ca
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(made));
   const isRefused = answer.wait === 'refusal';
   const isWaiting = (isRefused || answer.wait === 'now' || typeof answer.wait === 'object') && status.version === stored.version;
-  const lists = looks.unfinished();
+  const lists = callReads.unfinished();
   memory.unfinished.keep(uid, lists);
   const isLooking = lists.size > 0;
   const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, isRefused, stayAway });

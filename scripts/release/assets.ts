@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { pack } from 'tar-stream';
 import { stringify } from 'yaml';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { chartFiles } from '../chart-files.ts';
+import { archiveOf } from '../pack-cli/archive.ts';
+import { krewManifest } from './krew.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -23,10 +23,12 @@ interface Sources {
   readonly chart: readonly string[];
   /** The package of the command line, by its name. */
   readonly commandLine: Assets;
+  /** The archives of the self-contained programs, for each platform; none without them. */
+  readonly binaries?: Assets;
 }
 
 /** Throws one sentence if a file is missing. */
-export async function makeAssets({ version, changelog, render, chart, commandLine }: Sources): Promise<Assets> {
+export async function makeAssets({ version, changelog, render, chart, commandLine, binaries }: Sources): Promise<Assets> {
   const notes = notesOf(changelog, version);
   const missing = Object.keys(chartFiles).find((path) => !chart.includes(path));
   if (missing !== undefined) throw new Error(`charts/janus has no ${missing}: run npm run generate.`);
@@ -36,6 +38,7 @@ export async function makeAssets({ version, changelog, render, chart, commandLin
     [`janus-${version}.tgz`, await chartOf(chart)],
     ['release-notes.md', Buffer.from(notes)],
     ...commandLine,
+    ...(binaries === undefined ? [] : [...binaries, ['janus.yaml', krewOf(version, binaries)] as const]),
   ]);
   return new Map([...assets, ['checksums.txt', checksumsOf(assets)]]);
 }
@@ -53,15 +56,17 @@ function yamlOf(objects: readonly JsonObject[]): Buffer {
   return Buffer.from(text);
 }
 
-// Packs the chart as Helm does, but without times and owners.
+/** Packs the chart as Helm does, but without times and owners. */
 async function chartOf(paths: readonly string[]): Promise<Buffer> {
-  const archive = pack();
-  for (const path of [...paths].sort())
-    archive.entry({ name: `janus/${path}`, mtime: new Date(0), mode: 0o644 }, readFileSync(join(root, 'charts/janus', path)));
-  archive.finalize();
-  const chunks: Buffer[] = [];
-  for await (const chunk of archive) chunks.push(chunk as Buffer);
-  return gzipSync(Buffer.concat(chunks), { level: 9 });
+  const files = [...paths].sort().map((path) => ({ path, bytes: readFileSync(join(root, 'charts/janus', path)) }));
+  return await archiveOf(
+    files.map(({ path, bytes }) => ({ name: `janus/${path}`, bytes, mode: 0o644 })),
+    9,
+  );
+}
+
+function krewOf(version: string, binaries: Assets): Buffer {
+  return Buffer.from(krewManifest(readFileSync(join(root, 'packaging/krew.yaml'), 'utf8'), version, binaries));
 }
 
 /** For `sha256sum --check`. */

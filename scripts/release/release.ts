@@ -1,5 +1,5 @@
-// `npm run release -- vX.Y.Z [folder]`: makes the assets of a release in that folder (build/release), without network. The workflow runs it,
-// and publishes the assets. If it refuses, it prints one sentence, writes nothing, and exits with 1.
+// `npm run release -- vX.Y.Z [folder [binaries]]`: makes the assets of a release in that folder (build/release), without network. `binaries`
+// is a folder with the archives of all platforms (`npm run pack:binary`). The workflow runs it, and publishes the assets. If it refuses, it prints one sentence, writes nothing, and exits with 1.
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ try {
   process.exitCode = 1;
 }
 
-async function release([tag = '', given = 'build/release']: readonly string[]): Promise<void> {
+async function release([tag = '', given = 'build/release', binaries]: readonly string[]): Promise<void> {
   const folder = resolve(root, given);
   const { version } = manifest;
   if (tag !== `v${version}`) throw new Error(`expected the tag v${version}, as in package.json, found "${tag}".`);
@@ -29,7 +29,11 @@ async function release([tag = '', given = 'build/release']: readonly string[]): 
   const render = await openKustomize({ teardown: (removal) => removals.push(removal) });
   try {
     const chart = globSync('**/*.*', { cwd: join(root, 'charts/janus') });
-    publish(await makeAssets({ version, changelog, render, chart, commandLine: packedCommandLine() }), folder);
+    const sources = { version, changelog, render, chart, commandLine: packedCommandLine() };
+    publish(
+      await makeAssets({ ...sources, ...(binaries !== undefined && { binaries: filesIn(resolve(root, binaries)) }) }),
+      folder,
+    );
   } finally {
     for (const remove of removals) await remove();
   }
@@ -52,8 +56,12 @@ function packedCommandLine(): Assets {
   try {
     const { status } = spawnSync('npm', ['run', 'pack:cli', '--silent', '--', folder], { cwd: root, stdio: ['ignore', 2, 2] });
     if (status !== 0) throw new Error('npm run pack:cli failed, see above.');
-    return new Map(globSync('*', { cwd: folder }).map((name) => [name, readFileSync(join(folder, name))]));
+    return filesIn(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+function filesIn(folder: string): Assets {
+  return new Map(globSync('*', { cwd: folder }).map((name) => [name, readFileSync(join(folder, name))]));
 }

@@ -48,7 +48,7 @@ interface Asked {
 
 export function createTransport(connection: Connection, options: PoolOptions): Transport {
   const pools = createPools(connection, options);
-  const slots = createSlots(options.connections);
+  const slots = createSlots(options.connections, options.connections >> 3);
 
   const send = async ({ request, identity, isLate }: Asked, askedAt: number) => {
     const credentials = connection.known() ?? (await credentialsOf(connection, options.requestTimeout));
@@ -79,7 +79,7 @@ export function createTransport(connection: Connection, options: PoolOptions): T
       const askedAt = performance.now();
       const refusal = refusalOf(request, identity);
       if (refusal !== undefined) return failed(refusal);
-      const release = await slots.take();
+      const release = await slots.take({ tenant: identity.kind === 'engine' ? undefined : identity.namespace });
       return send({ request, identity, isLate }, askedAt).finally(release);
     },
     close: () => pools.close(),

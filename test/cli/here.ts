@@ -47,7 +47,8 @@ export const deletion = {
   spec: { serviceAccountName: 'deployer', changes: [{ type: 'Delete', target: { ...one, metadata: undefined, name: 'one' } }] },
 };
 
-const own = makeCertificate();
+/** Of the servers below. */
+export const own = makeCertificate();
 
 /** What listens there, by TLS, takes every request and answers none; `note` gets each path. Returns its address. */
 export function startSilence(t: Test, note: (url: string) => void = () => undefined): Promise<string> {

@@ -75,6 +75,18 @@ t.test('no text of the API server moves a terminal', async (t) => {
   }
 });
 
+t.test('a Transaction that is nested without end ends no list', async (t) => {
+  const deep = `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`;
+  const whole = JSON.stringify(list([transaction(), { metadata: { name: 'deep' }, spec: { changes: [{ content: 'DEEP' }] } }]));
+  const server = await startServer(t, (_, answer) => answer.end(whole.replace('"DEEP"', deep)));
+  for (const format of ['json', 'yaml']) {
+    const { code, out } = await typed(t, ['list', '-o', format], { server });
+    t.equal(code, 0);
+    t.match(out, /content"?: ["']?\(nested deeper than 500 levels\)/);
+  }
+  t.match(await typed(t, ['list'], { server }), { code: 0 });
+});
+
 t.test('a shell completes no name that it would run', async (t) => {
   const names = ['release-1', '$(reboot)', '`reboot`', 'a;reboot', '*', '-rf', ':0', evil];
   const server = await startServer(t, (_, answer) => json(answer, list(names.map((name) => ({ metadata: { name } })))));

@@ -84,10 +84,10 @@ export interface Run {
 }
 
 /** ms for which a reading of the Transaction counts. */
-const lookAge = 1_000;
+const readAge = 1_000;
 
 /** Each call handles one target. */
-export const oneByOne: Timing = { stepDeadline: 5_000, writeTimeout: 1_000, callBudget: 0, lookAge };
+export const oneByOne: Timing = { stepDeadline: 5_000, writeTimeout: 1_000, callBudget: 0, readAge };
 
 function usual({ callBudget }: World): Timing {
   return { ...oneByOne, callBudget };
@@ -125,7 +125,7 @@ async function goOn(run: Run, call: PortCall): Promise<void> {
   for (const event of due) {
     happened.add(story.events.indexOf(event));
     await event.act(world, names);
-    await advance(world.cluster, board, lookAge);
+    await advance(world.cluster, board, readAge);
   }
 }
 

@@ -26,7 +26,7 @@ export interface Bench {
   readonly stage: Stage;
   readonly parts: PlanParts;
   /** Reads the snapshots of the engine. */
-  readonly source: Pick<SnapshotSource, 'reader' | 'packer' | 'looks'>;
+  readonly source: Pick<SnapshotSource, 'reader' | 'packer' | 'callReads'>;
 }
 
 /** What it has met, in the words of test/generated/plan-reach.ts. Throws with what does not hold. */

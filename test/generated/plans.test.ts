@@ -6,7 +6,7 @@
 // number of plans is made again, and the smallest case that fails is looked for.
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { createLooks } from '../../hooks/transactions/reading/looks.ts';
+import { createCallReads } from '../../hooks/transactions/reading/call-reads.ts';
 import { clock } from '../../server/clock.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { must } from '../support/client.ts';
@@ -52,11 +52,15 @@ async function openBench(t: Test): Promise<Bench> {
   await installWidgets(stage, t);
   await createAccounts(stage, t);
   await Promise.all(Object.keys(owners).map((name) => stage.client.create(stage.path('configmaps'), { metadata: { name } })));
-  const engines = await openEngines(t, stage, { stepDeadline: 20_000, writeTimeout: 2_000, callBudget: 5_000, lookAge: 1_000 });
+  const engines = await openEngines(t, stage, { stepDeadline: 20_000, writeTimeout: 2_000, callBudget: 5_000, readAge: 1_000 });
   const own = createCluster(connectionOf(stage.engineKubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => own.close());
-  const looks = createLooks({ now: clock.monotonic, until: Number.POSITIVE_INFINITY, lists: new Map() });
-  return { stage: engines.start(), parts: planParts(t, stage), source: { reader: own, packer: await sealerOf(own), looks } };
+  const callReads = createCallReads({ now: clock.monotonic, until: Number.POSITIVE_INFINITY, lists: new Map() });
+  return {
+    stage: engines.start(),
+    parts: planParts(t, stage),
+    source: { reader: own, packer: await sealerOf(own), callReads },
+  };
 }
 
 t.test('plans', async (t) => {

@@ -63,6 +63,16 @@ const rows: readonly Row[] = [
     reason: 'CRDConflict',
     message: /^CRD ones\.\S+\.example\.org is controlled by .*default/,
   },
+  {
+    what: 'a CRD that is being deleted',
+    objects: (name) => [crdOf(name)],
+    before: async (name) => {
+      must(await client.create(definitionPath(), withPath(crdOf(name), ['metadata', 'finalizers'], ['example.org/held'])));
+      must(await client.delete(definitionPath(`ones.${name}.example.org`)));
+    },
+    reason: 'DryRunFailed',
+    message: /^CustomResourceDefinition "ones\.\S+\.example\.org" is being deleted: wait until it is gone$/,
+  },
   ...['tx.janus.io', 'pkg.crossplane.io', 'metacontroller.k8s.io'].map(
     (group): Row => ({
       what: `a CRD of the group ${group}`,

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { digestedByRegistries } from '../../hooks/packages/observe/digests.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
-import { must } from '../support/client.ts';
+import { must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { definitionPath, lockPath, packagePath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld } from '../support/package-world.ts';
@@ -167,6 +167,43 @@ t.test('the status names a package that the Lock has lost, and the engine instal
     ],
     'one revision is Active, although the Lock named none',
   );
+});
+
+/** As docs/packages.md says. */
+async function removeForGood(name: string, crd?: string): Promise<void> {
+  const labelSelector = `pkg.crossplane.io/package=${name}`;
+  const revisions = (await client.list(packagePath('providerrevisions'), { labelSelector })).items;
+  const names = revisions.map((one) => packagePath('providerrevisions', textAt(one, 'metadata', 'name')));
+  const paths = [packagePath('providers', name), ...names, ...(crd === undefined ? [] : [crd])];
+  for (const path of paths) must(await client.delete(path));
+  for (const path of paths) await waitFor(async () => (await client.get(path)).code === 404, `${path} to be gone`);
+}
+
+t.test('a package that was removed for good binds no other package, and is installed again if one requires it', async (t) => {
+  const crd = definitionPath('ones.below.example.org');
+  const below = { name: 'below', objects: [definitionOf('ones', 'below.example.org')] };
+  for (const tag of ['v1.0.0', 'v2.0.0']) await world.publish({ ...below, tag });
+  await world.publish({ name: 'binds', tag: 'v1.0.0', requires: { below: '<v2.0.0' } });
+  await world.publish({ name: 'above', tag: 'v1.0.0', requires: { below: '>=v2.0.0' } });
+  await succeeds(t, 'binds', 'v1.0.0');
+  await isRefused(t, /No version of below satisfies every package: .*binds requires <v2\.0\.0/, 'above', 'v1.0.0');
+  await removeForGood('binds');
+  await succeeds(t, 'above', 'v1.0.0');
+  const versions = async (): Promise<readonly (readonly (string | undefined)[])[]> =>
+    (await entries())
+      .map((entry) => [textAt(entry, 'source'), textAt(entry, 'version')?.replace(/@.*/, '')])
+      .filter(([of]) => ['below', 'binds', 'above'].map(source).includes(of ?? ''));
+  const expected = [
+    [source('below'), 'v2.0.0'],
+    [source('binds'), 'v1.0.0'],
+    [source('above'), 'v1.0.0'],
+  ];
+  t.same(await versions(), expected, 'the entry of the removed one is left to the user');
+  await removeForGood('acme-below', crd);
+  await world.publish({ name: 'top', tag: 'v1.0.0', requires: { below: '>=v2.0.0' } });
+  await succeeds(t, 'top', 'v1.0.0');
+  t.equal((await client.get(crd)).code, 200);
+  t.same(await versions(), expected);
 });
 
 t.test('numbers go on above the highest known number after the Lock is deleted', inAllOnly, async (t) => {

@@ -65,6 +65,19 @@ t.test('12: VersionConflict: what is installed requires an older one', async (t)
   });
 });
 
+t.test('a reference with a tag and a digest has both in the Lock, and its tag satisfies ranges', async (t) => {
+  const digest = await world.publish({ name: 'pinned', tag: 'v1.2.0' });
+  await world.publish({ name: 'ranges', tag: 'v1.0.0', requires: { pinned: '>=v1.1.0' } });
+  for (const [name, tag] of [
+    ['pinned', `v1.2.0@${digest}`],
+    ['ranges', 'v1.0.0'],
+  ] as const)
+    t.match(conditionIn(await install(name, tag), 'Ready'), { status: 'True' });
+  const packages = at(must(await client.get(lockPath)), 'packages') as readonly JsonObject[];
+  const pinned = packages.filter((one) => one.source === source('pinned'));
+  t.match(pinned, [{ name: revisionOf('pinned', digest), version: `v1.2.0@${digest}` }], 'it stays');
+});
+
 t.test('13: CircularDependency: the message shows the path', async (t) => {
   await world.publish({ name: 'round', tag: 'v1.0.0', requires: { about: '>=v1.0.0' } });
   await world.publish({ name: 'about', tag: 'v1.0.0', requires: { round: '>=v1.0.0' } });

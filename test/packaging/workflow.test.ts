@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
+import { platforms } from '../../scripts/pack-cli/platforms.ts';
 import { buildPackaging } from '../tools/packaging/packaging.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -79,12 +80,12 @@ t.test('each change is scanned, sources and workflows, and only that job may wri
 });
 
 t.test('a release looks at its base first, builds on processors of both architectures, and signs what it joined', async (t) => {
-  const { verify, image, assets, publish } = jobsOf('release.yml');
+  const { verify, image, binaries, assets, publish } = jobsOf('release.yml');
   const scripts: readonly string[] = verify.steps.flatMap(({ run }: { readonly run?: string }) =>
     run === undefined ? [] : [run],
   );
   t.same(scripts, ['node scripts/release/base.ts', '.ci/run', 'npm run test:all']);
-  t.same([image.needs, assets.needs, publish.needs], ['verify', 'verify', ['image', 'assets']]);
+  t.same([image.needs, binaries.needs, assets.needs, publish.needs], ['verify', 'verify', 'binaries', ['image', 'assets']]);
   t.same(image.strategy.matrix.include, [
     { architecture: 'amd64', runner: 'ubuntu-24.04' },
     { architecture: 'arm64', runner: 'ubuntu-24.04-arm' },
@@ -113,7 +114,7 @@ interface Job {
 
 t.test('a release publishes the assets that another job made, without a right to write', async (t) => {
   const { assets, publish } = jobsOf('release.yml');
-  t.match(scriptOf(assets), 'npm run release -- "$TAG" build/release');
+  t.match(scriptOf(assets), 'npm run release -- "$TAG" build/release build/binaries');
   t.equal(assets.permissions, undefined, 'those of the workflow: to read');
   const artifactOf = (steps: readonly Step[], action: string) =>
     steps
@@ -121,6 +122,22 @@ t.test('a release publishes the assets that another job made, without a right to
       .map(({ with: { name, path } = {} }) => [name, path]);
   t.same(artifactOf(assets.steps, 'upload'), [['assets', 'build/release']]);
   t.same(artifactOf(publish.steps, 'download'), artifactOf(assets.steps, 'upload'));
+});
+
+t.test('each platform makes its self-contained program, of a Node whose sum is checked', async (t) => {
+  const { binaries, assets } = jobsOf('release.yml');
+  t.same(
+    binaries.strategy.matrix.include.map(({ node }: { node: string }) => node.replace('-', '_').replace('x64', 'amd64')),
+    platforms,
+  );
+  t.match(
+    scriptOf(binaries),
+    /shasum --algorithm 256 --check\n[\s\S]*build\/node\/bin\/node scripts\/pack-binary\.ts build\/binaries/,
+  );
+  const { with: upload } = binaries.steps.find(({ uses = '' }) => uses.startsWith('actions/upload-artifact@'));
+  const { with: download } = assets.steps.find(({ uses = '' }) => uses.startsWith('actions/download-artifact@'));
+  t.same(upload, { name: `binary-\${{ matrix.node }}`, path: 'build/binaries/*.tar.gz', 'if-no-files-found': 'error' });
+  t.same(download, { pattern: 'binary-*', 'merge-multiple': true, path: 'build/binaries' });
 });
 
 t.test('a job that may sign runs no npm, and no job shows a token to all of its steps', async (t) => {

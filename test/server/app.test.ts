@@ -84,6 +84,31 @@ t.test('the hook refers callers to later by a 429 with whole seconds, which Go c
   }
 });
 
+t.test(
+  'calls that hang do not take all turns: others of their namespace are referred to later, other namespaces are served',
+  async (t) => {
+    const { promise: hang, resolve: end } = Promise.withResolvers<void>();
+    const app = testApp({ hook: ({ namespace }) => (namespace === 'hangs' ? hang.then(() => rest) : Promise.resolve(rest)) });
+    const of = (namespace: string, uid: string) => ({
+      parent: { ...request.parent, metadata: { ...request.parent.metadata, namespace, uid } },
+    });
+    const all = Array.from({ length: 40 }, (_, index) => post(app, '/sync', of('hangs', `${index}`)));
+    const { promise: over, resolve: count } = Promise.withResolvers<void>();
+    const refused: Awaited<(typeof all)[number]>[] = [];
+    for (const one of all) void one.then((answer) => refused.push(answer) === 28 && count());
+    // The wait for a turn does not keep a process running: its server does.
+    const running = setInterval(() => undefined, 1_000);
+    t.teardown(() => clearInterval(running));
+    await over;
+    t.same(new Set(refused.map(({ statusCode }) => statusCode)), new Set([429]));
+    t.ok(refused.every(({ headers }) => Number(headers['retry-after']) >= 4));
+    t.equal((await post(app, '/sync', of('other', 'one'))).statusCode, 200);
+    end();
+    t.equal((await Promise.all(all)).filter(({ statusCode }) => statusCode === 200).length, 12);
+    t.equal((await post(app, '/sync', of('hangs', 'one'))).statusCode, 200);
+  },
+);
+
 const metadata = request.parent.metadata;
 const invalid: readonly (readonly [because: string, body: unknown, path: string, rule: string])[] = [
   ['a call is about a parent', {}, '/', 'required parent'],

@@ -16,7 +16,7 @@ t.test('a missing variable has a default', async (t) => {
       logLevel: 'info',
       bodyLimit: 8 * mebibyte,
       callBudget: 5_000,
-      lookAge: 1_000,
+      readAge: 1_000,
       tokenDirectory: '/etc/token',
     },
   });
@@ -47,7 +47,7 @@ t.test('the config contains the given values', async (t) => {
       logLevel: 'debug',
       bodyLimit: mebibyte,
       callBudget: 0,
-      lookAge: 250,
+      readAge: 250,
       tokenDirectory: '/run/token',
       tls: { certificate: '/run/tls.crt', key: '/run/tls.key', clientAuthority: '/run/ca.crt' },
     },

@@ -123,7 +123,7 @@ export const packageUnits: readonly Unit[] = [
   },
   {
     name: 'packages/reconcile',
-    what: 'the program of package transactions: look, decide, plan, perform, report',
+    what: 'the program of package transactions: observe, decide, plan, perform, report',
     holds: file(packages('reconcile.ts')),
     sees: [...observed, 'requests', 'packages/call', 'packages/observe', 'packages/decide', 'packages/plan', 'packages/outcome'],
     nature: 'effects',

@@ -83,7 +83,7 @@ interface Test {
 export const account = 'deployer';
 
 /** Timing short enough for tests that wait for a late write to land. */
-const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000, lookAge: 1_000 };
+const timing: Timing = { stepDeadline: 20_000, writeTimeout: 10_000, readAge: 1_000 };
 
 /** ms: a stage with a loop has windows as shipped; a test that steps by hand sees each change. */
 const callBudget = 5_000;

@@ -4,9 +4,9 @@ import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { cascade, type Dependent, dependentOf, isMadeBy } from '../../hooks/transactions/hazards/dependents.ts';
 import type { HazardContext } from '../../hooks/transactions/hazards/read-context.ts';
-import { lookForOwners } from '../../hooks/transactions/hazards/read-owners.ts';
+import { findOwners } from '../../hooks/transactions/hazards/read-owners.ts';
 import { claims, readVolumes } from '../../hooks/transactions/hazards/read-volumes.ts';
-import type { Looker } from '../../hooks/transactions/reading/listing.ts';
+import type { Lister } from '../../hooks/transactions/reading/listing.ts';
 import { configMaps } from '../../hooks/transactions/writes/resources.ts';
 
 const many = 20_000;
@@ -70,9 +70,9 @@ t.test('the engine reads owners in small groups, so other Transactions get their
     now -= 1;
     return { kind: 'ok', resource: configMaps, object: { metadata: { uid: 'it' } } };
   };
-  const reader = { resource: busy, getMetadata: busy } as unknown as Looker['reader'];
+  const reader = { resource: busy, getMetadata: busy } as unknown as Lister['reader'];
   const owners = indexes.map((index) => ({ apiVersion: `group-${index}/v1`, kind: 'ConfigMap', name: 'it', uid: 'it' }));
-  t.same(await lookForOwners(reader, { kind: 'engine' }, owners, 'there'), { gone: [], leaving: [], hidden: [], unserved: [] });
+  t.same(await findOwners(reader, { kind: 'engine' }, owners, 'there'), { gone: [], leaving: [], hidden: [], unserved: [] });
   t.ok(most <= 16, `${most} at once`);
 });
 
@@ -80,10 +80,10 @@ t.test('claims among them', async (t) => {
   const none = async (): Promise<never> => {
     throw new Error('no claim of a Pod is read');
   };
-  const looker = { reader: { get: none } } as unknown as Looker;
+  const lister = { reader: { get: none } } as unknown as Lister;
   const pods = { ...configMaps, plural: 'pods', kind: 'Pod' };
   const all = indexes.flatMap((index) => [made(index, -1, pods), made(many + index, index, claims)]);
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: 'made--1', namespace: 'there' };
-  const context = { looker, entry: { resource: configMaps, target } } as unknown as HazardContext;
+  const context = { lister, entry: { resource: configMaps, target } } as unknown as HazardContext;
   await inTime(t, async () => t.match(await readVolumes(context, {}, all), { claims: [], volumes: [] }));
 });

@@ -5,6 +5,7 @@ import { buildKubectl } from '../controlplane/build.ts';
 import type { ReportLine } from './build.ts';
 import { buildLua } from './gitops/gitops.ts';
 import { buildHelm } from './helm/helm.ts';
+import { buildKrew } from './krew/krew.ts';
 import { installOldestNode } from './oldest-node/oldest-node.ts';
 import { buildPackages } from './packages/packages.ts';
 import { buildPackaging } from './packaging/packaging.ts';
@@ -35,6 +36,7 @@ const needs: readonly Need[] = [
   { tests: 'test/packages/', name: 'registry', build: buildRegistry },
   { tests: 'test/packaging/', name: 'kustomize', build: buildPackaging },
   { tests: 'test/release/', name: 'kustomize', build: buildPackaging },
+  { tests: 'test/packaging/krew.test.ts', name: 'krew', build: buildKrew },
   { tests: 'test/packages/', name: 'packages', build: buildPackages },
   { tests: 'test/gitops/', name: 'Lua', build: buildLua },
   { tests: 'test/site/', name: 'VitePress', build: installGenerator },

@@ -1,16 +1,19 @@
 // managedFields as sets of paths, with the operations of JavaScript's Set.
 // Source of the format: k8s.io/apimachinery pkg/apis/meta/v1 ManagedFieldsEntry and structured-merge-diff, fieldpath/serialize.go.
-import { at, isObject, type Json, type JsonObject, objectsAt, textAt, withKey } from '../json.ts';
+import { isObject, type Json, type JsonObject, objectAt, objectsAt, textAt, withKey } from '../json.ts';
 import { normalElement, type Path, pathOf, pathOpening } from './path.ts';
 
 /** Paths as text (path.ts). The ancestors of a member are members only if the set contains them too. */
 export type FieldSet = ReadonlySet<string>;
 
-export interface Manager {
+interface Names {
   readonly name: string;
   readonly operation: string;
   readonly apiVersion: string;
   readonly subresource: string;
+}
+
+export interface Manager extends Names {
   readonly time?: string;
   readonly fields: FieldSet;
 }
@@ -40,20 +43,41 @@ export function unionOf(all: readonly FieldSet[]): FieldSet {
 }
 
 function managerOf(entry: JsonObject): Manager {
-  const time = textAt(entry, 'time');
-  let fields: FieldSet | undefined;
-  return {
+  const names = {
     name: textAt(entry, 'manager') ?? '',
     operation: textAt(entry, 'operation') ?? '',
     apiVersion: textAt(entry, 'apiVersion') ?? '',
     subresource: textAt(entry, 'subresource') ?? '',
+  };
+  return ownerOf(names, objectAt(entry, 'fieldsV1'), textAt(entry, 'time'));
+}
+
+/** The trees that the fields of managers are parsed from. */
+const trees = new WeakMap<Manager, JsonObject>();
+
+/** The fieldsV1 of a manager. */
+export function treeOf(manager: Manager): JsonObject {
+  return trees.get(manager) ?? formatFields(manager.fields);
+}
+
+/** The manager, with that fieldsV1 and that time. */
+export function ownerOf(
+  { name, operation, apiVersion, subresource }: Names,
+  tree: JsonObject,
+  time: string | undefined,
+): Manager {
+  let fields: FieldSet | undefined;
+  const owner = {
+    ...{ name, operation, apiVersion, subresource },
     // The set is made when a caller requests it. For objects that no caller compares, the names alone exist.
     get fields() {
-      fields ??= parseFields(at(entry, 'fieldsV1'));
+      fields ??= parseFields(tree);
       return fields;
     },
     ...(time === undefined ? {} : { time }),
   };
+  trees.set(owner, tree);
+  return owner;
 }
 
 export function entryOf(manager: Manager): JsonObject {
@@ -62,23 +86,16 @@ export function entryOf(manager: Manager): JsonObject {
     operation: manager.operation,
     apiVersion: manager.apiVersion,
     fieldsType: 'FieldsV1',
-    fieldsV1: formatFields(manager.fields),
+    fieldsV1: treeOf(manager),
   };
   const timed = manager.time === undefined ? entry : withKey(entry, 'time', manager.time);
   return manager.subresource === '' ? timed : withKey(timed, 'subresource', manager.subresource);
 }
 
-/**
- * The fieldsV1 that a set was parsed from. As long as the set is unchanged, this is also its formatted value. An object may have 90
- * 000 fields.
- */
-const parsedFrom = new WeakMap<FieldSet, JsonObject>();
-
 export function parseFields(fieldsV1: Json | undefined): FieldSet {
   const members = new Set<string>();
   if (!isObject(fieldsV1)) return members;
   collect(fieldsV1, '', members);
-  parsedFrom.set(members, fieldsV1);
   return members;
 }
 
@@ -98,40 +115,6 @@ export function eachChild(node: JsonObject, work: (element: string, below: JsonO
   }
 }
 
-/**
- * The members of fieldsV1 that the other fieldsV1 lacks. The function makes no sets: two trees of 90 000 fields may differ in one of
- * them.
- */
-export function gainedMembers(tree: JsonObject, before: JsonObject | undefined): readonly Path[] {
-  const gained: Path[] = [];
-  const walk = (node: JsonObject, other: JsonObject | undefined, path: Path): void => {
-    const known = elementsOf(other);
-    eachChild(node, (element, below) => {
-      const same = known(element);
-      if (isEmpty(below) && hasMember(same)) return;
-      const here = [...path, normalElement(element)];
-      if (isMember(below) && !hasMember(same)) gained.push(here);
-      walk(below, same, here);
-    });
-  };
-  walk(tree, before, []);
-  return gained;
-}
-
-function hasMember(below: JsonObject | undefined): boolean {
-  return below !== undefined && isMember(below);
-}
-
-/** Finds the fields below an element, whatever the order of the keys in a list item. */
-function elementsOf(node: JsonObject | undefined): (element: string) => JsonObject | undefined {
-  const items = Object.keys(node ?? {}).filter((element) => !element.startsWith('f:'));
-  const normal = new Map(items.map((element) => [normalElement(element), at(node, element)]));
-  return (element) => {
-    const below = element.startsWith('f:') ? at(node, element) : normal.get(normalElement(element));
-    return isObject(below) ? below : undefined;
-  };
-}
-
 /** `"f:a": {}` is the member a. `"f:a": {"f:b": {}}` is the member a.b alone. `"f:a": {".": {}, ...}` includes a too. */
 export function isMember(below: JsonObject): boolean {
   return isEmpty(below) || Object.hasOwn(below, '.');
@@ -145,10 +128,7 @@ export function isEmpty(node: JsonObject): boolean {
 
 /** The fieldsV1 of each of the managers of an object (`managersOf`). */
 export function fieldTreesOf(object: Json | undefined): readonly JsonObject[] {
-  return entriesOf(object).map((entry) => {
-    const fieldsV1 = at(entry, 'fieldsV1');
-    return isObject(fieldsV1) ? fieldsV1 : {};
-  });
+  return entriesOf(object).map((entry) => objectAt(entry, 'fieldsV1'));
 }
 
 function entriesOf(object: Json | undefined): readonly JsonObject[] {
@@ -161,8 +141,6 @@ interface Node {
 }
 
 export function formatFields(fields: FieldSet): JsonObject {
-  const known = parsedFrom.get(fields);
-  if (known !== undefined) return known;
   const root: Node = { member: false, children: new Map() };
   for (const text of [...fields].sort()) nodeAt(root, pathOf(text)).member = true;
   return formatNode(root);

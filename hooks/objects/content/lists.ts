@@ -1,6 +1,7 @@
 // Which lists have keys. managedFields show it: if a schema declares a list as a map or a set, the API server writes the keys of
 // the list into them. It does so for built-in kinds and CustomResourceDefinitions alike. So the engine reads no schema.
 import { at, isList, isObject, type Json, type JsonObject } from '../json.ts';
+import { mayHaveItems } from './field-trees.ts';
 import { eachChild, fieldTreesOf, isEmpty } from './fields.ts';
 import { field, itemElement, keyNames, memberElement, type Path, schemaPath } from './path.ts';
 
@@ -9,8 +10,18 @@ export type ListKinds = ReadonlyMap<string, readonly string[] | 'set'>;
 
 /** The kinds of lists that the managedFields of these versions of one object show. */
 export function listKindsOf(...objects: readonly (Json | undefined)[]): ListKinds {
+  return new Map(objects.flatMap(fieldTreesOf).flatMap((tree) => [...kindsIn(tree)]));
+}
+
+/** Remembered: many functions compare the same versions, which may have 90 000 fields each. */
+const known = new WeakMap<JsonObject, ListKinds>();
+
+function kindsIn(tree: JsonObject): ListKinds {
+  const found = known.get(tree);
+  if (found !== undefined) return found;
   const kinds = new Map<string, readonly string[] | 'set'>();
-  for (const tree of objects.flatMap(fieldTreesOf)) learn(tree, [], kinds);
+  if (mayHaveItems(tree)) learn(tree, [], kinds);
+  known.set(tree, kinds);
   return kinds;
 }
 
@@ -77,12 +88,38 @@ export function assemble(kind: Parts['kind'], entries: readonly (readonly [strin
 export function valueAt(root: Json | undefined, path: Path, kinds: ListKinds): Json | undefined {
   let value = root;
   for (const [index, element] of path.entries()) {
-    // A map may have very many fields, and callers find each of them by path. It would cost too much to build the parts of the
-    // whole map each time.
-    value = isObject(value) ? fieldOf(value, element) : partsOf(value, path.slice(0, index), kinds)?.entries.get(element);
+    value = childrenOf(value, path.slice(0, index), kinds)(element);
     if (value === undefined) return undefined;
   }
   return value;
+}
+
+// A map may have very many fields, and callers find each of them by path. It would cost too much to build the parts of the whole map
+// each time.
+function childrenOf(value: Json | undefined, path: Path, kinds: ListKinds): (element: string) => Json | undefined {
+  if (isObject(value)) return (element) => fieldOf(value, element);
+  const parts = partsOf(value, path, kinds);
+  return (element) => parts?.entries.get(element);
+}
+
+/** The topmost paths at which the first value has something, and the second has nothing. */
+export function goneValues(
+  before: Json | undefined,
+  after: Json | undefined,
+  kinds: ListKinds,
+  path: Path = [],
+): readonly Path[] {
+  const [own, left] = [childrenOf(before, path, kinds), childrenOf(after, path, kinds)];
+  // Most of 90 000 fields are equal texts.
+  const differing = [...elementsOf(before, path, kinds)].filter((element) => own(element) !== left(element));
+  return differing.flatMap((element) => {
+    const [below, same] = [[...path, element], left(element)];
+    return same === undefined ? [below] : goneValues(own(element), same, kinds, below);
+  });
+}
+
+function elementsOf(value: Json | undefined, path: Path, kinds: ListKinds): Iterable<string> {
+  return isObject(value) ? Object.keys(value).map(field) : (partsOf(value, path, kinds)?.entries.keys() ?? []);
 }
 
 function fieldOf(value: JsonObject, element: string): Json | undefined {

@@ -1,6 +1,8 @@
 // Which managers lose fields to a write.
 import type { Json } from '../json.ts';
-import { type FieldSet, managerKey, managersOf, noFields } from './fields.ts';
+import { gainedMembers } from './field-trees.ts';
+import { managerKey, managersOf, treeOf } from './fields.ts';
+import type { Path } from './path.ts';
 
 /** The managers that lost a field between the two versions. */
 export function losers(before: Json | undefined, after: Json | undefined): readonly string[] {
@@ -8,12 +10,12 @@ export function losers(before: Json | undefined, after: Json | undefined): reado
 }
 
 /** The managers that lost a field, with the fields that each of them lost, in the order of their names. */
-export function lostFields(before: Json | undefined, after: Json | undefined): ReadonlyMap<string, FieldSet> {
-  const left = new Map(managersOf(after).map((manager) => [managerKey(manager), manager.fields]));
-  const lost = new Map<string, FieldSet>();
+export function lostFields(before: Json | undefined, after: Json | undefined): ReadonlyMap<string, readonly Path[]> {
+  const left = new Map(managersOf(after).map((manager) => [managerKey(manager), treeOf(manager)]));
+  const lost = new Map<string, readonly Path[]>();
   for (const manager of managersOf(before)) {
-    const fields = manager.fields.difference(left.get(managerKey(manager)) ?? noFields);
-    if (fields.size > 0) lost.set(manager.name, fields.union(lost.get(manager.name) ?? noFields));
+    const fields = gainedMembers(treeOf(manager), left.get(managerKey(manager)));
+    if (fields.length > 0) lost.set(manager.name, [...(lost.get(manager.name) ?? []), ...fields]);
   }
   return new Map([...lost].sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -1,6 +1,7 @@
-// Who owns a path of an object. Others decide how many paths and owners an object has, so lookups use a tree that is built once per
-// object.
+// Who owns a path of an object. Others decide how many paths and owners an object has, so lookups use a tree of nodes
+// that is built once per object, as far as callers look into it.
 import { isObject, type Json, type JsonObject, textAt } from '../json.ts';
+import { childAt, hasMembers } from './field-trees.ts';
 import { eachChild, fieldTreesOf, isMember, type Manager, managersOf } from './fields.ts';
 import { type ListKinds, valueAt } from './lists.ts';
 import { normalElement, type Path } from './path.ts';
@@ -10,7 +11,7 @@ export function ownersAt(object: Json | undefined, path: Path): readonly Manager
   const { managers, root } = ownershipIn(object);
   const own = new Set<number>();
   const node = descend(root, path, (leaf) => addAll(own, leaf.owners));
-  if (node !== undefined) addOwnersWithin(node, own);
+  if (node !== undefined) addAll(own, ownersWithin(node));
   return managers.filter((_, index) => own.has(index));
 }
 
@@ -24,12 +25,23 @@ interface Ownership {
 
 interface OwnedNode {
   /** Indexes into the list of managers. */
-  owners: readonly number[];
-  /** Absent for most nodes: there may be 90 000 of them. */
-  below?: Map<string, OwnedNode>;
+  readonly owners: readonly number[];
+  /** The fields below, by the managers that own some of them. */
+  readonly trees: readonly OwnedTree[];
+  /** The nodes below that were found so far; all of them if there are many managers. */
+  below?: Map<string, OwnedNode | undefined>;
+  /** Remembered: `hasChildren`, and the owners of the members below. */
+  isInner?: boolean;
+  within?: readonly number[];
 }
 
-const noOwners: readonly number[] = [];
+interface OwnedTree {
+  readonly owner: number;
+  readonly tree: JsonObject;
+}
+
+/** If more managers own fields below a node, all nodes below it are found at once: others decide how many managers there are. */
+const fewOwners = 8;
 
 const ownerships = new WeakMap<object, Ownership>();
 
@@ -37,27 +49,49 @@ function ownershipIn(object: Json | undefined): Ownership {
   const known = isObject(object) ? ownerships.get(object) : undefined;
   if (known !== undefined) return known;
   const managers = managersOf(object);
-  const root: OwnedNode = { owners: noOwners };
-  for (const [index, tree] of fieldTreesOf(object).entries()) grow(root, tree, index);
+  const root = { owners: [], trees: fieldTreesOf(object).map((tree, owner) => ({ owner, tree })) };
   const isLegible = managers.length > 0 && managers.every(({ apiVersion }) => apiVersion === textAt(object, 'apiVersion'));
   const made = { managers, isLegible, root };
   if (isObject(object)) ownerships.set(object, made);
   return made;
 }
 
-function grow(node: OwnedNode, tree: JsonObject, owner: number): void {
-  eachChild(tree, (element, below) => {
-    const next = childOf(node, normalElement(element));
-    if (isMember(below)) next.owners = next.owners === noOwners ? [owner] : [...next.owners, owner];
-    grow(next, below, owner);
+function nodeOf(found: readonly OwnedTree[]): OwnedNode | undefined {
+  if (found.length === 0) return undefined;
+  return { owners: found.filter(({ tree }) => isMember(tree)).map(({ owner }) => owner), trees: found };
+}
+
+function childOf(node: OwnedNode, element: string): OwnedNode | undefined {
+  const isComplete = node.trees.length > fewOwners;
+  const below = node.below ?? (isComplete ? allBelow(node) : new Map<string, OwnedNode | undefined>());
+  node.below = below;
+  if (!isComplete && !below.has(element)) below.set(element, nodeOf(treesAt(node, element)));
+  return below.get(element);
+}
+
+function treesAt({ trees }: OwnedNode, element: string): readonly OwnedTree[] {
+  return trees.flatMap(({ owner, tree }) => {
+    const below = childAt(tree, element);
+    return below === undefined ? [] : [{ owner, tree: below }];
   });
 }
 
-function childOf(node: OwnedNode, element: string): OwnedNode {
-  const below = node.below ?? new Map<string, OwnedNode>();
-  const found = below.get(element) ?? { owners: noOwners };
-  node.below = below.set(element, found);
-  return found;
+function allBelow({ trees }: OwnedNode): Map<string, OwnedNode | undefined> {
+  const found = new Map<string, OwnedTree[]>();
+  for (const { owner, tree } of trees)
+    eachChild(tree, (element, below) => {
+      const normal = normalElement(element);
+      const same = found.get(normal) ?? [];
+      found.set(normal, same);
+      same.push({ owner, tree: below });
+    });
+  return new Map([...found].map(([element, some]) => [element, nodeOf(some)]));
+}
+
+function hasChildren(node: OwnedNode): boolean {
+  const isInner = ({ tree }: OwnedTree): boolean => Object.keys(tree).some((key) => key !== '.' && isObject(tree[key]));
+  node.isInner ??= node.trees.some(isInner);
+  return node.isInner;
 }
 
 // If any entry owns members of a value, managers own these members one by one. Then an owner of the value itself owns only its
@@ -66,9 +100,9 @@ function childOf(node: OwnedNode, element: string): OwnedNode {
 function descend(root: OwnedNode, path: Path, whole: (leaf: OwnedNode) => void): OwnedNode | undefined {
   let node = root;
   for (const element of path) {
-    const next = node.below?.get(element);
+    const next = childOf(node, element);
     if (next === undefined) {
-      if (node.below === undefined) whole(node);
+      if (!hasChildren(node)) whole(node);
       return undefined;
     }
     node = next;
@@ -76,9 +110,9 @@ function descend(root: OwnedNode, path: Path, whole: (leaf: OwnedNode) => void):
   return node;
 }
 
-function addOwnersWithin({ owners, below }: OwnedNode, own: Set<number>): void {
-  addAll(own, owners);
-  for (const node of below?.values() ?? []) addOwnersWithin(node, own);
+function ownersWithin(node: OwnedNode): readonly number[] {
+  node.within ??= node.trees.filter(({ tree }) => isMember(tree) || hasMembers(tree)).map(({ owner }) => owner);
+  return node.within;
 }
 
 function addAll(all: Set<number>, more: readonly number[]): void {
@@ -98,5 +132,5 @@ export function isUnclaimed(object: Json | undefined, path: Path, kinds: ListKin
 /** Whether a manager owns the path as a whole: no manager owns a path below it. */
 export function isWhole(object: Json | undefined, member: Path): boolean {
   const node = descend(ownershipIn(object).root, member, () => undefined);
-  return node !== undefined && node.below === undefined;
+  return node !== undefined && !hasChildren(node);
 }

@@ -2,21 +2,24 @@
 // again, unless another manager has changed the value since. Others' entries stay, and no entry of the engine remains.
 //
 // The API server accepts a PUT that changes only managedFields.
-import { at, equalJson, isObject, type Json, type JsonObject, textAt } from '../json.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../json.ts';
 import { formatTime, parseTime } from '../time.ts';
+import { withManagedFields } from './content.ts';
+import { editedTree, gainedMembers, hasSameMembers, membersOf, membersWithin } from './field-trees.ts';
 import {
   entryOf,
   type FieldSet,
-  fieldTreesOf,
-  gainedMembers,
+  isEmpty,
   type Manager,
   managerKey,
   managersByKey,
   managersOf,
   noFields,
+  ownerOf,
+  treeOf,
   unionOf,
 } from './fields.ts';
-import { type ListKinds, partsOf, valueAt } from './lists.ts';
+import { goneValues, type ListKinds, partsOf, valueAt } from './lists.ts';
 import { isWhole } from './owners.ts';
 import { type Path, pathOf, pathSet, pathText } from './path.ts';
 
@@ -43,14 +46,10 @@ export function hasManager(object: Json | undefined, names: readonly string[]): 
   return managersOf(object).some((manager) => names.includes(manager.name));
 }
 
-// This path never exists in an object: an entry with it shows that the object was fenced, not restored.
+// This path never exists in an object: an entry with it shows that the object was fenced, not restored. A snapshot may hold the mark of
+// a Transaction whose process died while it fenced the object. The mark belongs to no manager, and no undo restores it.
 const fencePath: Path = ['f:metadata', 'f:annotations', 'f:tx.janus.io/fence'];
-
-/**
- * A snapshot may hold the mark of a Transaction whose process died while it fenced the object. The mark belongs to no manager, and
- * no undo restores it.
- */
-const fenceFields: FieldSet = new Set([pathText(fencePath)]);
+const fence = pathText(fencePath);
 
 /** The managedFields entry of a manager that has only fenced an object. */
 export function fenceOf(name: string, apiVersion: string): JsonObject {
@@ -71,7 +70,7 @@ function markOf(name: string, apiVersion: string, path: Path): JsonObject {
 
 /** Whether the manager has an entry in the object that shows that values were restored. */
 export function hasRestored(object: Json | undefined, name: string): boolean {
-  return ownedBy(object, [name]).some((path) => pathText(path) !== pathText(fencePath));
+  return ownedBy(object, [name]).some((path) => pathText(path) !== fence);
 }
 
 /** Whether the entry belongs to server-side apply to the object itself. A client may write other things under its name. */
@@ -95,21 +94,16 @@ export function newOwners(
   paths: readonly Path[],
   ourNames: readonly string[],
 ): readonly { path: Path; manager: string }[] {
-  const before = new Map(managersWithTrees(owned.expected).map(([manager, tree]) => [managerKey(manager), tree]));
+  const before = managersByKey(owned.expected);
   const ours = pathSet(paths);
   const isOfOurs = (member: Path): boolean => ours.covers(member) || (ours.leadsTo(member) && isWhole(owned.live, member));
-  return managersWithTrees(owned.live)
-    .filter(([manager]) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
-    .flatMap(([manager, tree]) => {
-      const gained = gainedMembers(tree, before.get(managerKey(manager)));
+  return managersOf(owned.live)
+    .filter((manager) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
+    .flatMap((manager) => {
+      const gained = gainedMembers(treeOf(manager), treeIn(before, managerKey(manager)));
       const taken = gained.find((path) => isOfOurs(path) && owned.ownsNobodys?.(manager, path) !== true);
       return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
     });
-}
-
-function managersWithTrees(object: Json | undefined): readonly (readonly [Manager, JsonObject])[] {
-  const trees = fieldTreesOf(object);
-  return managersOf(object).map((manager, index) => [manager, trees[index] ?? {}]);
 }
 
 /**
@@ -117,26 +111,44 @@ function managersWithTrees(object: Json | undefined): readonly (readonly [Manage
  * requires: it would ignore an empty list and keep the old entries.
  */
 export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: readonly string[]): readonly JsonObject[] {
-  // The function parses each entry once.
-  const [before, now] = [managersByKey(owned.prior), managersByKey(owned.live)];
-  const versions = { prior: fieldsIn(before), expected: fieldsByManager(owned.expected), live: fieldsIn(now) };
+  const [prior, expected, live] = [managersByKey(owned.prior), managersByKey(owned.expected), managersByKey(owned.live)];
+  const versions = { prior, expected, live };
   const folded = foldedFields(versions);
-  const known = new Map([...before, ...now]);
+  const known = new Map([...prior, ...live]);
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
   const moved = others.map(([key, manager]) => {
     const { lost, gained } = movedFields(versions, key, manager.name === ancientChanges ? { to: folded } : { from: folded });
-    const kept = manager.name === owned.halfRestored && isOfApply(manager) ? fieldsOf(versions.prior, key) : noFields;
-    const back = new Set([...lost, ...kept].filter((path) => isRestored(owned, pathOf(path), kinds)));
+    const kept = manager.name === owned.halfRestored && isOfApply(manager) ? membersOf(treeIn(prior, key)) : [];
+    const back = [...lost, ...kept].filter((path) => pathText(path) !== fence && isRestored(owned, path, kinds));
     return { key, manager, gained, back };
   });
-  const given = unionOf(moved.map(({ back }) => back));
+  const given = new Set(moved.flatMap(({ back }) => back.map(pathText)));
   const restored = moved.flatMap(({ key, manager, gained, back }) => {
     // If another manager owns a folded field now, the API server may have folded the field again: it stays in `ancient-changes`.
-    const taken = manager.name === ancientChanges ? gained.intersection(given) : gained;
-    const fields = withChanges(fieldsOf(versions.live, key), taken, back);
-    return fields.size === 0 ? [] : [withTime({ ...manager, fields }, [before.get(key), now.get(key)])];
+    const taken = manager.name === ancientChanges ? gained.filter((path) => given.has(pathText(path))) : gained;
+    const tree = editedTree(treeIn(live, key), [...taken, fencePath], back);
+    return isEmpty(tree) ? [] : [withTime(manager, tree, [prior.get(key), live.get(key)])];
   });
   return restored.length === 0 ? [{}] : afterAncientChanges(restored).map(entryOf);
+}
+
+/**
+ * The restored values, with the managedFields from before the restoring write. What went with our values (a bundle in a webhook that
+ * we added) has no owner any more.
+ */
+export function withOwnersOf(before: JsonObject, restored: JsonObject, kinds: ListKinds): JsonObject {
+  if (!isList(at(before, 'metadata', 'managedFields'))) return restored;
+  const gone = goneValues(before, restored, kinds);
+  const managers = managersOf(before).map((manager) => {
+    const taken = gone.flatMap((path) => membersWithin(treeOf(manager), path));
+    const tree = editedTree(
+      treeOf(manager),
+      taken.filter((path) => valueAt(before, path, kinds) !== undefined),
+      [],
+    );
+    return ownerOf(manager, tree, manager.time);
+  });
+  return withManagedFields(restored, managers.filter((manager) => !isEmpty(treeOf(manager))).map(entryOf));
 }
 
 // The API server folds the oldest entries together. If `ancient-changes` is not the oldest of them, the API server folds that entry
@@ -147,57 +159,48 @@ function afterAncientChanges(managers: readonly Manager[]): readonly Manager[] {
   if (folded.length === 0) return managers;
   return managers.map((manager) => {
     const isOlder = manager.name !== ancientChanges && manager.operation === 'Update' && (parseTime(manager.time) ?? 0) < oldest;
-    return isOlder ? { ...manager, time: formatTime(oldest) } : manager;
+    return isOlder ? ownerOf(manager, treeOf(manager), formatTime(oldest)) : manager;
   });
 }
 
 // The fields that the engine's writes took from a manager, and the fields that they gave to it, including the folding into
 // `ancient-changes`.
 function movedFields(
-  versions: FieldsByVersion,
+  { prior, expected }: Versions,
   key: string,
   folded: { readonly from?: FieldSet; readonly to?: FieldSet },
-): { readonly lost: FieldSet; readonly gained: FieldSet } {
-  const prior = fieldsOf(versions.prior, key);
-  const expected = fieldsOf(versions.expected, key);
+): { readonly lost: readonly Path[]; readonly gained: readonly Path[] } {
+  const [before, after] = [treeIn(prior, key), treeIn(expected, key)];
+  const fromIt = folded.from?.size ? [...folded.from.intersection(prior.get(key)?.fields ?? noFields)] : [];
   return {
-    lost: prior.difference(expected).union(prior.intersection(folded.from ?? noFields)),
-    gained: expected.difference(prior).union(folded.to ?? noFields),
+    lost: [...gainedMembers(before, after), ...fromIt.map(pathOf)],
+    gained: [...gainedMembers(after, before), ...[...(folded.to ?? noFields)].map(pathOf)],
   };
 }
 
-function fieldsOf(version: ReadonlyMap<string, FieldSet>, key: string): FieldSet {
-  return version.get(key) ?? noFields;
+type ByKey = ReadonlyMap<string, Manager>;
+
+interface Versions {
+  readonly prior: ByKey;
+  readonly expected: ByKey;
+  readonly live: ByKey;
 }
 
-function fieldsByManager(object: Json | undefined): ReadonlyMap<string, FieldSet> {
-  return fieldsIn(managersByKey(object));
-}
+const noTree: JsonObject = {};
 
-function fieldsIn(managers: ReadonlyMap<string, Manager>): ReadonlyMap<string, FieldSet> {
-  return new Map([...managers].map(([key, { fields }]) => [key, fields]));
-}
-
-/** The set itself if nothing changes it: then it need not be formatted again. */
-function withChanges(fields: FieldSet, taken: FieldSet, back: FieldSet): FieldSet {
-  const isChanged = !taken.isDisjointFrom(fields) || !back.isSubsetOf(fields) || !fenceFields.isDisjointFrom(fields);
-  return isChanged ? fields.difference(taken).union(back).difference(fenceFields) : fields;
-}
-
-interface FieldsByVersion {
-  readonly prior: ReadonlyMap<string, FieldSet>;
-  readonly expected: ReadonlyMap<string, FieldSet>;
-  readonly live: ReadonlyMap<string, FieldSet>;
+function treeIn(managers: ByKey, key: string): JsonObject {
+  const manager = managers.get(key);
+  return manager === undefined ? noTree : treeOf(manager);
 }
 
 // Fields that an Update manager owned before and `ancient-changes` owns now: the engine's own two writes may have caused the
 // folding.
-function foldedFields({ prior, live }: FieldsByVersion): FieldSet {
-  const inAncientChanges = (fields: ReadonlyMap<string, FieldSet>): FieldSet =>
-    unionOf([...fields].filter(([key]) => key.startsWith(`["${ancientChanges}"`)).map(([, own]) => own));
+function foldedFields({ prior, live }: Versions): FieldSet {
+  const inAncientChanges = (managers: ByKey): FieldSet =>
+    unionOf([...managers.values()].filter(({ name }) => name === ancientChanges).map(({ fields }) => fields));
   const folded = inAncientChanges(live).difference(inAncientChanges(prior));
-  const vanished = unionOf([...prior].filter(([key]) => !live.has(key)).map(([, own]) => own));
-  return folded.intersection(vanished);
+  if (folded.size === 0) return noFields;
+  return folded.intersection(unionOf([...prior].filter(([key]) => !live.has(key)).map(([, { fields }]) => fields)));
 }
 
 function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boolean {
@@ -210,14 +213,9 @@ function isRestored({ prior, live }: Owned, path: Path, kinds: ListKinds): boole
 }
 
 // An entry that does not change keeps its time.
-function withTime(manager: Manager, versions: readonly (Manager | undefined)[]): Manager {
-  const same = versions.find((other) => other !== undefined && isEqual(other.fields, manager.fields));
-  const time = same?.time ?? manager.time;
-  return time === undefined ? manager : { ...manager, time };
-}
-
-function isEqual(one: FieldSet, other: FieldSet): boolean {
-  return one === other || (one.size === other.size && one.isSubsetOf(other));
+function withTime(manager: Manager, tree: JsonObject, versions: readonly (Manager | undefined)[]): Manager {
+  const same = versions.find((other) => other !== undefined && hasSameMembers(treeOf(other), tree));
+  return ownerOf(manager, tree, same?.time ?? manager.time);
 }
 
 /** Whether the object exists and is being deleted. */

@@ -2,7 +2,7 @@
 import { at, isList, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { readConstraint } from './constraint.ts';
 import { allOrFault } from './fault.ts';
-import { type Dependency, kindOf, packageApiVersion, quoted } from './package.ts';
+import { type Dependency, kindOf, type PackageKind, packageApiVersion, quoted } from './package.ts';
 import { isDigest, isTag, readSource } from './reference.ts';
 
 /** One entry of the Lock. */
@@ -17,6 +17,8 @@ export interface Installed {
   readonly dependencies: readonly Dependency[];
   /** The entry as the Lock has it. */
   readonly entry: JsonObject;
+  /** Neither its package nor its revision exists: only its entry is installed. */
+  readonly isRemoved?: true;
 }
 
 /** The entries of a Lock, or its fault in words. `packages` is at the top level of the object. */
@@ -59,6 +61,16 @@ function readDependency(value: Json, place: string): Dependency | string {
   if (readConstraint(constraints) === undefined)
     return `${place}: expected a range of versions or a digest sha256:… as constraints, found ${quoted(constraints)}`;
   return { package: source, kind, constraints };
+}
+
+/** The packages that are not removed. */
+export function present(installed: readonly Installed[]): readonly Installed[] {
+  return installed.filter(({ isRemoved }) => isRemoved !== true);
+}
+
+/** The kind of an installed package; Crossplane's former entries name it `type`. */
+export function installedKind({ entry }: Pick<Installed, 'entry'>): PackageKind | undefined {
+  return kindOf(textAt(entry, 'kind') ?? textAt(entry, 'type'));
 }
 
 /** The entry with its digest beside its tag. */

@@ -2,9 +2,8 @@
 // the digest, the entry stays as it is. A tag may have moved since the package was installed.
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { digested, type Installed, readLock } from '../model/lock.ts';
+import { digested, type Installed, installedKind, readLock } from '../model/lock.ts';
 import { hasDigest } from '../model/names.ts';
-import { kindOf } from '../model/package.ts';
 import { isDigest, readReference, readSource } from '../model/reference.ts';
 import type { Registry } from '../registry.ts';
 import { revisionsOfKind } from '../writes/resources.ts';
@@ -13,7 +12,7 @@ import { find, type PackageReader } from './read.ts';
 /** Digests from revisions: Crossplane has resolved them, or a package transaction has written them. */
 export function digestedByRevisions(reader: PackageReader, installed: readonly Installed[]): Promise<readonly Installed[]> {
   return inTurn(installed, async (one) => {
-    const kind = kindOf(textAt(one.entry, 'kind') ?? textAt(one.entry, 'type'));
+    const kind = installedKind(one);
     if (one.digest !== undefined || kind === undefined) return one;
     const revision = await find(reader, { resource: revisionsOfKind(kind), name: one.name });
     const digest = digestIn(revision, 'status', 'resolvedImage') ?? digestIn(revision, 'spec', 'image');

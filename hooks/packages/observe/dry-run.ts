@@ -1,5 +1,6 @@
 // The hook sends every object of a package with `dryRun=All`, as the ServiceAccount that will make the object.
 import type { Location } from '../../objects/cluster.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { instancesOf, isStorageMoved, storageOf } from '../../transactions/model/crds.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
@@ -44,7 +45,19 @@ async function dryRunObject(reader: PackageReader, one: PackageObject, ptx: Pack
   if (resource === undefined)
     return [packageFault('InvalidPackage', `${what}: the cluster does not serve ${quoted(textAt(object, 'apiVersion'))}`)];
   const { faults, live } = await dryRun(reader, one, ptx, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
-  return faults.length > 0 || mayBreak(ptx) ? faults : storageFaults(reader, live, object);
+  return faults.length > 0 || live === undefined ? faults : liveFaults(reader, ptx, live, object);
+}
+
+/** The stage would fail, although the dry run succeeds. */
+async function liveFaults(
+  reader: PackageReader,
+  ptx: PackageTransaction,
+  live: JsonObject,
+  next: JsonObject,
+): Promise<readonly Fault[]> {
+  if (!isTerminating(live)) return mayBreak(ptx) ? [] : storageFaults(reader, live, next);
+  const what = `${textAt(next, 'kind')} ${quoted(textAt(next, 'metadata', 'name'))}`;
+  return [{ reason: 'DryRunFailed', message: `${what} is being deleted: wait until it is gone` }];
 }
 
 const mostAttempts = 3;
@@ -71,8 +84,8 @@ async function dryRun(reader: PackageReader, one: PackageObject, maker: Maker, l
 /**
  * If the storage version of a CRD moves while objects exist, the move cannot be undone: objects may be stored in the new version.
  */
-async function storageFaults(reader: PackageReader, live: JsonObject | undefined, next: JsonObject): Promise<readonly Fault[]> {
-  if (live === undefined || !isStorageMoved(live, next)) return [];
+async function storageFaults(reader: PackageReader, live: JsonObject, next: JsonObject): Promise<readonly Fault[]> {
+  if (!isStorageMoved(live, next)) return [];
   if (!(await hasObjects(reader, instancesOf(live)))) return [];
   const what = `CRD ${textAt(next, 'metadata', 'name')}: its objects would be stored as ${quoted(storageOf(next))} and no longer as ${quoted(storageOf(live))}`;
   return [packageFault('SchemaIncompatible', `${what}, which cannot be undone while there are objects; ${howToAllow}`)];

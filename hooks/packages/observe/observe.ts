@@ -24,7 +24,7 @@ export interface Serving extends PackageParts {
   readonly ahead: Memory;
 }
 
-interface Looking extends Context {
+interface ObserveContext extends Context {
   readonly serving: Serving;
   readonly reader: PackageReader;
 }
@@ -36,44 +36,44 @@ export async function observe(serving: Serving, context: Context): Promise<Obser
   return { due, ...context, ...observed } as Observation;
 }
 
-type Reads = { readonly [Kind in Due]: (looking: Looking) => Promise<Omit<ObservedTo<Kind>, keyof Context>> };
+type Reads = { readonly [Kind in Due]: (context: ObserveContext) => Promise<Omit<ObservedTo<Kind>, keyof Context>> };
 
 const reads: Reads = {
   rest: async () => ({}),
   refuse: async ({ reader }) => ({ lock: await findLock(reader) }),
   wait: async () => ({}),
-  async acquire(looking) {
-    const { reader, ptx, now } = looking;
+  async acquire(context) {
+    const { reader, ptx, now } = context;
     const lock = await findNumberedLock(reader);
     const ofTries = await garbageOfTries(reader, ptx, now);
     const found = { lock, ofTries, ...(await readHolder(reader, ptx, lock)) };
-    return { ...found, unread: isToRead({ ...looking, ...found }) ? await readPackages(looking, lock) : undefined };
+    return { ...found, unread: isToRead({ ...context, ...found }) ? await readPackages(context, lock) : undefined };
   },
-  async validate(looking) {
-    const { ptx, reader, serving } = looking;
+  async validate(context) {
+    const { ptx, reader, serving } = context;
     const { wanted } = ptx;
     const lock = await findLock(reader);
     const fault = faultOf(ptx);
     if (fault !== undefined) return { lock, validation: { kind: 'refused', faults: [finalFault('InvalidPackage', fault)] } };
     if (typeof wanted === 'string' || ptx.isDeleting || !holds(ptx, lock)) return { lock, validation: undefined };
-    const opened = await openRegistry(looking, wanted);
+    const opened = await openRegistry(context, wanted);
     if ('reason' in opened) return { lock, validation: { kind: 'refused', faults: [opened] } };
     const { registry, isOver } = opened;
-    const progress = progressOf(looking, isOver);
-    const validation = await readValidation({ ...looking, wanted, lock, crossplane: serving.crossplane, registry, progress });
+    const progress = progressOf(context, isOver);
+    const validation = await readValidation({ ...context, wanted, lock, crossplane: serving.crossplane, registry, progress });
     if (validation.kind === 'unread') serving.ahead.forget(ptx.uid);
     return { lock, validation, orphans: validation.kind === 'valid' ? await readOrphans(reader) : [] };
   },
-  async prepare(looking) {
-    const { ptx, reader, serving } = looking;
+  async prepare(context) {
+    const { ptx, reader, serving } = context;
     const { wanted } = ptx;
     const lock = await findLock(reader);
     if (typeof wanted === 'string' || !isAsResolved(ptx, lock) || ptx.isDeleting) return { lock, preparation: undefined };
-    const opened = await openRegistry(looking, wanted);
+    const opened = await openRegistry(context, wanted);
     // The Secret existed when the hook resolved the tree.
     if ('reason' in opened)
       return { lock, preparation: { kind: 'failed', failure: { kind: 'denied', message: opened.message } } };
-    const preparation = await readPreparation({ ...looking, wanted, lock, ...opened });
+    const preparation = await readPreparation({ ...context, wanted, lock, ...opened });
     if (preparation.kind === 'unfinished') serving.ahead.forget(ptx.uid);
     return { lock, preparation };
   },
@@ -89,11 +89,11 @@ const reads: Reads = {
     const isNext = goesOn && planned !== undefined && stage === undefined && typeof wanted !== 'string';
     return { lock, stage, next: isNext ? await readNextChanges({ reader, ptx, wanted, lock }, planned) : undefined };
   },
-  async verify(looking) {
-    const { reader, ptx, serving } = looking;
+  async verify(context) {
+    const { reader, ptx, serving } = context;
     const lock = await findLock(reader);
     const isToCheck = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
-    const progress = progressOf(looking, deadlineOf(serving));
+    const progress = progressOf(context, deadlineOf(serving));
     return { lock, faults: isToCheck ? await readVerification(reader, ptx, progress) : 'unfinished' };
   },
   rollBack: async ({ reader, ptx }) => ({ found: await stagesOfTry(reader, ptx) }),
@@ -107,11 +107,11 @@ const reads: Reads = {
 };
 
 /** Reads the tree ahead, once in each try by each process. */
-async function readPackages(looking: Looking, lock: JsonObject | undefined): Promise<NotRead | undefined> {
-  const { ptx, serving, reader } = looking;
+async function readPackages(context: ObserveContext, lock: JsonObject | undefined): Promise<NotRead | undefined> {
+  const { ptx, serving, reader } = context;
   const known = serving.ahead.recall(ptx.uid, String(ptx.status.failures));
   if (known.has('tree') || typeof ptx.wanted === 'string' || lock === undefined) return undefined;
-  const opened = await openRegistry(looking, ptx.wanted);
+  const opened = await openRegistry(context, ptx.wanted);
   if ('reason' in opened) return undefined;
   const { registry, isOver } = opened;
   const unread = await readAhead({ reader, wanted: ptx.wanted, lock, crossplane: serving.crossplane, registry }, isOver);
@@ -119,7 +119,7 @@ async function readPackages(looking: Looking, lock: JsonObject | undefined): Pro
   return unread;
 }
 
-async function openRegistry({ serving, reader }: Looking, wanted: Wanted) {
+async function openRegistry({ serving, reader }: ObserveContext, wanted: Wanted) {
   const isOver = deadlineOf(serving);
   const pullSecrets = await pullSecretsOf(reader, wanted);
   if ('reason' in pullSecrets) return pullSecrets;
@@ -132,7 +132,7 @@ function deadlineOf({ clock, deadline }: PackageParts): () => boolean {
   return () => clock.monotonic() >= until;
 }
 
-function progressOf({ serving, ptx }: Looking, isOver: () => boolean): Progress {
+function progressOf({ serving, ptx }: ObserveContext, isOver: () => boolean): Progress {
   // The version grows if the Lock was released, and other package transactions held it.
   const { phase, version } = ptx.status;
   return { ...serving.memory.recall(ptx.uid, `${phase} ${version}`), isOver };

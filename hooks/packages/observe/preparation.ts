@@ -2,11 +2,11 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf } from '../checks/conflicts.ts';
-import { packagesOf } from '../model/holder.ts';
+import { present, readLock } from '../model/lock.ts';
 import { isRevisionOf } from '../model/names.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Registry } from '../registry.ts';
-import { changedPackages } from '../writes/changed.ts';
+import { type Changed, changedPackages } from '../writes/changed.ts';
 import type { ChangedPackage, PackageObject, Released } from '../writes/changes.ts';
 import { configMaps, familyLabel, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { type Part, stagesOf } from '../writes/stages.ts';
@@ -15,6 +15,7 @@ import type { Preparation } from './observation.ts';
 import { type InstalledObject, installedObjects } from './owners.ts';
 import { unlessOver } from './progress.ts';
 import { list, type PackageReader } from './read.ts';
+import { withRemovals } from './removed.ts';
 
 interface PreparationContext {
   readonly reader: PackageReader;
@@ -26,9 +27,8 @@ interface PreparationContext {
 }
 
 export async function readPreparation(context: PreparationContext): Promise<Preparation> {
-  const { reader, ptx, wanted, lock } = context;
-  const entries = packagesOf(lock).filter((one): one is JsonObject => typeof one === 'object');
-  const changed = changedPackages(wanted, entries, ptx.status.proposed ?? []);
+  const { reader, ptx } = context;
+  const changed = await changedNow(context);
   const packages: ChangedPackage[] = [];
   const objects: PackageObject[] = [];
   const room = { left: mostValues };
@@ -46,6 +46,14 @@ export async function readPreparation(context: PreparationContext): Promise<Prep
   const released = await leftOut(reader, packages, objects);
   const prepared = stagesOf(ptx, partsOf(packages, objects, released), reader.gzip);
   return { kind: 'ready', prepared, existing };
+}
+
+async function changedNow({ reader, ptx, wanted, lock }: PreparationContext): Promise<readonly Changed[]> {
+  // The Lock is as it was resolved, so it can be read.
+  const entries = readLock(lock);
+  const installed = typeof entries === 'string' ? [] : present(await withRemovals(reader, entries));
+  const before = installed.map(({ entry }) => entry);
+  return changedPackages(wanted, before, ptx.status.proposed ?? []);
 }
 
 function partsOf(

@@ -3,8 +3,7 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
-import { type Installed, readLock } from '../model/lock.ts';
-import { kindOf } from '../model/package.ts';
+import { type Installed, installedKind, present, readLock } from '../model/lock.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
 import type { Registry } from '../registry.ts';
@@ -17,6 +16,7 @@ import { activeRevisions, objectsOf, resourceOf } from './objects.ts';
 import type { NotRead, Validation } from './observation.ts';
 import { type Progress, unlessOver } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
+import { withRemovals } from './removed.ts';
 import { readTree, type Tree, type TreePackage } from './tree.ts';
 
 interface TreeContext {
@@ -38,8 +38,9 @@ interface ValidationContext extends TreeContext {
  */
 export async function readAhead(context: TreeContext, isOver: () => boolean): Promise<NotRead | undefined> {
   const entries = readLock(context.lock);
-  const tree = typeof entries === 'string' ? undefined : await treeOf(context, entries);
-  return tree?.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
+  if (typeof entries === 'string') return undefined;
+  const tree = await treeOf(context, await withRemovals(context.reader, entries));
+  return tree.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
 }
 
 function treeOf({ wanted, registry, crossplane }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
@@ -64,22 +65,23 @@ export async function readValidation(context: ValidationContext): Promise<Valida
     return refused(packageFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
   const other = await otherPackage(context);
   if (other !== undefined) return refused(other);
-  const installed = await digestedByRevisions(context.reader, entries);
-  const tree = await treeOf(context, installed);
+  const all = await digestedByRevisions(context.reader, await withRemovals(context.reader, entries));
+  const tree = await treeOf(context, all);
   if (tree.kind === 'failed') return context.progress.isOver() ? { kind: 'unread' } : tree;
   if (tree.kind === 'refused') return tree;
+  const installed = present(all);
   const names = await namesTaken(context, tree.lock, installed);
   if (names.length > 0) return { kind: 'refused', faults: names };
-  return (await compared(context, tree.packages)) ?? tried(context, tree.packages, tree.lock);
+  return (await compared(context, tree.packages, installed)) ?? tried(context, tree, installed);
 }
 
 /** Package objects that have, or would have, another source. */
 async function namesTaken(
-  { reader, wanted, lock }: ValidationContext,
+  { reader, wanted }: ValidationContext,
   proposed: readonly JsonObject[],
   installed: readonly Installed[],
 ): Promise<readonly PackageFault[]> {
-  const changed = changedPackages(wanted, packagesIn(lock), proposed);
+  const changed = changedPackages(wanted, entriesOf(installed), proposed);
   const taken = await inTurn(changed, async (one) => {
     const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
     const found = textAt(live, 'spec', 'package');
@@ -91,15 +93,19 @@ async function namesTaken(
   });
   const root = changed.find(({ isRoot }) => isRoot);
   const previous = installed.find(({ source }) => source === wanted.reference.source);
-  const kinds = new Map(installed.map(({ source, entry }) => [source, kindOf(textAt(entry, 'kind') ?? textAt(entry, 'type'))]));
+  const kinds = new Map(installed.map((one) => [one.source, installedKind(one)]));
   const changing = changed.flatMap((one) => otherKind(one, kinds.get(one.source)));
   return [...sharedNames(changed), ...taken.flat(), ...changing, ...(root === undefined ? [] : otherName(root, previous?.name))];
 }
 
 /** Undefined if no object of the packages breaks a live object. */
-async function compared(context: ValidationContext, packages: readonly TreePackage[]): Promise<Validation | undefined> {
+async function compared(
+  context: ValidationContext,
+  packages: readonly TreePackage[],
+  installed: readonly Installed[],
+): Promise<Validation | undefined> {
   const { reader, registry, progress } = context;
-  const locked = new Set(packagesIn(context.lock).map((entry) => textAt(entry, 'name') ?? ''));
+  const locked = new Set(installed.map(({ name }) => name));
   const faults = await compareWithLive(packages, {
     registry,
     live: liveOf(reader),
@@ -134,10 +140,10 @@ function liveOf(reader: PackageReader): Live {
 
 async function tried(
   context: ValidationContext,
-  packages: readonly TreePackage[],
-  lock: readonly JsonObject[],
+  { packages, lock }: Extract<Tree, { kind: 'resolved' }>,
+  installed: readonly Installed[],
 ): Promise<Validation> {
-  const sources = new Set(changedPackages(context.wanted, packagesIn(context.lock), lock).map(({ source }) => source));
+  const sources = new Set(changedPackages(context.wanted, entriesOf(installed), lock).map(({ source }) => source));
   for (const pkg of packages.filter(({ source }) => sources.has(source))) {
     const found = await triedPackage(context, pkg);
     if (found !== undefined) return found;
@@ -158,7 +164,6 @@ async function triedPackage(context: ValidationContext, pkg: TreePackage): Promi
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }
 
-function packagesIn(lock: JsonObject): readonly JsonObject[] {
-  const installed = readLock(lock);
-  return typeof installed === 'string' ? [] : installed.map(({ entry }) => entry);
+function entriesOf(installed: readonly Installed[]): readonly JsonObject[] {
+  return installed.map(({ entry }) => entry);
 }

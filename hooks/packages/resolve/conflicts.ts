@@ -1,7 +1,7 @@
 // Why a state is no solution. In a solution, every reached package has the version that the rule (candidates.ts)
 // gives for the demands of that very state. Kinds agree, no package requires itself, and every package can be read.
-import { textAt } from '../../objects/json.ts';
-import { kindOf, type PackageKind } from '../model/package.ts';
+import { installedKind } from '../model/lock.ts';
+import type { PackageKind } from '../model/package.ts';
 import { choose, isAdmitted } from './candidates.ts';
 import { dependenciesFirst } from './cycles.ts';
 import type { Chosen, Demand, Problem, State } from './problem.ts';
@@ -106,6 +106,6 @@ function chosenKind(source: string, choice: State['choice'], { root, installed, 
   if (source === root.source) return root.meta.kind;
   const version = choice.get(source);
   if (version !== undefined) return index.fetched({ source, version })?.meta.kind;
-  const entry = installed.get(source)?.entry;
-  return kindOf(textAt(entry, 'kind') ?? textAt(entry, 'type'));
+  const entry = installed.get(source);
+  return entry === undefined ? undefined : installedKind(entry);
 }

@@ -2,7 +2,7 @@
 // only on the arguments, and not on the order of their parts.
 import type { JsonObject } from '../../objects/json.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
-import { type Installed, lockEntry } from '../model/lock.ts';
+import { type Installed, lockEntry, present } from '../model/lock.ts';
 import { nameInRevision, packageName, revisionName } from '../model/names.ts';
 import type { Meta } from '../model/package.ts';
 import { dependenciesFirst } from './cycles.ts';
@@ -58,7 +58,7 @@ export function resolve(question: Question, known: RegistryData, spent = 0): Res
 
 function resolution(question: Question, known: RegistryData, spent: number): Resolution {
   const index = createIndex(known, spent);
-  const others = question.installed.filter(({ source }) => source !== question.root.source);
+  const others = present(question.installed).filter(({ source }) => source !== question.root.source);
   const sorted = others.toSorted((left, right) => (left.source < right.source ? -1 : 1));
   const problem: Problem = { root: question.root, installed: new Map(sorted.map((entry) => [entry.source, entry])), index };
   const found = solve(problem);
@@ -69,7 +69,7 @@ function resolution(question: Question, known: RegistryData, spent: number): Res
 }
 
 function resolved(state: State, problem: Problem, installed: readonly Installed[]): Resolution {
-  const previous = new Map(installed.map((entry) => [entry.source, entry]));
+  const previous = new Map(present(installed).map((entry) => [entry.source, entry]));
   const { order } = dependenciesFirst(problem.root.source, state.dependencies);
   const packages = order.map((source): Resolved => {
     const [entry, demands] = [previous.get(source), describeDemands(state.demands(source), problem)];

@@ -39,20 +39,20 @@ export interface OthersEvidence extends Evidence {
 }
 
 /** Undefined after the engine knows the Transactions whose field managers are in the live object or in the prior state. */
-export function lookFirst(evidence: OthersEvidence): Hindrance | undefined {
+export function readManagersFirst(evidence: OthersEvidence): Hindrance | undefined {
   const wanted = [...new Set([...newcomers(evidence), ...returning(evidence)])];
   return evidence.others === undefined && wanted.length > 0 ? { kind: 'readMore', others: wanted } : undefined;
 }
 
 /** Undefined once every Transaction that changes the object is known. */
-export function lookAtAll({ others }: OthersEvidence): Hindrance | undefined {
+export function readAllFirst({ others }: OthersEvidence): Hindrance | undefined {
   return others?.areAll === true ? undefined : { kind: 'readMore', others: 'all' };
 }
 
 // Before the engine deletes the successor of a recreated object, it must know every Transaction in the way of the former object's
 // return. This includes a Transaction whose write changed nothing.
-export function lookBeforeReturn(evidence: OthersEvidence): Hindrance | undefined {
-  return isCreatingHalf(evidence.entry) && evidence.isRequested ? lookAtAll(evidence) : undefined;
+export function readAllBeforeReturn(evidence: OthersEvidence): Hindrance | undefined {
+  return isCreatingHalf(evidence.entry) && evidence.isRequested ? readAllFirst(evidence) : undefined;
 }
 
 function namesIn(object: JsonObject | undefined): readonly string[] {
@@ -131,7 +131,7 @@ export function isBroughtBack(evidence: OthersEvidence): boolean {
 // Our object is gone. If another Transaction deleted it, that Transaction may restore it: our undo comes after that one's.
 export function deletedByOthers(evidence: OthersEvidence): Hindrance | undefined {
   if (!evidence.recorded) return undefined;
-  return lookAtAll(evidence) ?? laterThan(evidence, isDeletion);
+  return readAllFirst(evidence) ?? laterThan(evidence, isDeletion);
 }
 
 /**
@@ -164,7 +164,7 @@ function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | 
   if (upon !== undefined) return upon;
   const isSilent = ({ path, state }: OurPath): boolean =>
     state === 'untouched' || (state === 'foreign' && ownersAt(evidence.live, path).length === 0);
-  return ours.some(isSilent) ? lookAtAll(evidence) : undefined;
+  return ours.some(isSilent) ? readAllFirst(evidence) : undefined;
 }
 
 // Who owns now what our change has made the shared manager own, values that were there before among it. The undo of such a

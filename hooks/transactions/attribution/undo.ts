@@ -30,10 +30,10 @@ import {
   isBroughtBack,
   laterThan,
   laterWork,
-  lookAtAll,
-  lookBeforeReturn,
-  lookFirst,
   type OthersEvidence,
+  readAllBeforeReturn,
+  readAllFirst,
+  readManagersFirst,
   sharedFields,
 } from './others.ts';
 import { awaitGone, type Completion, completion, type Recreation, recreatedContent, recreation } from './recreation.ts';
@@ -84,7 +84,7 @@ export interface UndoEvidence extends OthersEvidence {
 }
 
 export function evaluateUndo(evidence: UndoEvidence): UndoVerdict {
-  return lookFirst(evidence) ?? evaluateByType(evidence);
+  return readManagersFirst(evidence) ?? evaluateByType(evidence);
 }
 
 function evaluateByType(evidence: UndoEvidence): UndoVerdict {
@@ -112,7 +112,7 @@ function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: bool
   if (isTerminating(live)) return { kind: 'wait', message: goingSentence(evidence.entry.target, live, evidence.isSealed) };
   // A policy may have taken our annotation away: that is no later work.
   const again = isAsRecorded(evidence) ? undefined : appliedAgain(evidence, wholeObject, 'ForeignContent');
-  const upon = lookBeforeReturn(evidence) ?? laterThan(evidence) ?? (isOverwritten(evidence, again) ? undefined : again);
+  const upon = readAllBeforeReturn(evidence) ?? laterThan(evidence) ?? (isOverwritten(evidence, again) ? undefined : again);
   if (upon !== undefined) return upon;
   return evaluateOwnCreation(evidence, live, isSame);
 }
@@ -235,7 +235,7 @@ function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
 function createdByOthers(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const foreign = recreatedContent(evidence, live);
   if (foreign.length === 0)
-    return lookAtAll(evidence) ?? { kind: 'restored', ...noted(ownersNote(evidence.hazards, evidence.isSealed)) };
+    return readAllFirst(evidence) ?? { kind: 'restored', ...noted(ownersNote(evidence.hazards, evidence.isSealed)) };
   if (evidence.overwrites === true) return replacing(evidence, live);
   const message = `${describe(evidence.entry.target)} was recreated by someone else with different content: ${describeForeign(foreign, evidence)}`;
   return conflict('Recreated', message, foreign);
@@ -260,7 +260,7 @@ function undeleted({ managers }: Evidence, live: JsonObject): UndoVerdict {
 // object that this change has created in its place.
 function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
   const isInTheWay = isDeletingHalf(evidence.entry) ? () => true : isCreation;
-  return evidence.isRequested ? (lookAtAll(evidence) ?? laterThan(evidence, isInTheWay)) : undefined;
+  return evidence.isRequested ? (readAllFirst(evidence) ?? laterThan(evidence, isInTheWay)) : undefined;
 }
 
 const isCreation = ({ type, recreates }: OtherChange): boolean => mayMake(type) || recreates;

@@ -29,7 +29,7 @@ export interface GateEvaluation {
 export function evaluated(observation: Observation, view: GateView): GateEvaluation {
   const { now, transaction, status } = observation;
   const before = status.items[view.index]?.gate ?? { since: now };
-  const timeLeft = believedTime(before.since, transaction.createdAt, now) + view.look.gate.timeout - now;
+  const timeLeft = believedTime(before.since, transaction.createdAt, now) + view.evidence.gate.timeout - now;
   const base = { view, state: before, isOver: false, left: timeLeft };
   const { finding } = view;
   if (finding.kind === 'trouble') return unread(observation, base, finding.failure);
@@ -58,7 +58,7 @@ function notReady({ transaction, now }: Observation, gate: GateEvaluation): Gate
 
 /** The Pod that is nearest to the end of the gate, or why Pods are not known. As before, if this poll has not listed them. */
 function podAfter({ view, state: { pod: before } }: GateEvaluation, createdAt: number, now: number): PodState | undefined {
-  const { failFast } = view.look.gate;
+  const { failFast } = view.evidence.gate;
   const seen = view.pods?.seen;
   if (view.pods === undefined || failFast === undefined) return undefined;
   if (seen === undefined) return before;
@@ -81,7 +81,7 @@ function failingAfter(before: PodState | undefined, { uid, failure, found }: Fai
 
 // Only a list of Pods of this poll ends a gate: the Pod may have started since the last one.
 function podEnd({ view, state }: GateEvaluation, createdAt: number, now: number): { readonly end: Cause } | undefined {
-  const { failFast } = view.look.gate;
+  const { failFast } = view.evidence.gate;
   const failing = state.pod?.failing;
   if (view.pods?.seen?.kind !== 'listed' || failing === undefined || failFast === undefined) return undefined;
   const span = now - believedTime(failing.since, createdAt, now);
@@ -92,12 +92,12 @@ function podEnd({ view, state }: GateEvaluation, createdAt: number, now: number)
 
 function late({ view, state, left }: Pick<GateEvaluation, 'view' | 'state' | 'left'>): { readonly end?: Cause } {
   if (left >= 0) return {};
-  return { end: cause(view, 'GateTimeout', state, `within ${formatDuration(view.look.gate.timeout)}`) };
+  return { end: cause(view, 'GateTimeout', state, `within ${formatDuration(view.evidence.gate.timeout)}`) };
 }
 
 /** Ms for which it must stay ready. */
-function stableLeftOf({ transaction, now }: Observation, { look }: GateView, { readySince }: GateState): number {
-  const { stableFor } = look.gate;
+function stableLeftOf({ transaction, now }: Observation, { evidence }: GateView, { readySince }: GateState): number {
+  const { stableFor } = evidence.gate;
   if (stableFor === 0) return 0;
   // The API server's clock is known by the second: it may have been ready for so much less.
   return believedTime(readySince ?? now, transaction.createdAt, now) + storedResolution + stableFor - now;
@@ -121,11 +121,11 @@ function refused({ transaction }: Observation, { entry }: GateView, failure: Fai
   return { end: { reason: reasonOfFailure(failure), message } };
 }
 
-export function cause({ entry, look }: GateView, reason: Reason, { found, since }: GateState, within?: string): Cause {
+export function cause({ entry, evidence }: GateView, reason: Reason, { found, since }: GateState, within?: string): Cause {
   const name = describe(entry.target);
   const what = within === undefined ? `${name} failed` : `${name} did not become ready ${within}`;
   return {
     reason,
-    message: `${what}: expected ${expectedOf(look)}; found ${found ?? 'nothing yet'} (waited since ${formatTime(since)})`,
+    message: `${what}: expected ${expectedOf(evidence)}; found ${found ?? 'nothing yet'} (waited since ${formatTime(since)})`,
   };
 }

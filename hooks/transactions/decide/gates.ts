@@ -74,14 +74,14 @@ function passedAll(
   { at, gates, views }: Awaiting,
   evaluations: readonly GateEvaluation[],
 ): Step {
-  const looked = withStates(status, evaluations);
-  const items = passed(looked.items, gates, now);
+  const noted = withStates(status, evaluations);
+  const items = passed(noted.items, gates, now);
   const applied = items.filter(({ progress }) => progress.kind === 'applied').length;
   const next = { gating: transaction, end: windowEnd(transaction, applied, pace, items) };
   const [first] = views;
   const name = first === undefined ? '' : describe(first.entry.target);
   const because = views.length === 1 ? `${name} is ready` : `${name} and ${views.length - 1} more are ready`;
-  return setStatus(gatesPassed(looked, { at, gates }, next, now), because);
+  return setStatus(gatesPassed(noted, { at, gates }, next, now), because);
 }
 
 function waiting({ status, transaction, now }: Observation, view: Awaiting, gates: readonly GateEvaluation[]): Step {
@@ -91,7 +91,7 @@ function waiting({ status, transaction, now }: Observation, view: Awaiting, gate
   const pause = intervalOf({ waited, open: open.length, left, lockTimeout: transaction.lockTimeout });
   const message = waitingMessage(open);
   const inCall = view.awaitLeft === patienceInCall ? firstPause : pause;
-  if (view.awaitLeft >= inCall) return { kind: 'lookLater', pause: inCall, awaitLeft: view.awaitLeft - inCall, because: message };
+  if (view.awaitLeft >= inCall) return { kind: 'pollLater', pause: inCall, awaitLeft: view.awaitLeft - inCall, because: message };
   return setStatus({ ...withStates(status, gates), message }, message, { seconds: pause / 1000 });
 }
 
@@ -109,14 +109,14 @@ function waitingMessage(open: readonly GateEvaluation[]): string {
   const [first] = open;
   if (first === undefined) return 'waiting for gates';
   const { view, state } = first;
-  const until = formatTime(state.since + view.look.gate.timeout);
+  const until = formatTime(state.since + view.evidence.gate.timeout);
   const { finding } = view;
   const found =
     finding.kind === 'trouble'
       ? `it cannot be read now (${finding.failure.said ?? finding.failure.reason})`
       : [state.found ?? 'nothing yet', ...(state.pod === undefined ? [] : [state.pod.found])].join('; ');
   const more = open.length > 1 ? ` (and for ${open.length - 1} more)` : '';
-  return `waiting for ${describe(view.entry.target)}${more} until ${until}: expected ${expectedOf(view.look)}; found ${found}`;
+  return `waiting for ${describe(view.entry.target)}${more} until ${until}: expected ${expectedOf(view.evidence)}; found ${found}`;
 }
 
 interface NotReady {

@@ -25,7 +25,7 @@ export type Step =
   /** Why the gate of a change has ended badly is missing: it is read, then all is observed again. */
   | { readonly kind: 'readMore'; readonly diagnose: number; readonly because: string }
   /** The engine reads the gates again within this call, after `pause` ms. It may go on to do this for `awaitLeft` ms. */
-  | { readonly kind: 'lookLater'; readonly pause: number; readonly awaitLeft: number; readonly because: string }
+  | { readonly kind: 'pollLater'; readonly pause: number; readonly awaitLeft: number; readonly because: string }
   | {
       readonly kind: 'acquire';
       readonly create: readonly Lock[];

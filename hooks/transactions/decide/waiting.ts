@@ -8,10 +8,10 @@ import type { SetStatus } from './step.ts';
 import { passedOver } from './undo-transitions.ts';
 import { count } from './wording.ts';
 
-/** Between two looks at something that others must finish. */
+/** Between two reads of something that others must finish. */
 export const patience: Wait = { seconds: 1 };
 
-/** Between two looks at a lock. */
+/** Between two reads of a lock. */
 export const lockPatience: Wait = { seconds: 0.5 };
 
 /** Until the next try to have a turn. */

@@ -10,9 +10,9 @@ import {
   conditionWords,
   failed,
   fewer,
+  type GateEvidence,
   hasNumber,
   hasStatus,
-  type Look,
   notYet,
   numberAt,
   phaseWords,
@@ -54,12 +54,12 @@ const rules: ReadonlyMap<string, Rule> = new Map([
   ['/ResourceQuota', atOnce],
 ]);
 
-function rowOf({ group, kind }: Look['resource']): Rule | undefined {
+function rowOf({ group, kind }: GateEvidence['resource']): Rule | undefined {
   return rules.get(`${group}/${kind}`);
 }
 
 /** Whether the write alone passes the gate, so that the engine reads nothing: no controller writes a status for a ConfigMap. */
-export function needsNoLook({ gate, type, resource }: Pick<Look, 'gate' | 'type' | 'resource'>): boolean {
+export function needsNoRead({ gate, type, resource }: Pick<GateEvidence, 'gate' | 'type' | 'resource'>): boolean {
   const isExplicit = gate.ready !== undefined || gate.failed !== undefined;
   return type !== 'Delete' && !isExplicit && !resource.statusSubresource && rowOf(resource) === undefined;
 }

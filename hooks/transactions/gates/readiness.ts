@@ -4,7 +4,7 @@ import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } f
 import { foreign } from '../../objects/words.ts';
 import { type Check, type GateState, longestFound } from '../model/gate.ts';
 import { parseFieldPath, readField } from './field-path.ts';
-import { needsNoLook, ruleOfKind } from './kinds.ts';
+import { needsNoRead, ruleOfKind } from './kinds.ts';
 import {
   behindWords,
   type Checked,
@@ -13,8 +13,8 @@ import {
   evidenceOf,
   type Finding,
   failed,
+  type GateEvidence,
   hasStatus,
-  type Look,
   notYet,
   ready,
   readyWithEvidence,
@@ -32,30 +32,30 @@ const words = {
 } as const;
 
 /** The finding of the read. Equal objects give equal words. */
-export function evaluateGate(look: Look): Finding {
-  const finding = look.type === 'Delete' ? deleted(look) : standing(look);
+export function evaluateGate(evidence: GateEvidence): Finding {
+  const finding = evidence.type === 'Delete' ? deleted(evidence) : standing(evidence);
   return { ...finding, found: foreign(finding.found, longestFound) };
 }
 
-function standing(look: Look): Finding {
-  const { live } = look;
+function standing(evidence: GateEvidence): Finding {
+  const { live } = evidence;
   if (live === undefined) return { kind: 'failed', found: words.gone, reason: 'Gone' };
-  if (isReplaced(look)) return { kind: 'failed', found: words.replaced, reason: 'Replaced' };
+  if (isReplaced(evidence)) return { kind: 'failed', found: words.replaced, reason: 'Replaced' };
   const isTerminating = at(live, 'metadata', 'deletionTimestamp') !== undefined;
   if (isTerminating) return { kind: 'failed', found: words.terminating, reason: 'Terminating' };
-  const seen = { ...look, live };
+  const seen = { ...evidence, live };
   return failure(seen) ?? counted(seen, readiness(seen));
 }
 
-function isReplaced({ live, uid }: Look): boolean {
+function isReplaced({ live, uid }: GateEvidence): boolean {
   return uid !== undefined && textAt(live, 'metadata', 'uid') !== uid;
 }
 
-function deleted(look: Look): Finding {
-  const { live } = look;
+function deleted(evidence: GateEvidence): Finding {
+  const { live } = evidence;
   if (live === undefined) return { kind: 'ready', found: words.gone };
-  if (isReplaced(look)) return { kind: 'ready', found: words.replaced };
-  const seen = { ...look, live };
+  if (isReplaced(evidence)) return { kind: 'ready', found: words.replaced };
+  const seen = { ...evidence, live };
   return failure(seen) ?? { kind: 'notYet', found: remaining(seen) };
 }
 
@@ -155,13 +155,13 @@ function ofExpression({ sealed }: Seen, { expression }: Of<'expression'>, evalua
 
 // Whether a gate passes: from the object as it was read, and from the state that the status has stored of the gate.
 
-export function findingOf(look: Look, before: GateState): Finding {
-  if (needsNoLook(look)) return { kind: 'ready', found: '' };
-  return hasCompleted(look, before) ? { kind: 'ready', found: 'it completed, and was deleted' } : evaluateGate(look);
+export function findingOf(evidence: GateEvidence, before: GateState): Finding {
+  if (needsNoRead(evidence)) return { kind: 'ready', found: '' };
+  return hasCompleted(evidence, before) ? { kind: 'ready', found: 'it completed, and was deleted' } : evaluateGate(evidence);
 }
 
 // A Job may be deleted by its time to live while others are waited for. What was ready by its kind has completed.
-function hasCompleted({ resource, gate, type, live }: Look, { passed, readySince }: GateState): boolean {
+function hasCompleted({ resource, gate, type, live }: GateEvidence, { passed, readySince }: GateState): boolean {
   if (live !== undefined && at(live, 'metadata', 'deletionTimestamp') === undefined) return false;
   const isJob = resource.group === 'batch' && resource.kind === 'Job' && type !== 'Delete';
   return isJob && (passed === true || (readySince !== undefined && gate.ready === undefined));
@@ -173,7 +173,7 @@ function hasCompleted({ resource, gate, type, live }: Look, { passed, readySince
 const longestValue = 100;
 
 /** As it follows "expected": `condition Available to be True`. */
-export function expectedOf({ gate: { ready, failed }, sealed }: Pick<Look, 'gate' | 'sealed'>): string {
+export function expectedOf({ gate: { ready, failed }, sealed }: Pick<GateEvidence, 'gate' | 'sealed'>): string {
   const wanted = ready === undefined ? 'it to be ready' : checkOf(ready, sealed);
   return failed === undefined ? wanted : `${wanted}, and not ${checkOf(failed, sealed)}`;
 }

@@ -9,7 +9,7 @@ import type { StoredResource } from '../model/entry.ts';
 import type { Gate } from '../model/gate.ts';
 
 /** A read that found the object. */
-export type Seen = Look & { readonly live: JsonObject };
+export type Seen = GateEvidence & { readonly live: JsonObject };
 
 export interface Verdict {
   readonly kind: Finding['kind'];
@@ -58,7 +58,7 @@ export type Finding =
 export type Checked = 'ready' | 'failed';
 
 /** All that the answer may depend on. */
-export interface Look {
+export interface GateEvidence {
   readonly gate: Gate;
   readonly type: ChangeType;
   readonly resource: StoredResource;

@@ -7,10 +7,10 @@ import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, kindOf, type Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { instancesOf } from '../model/crds.ts';
-import { apiServiceOf, awayOf, type Looker, listKinds, pluralOf, unavailableVersion } from '../reading/listing.ts';
+import { apiServiceOf, awayOf, type Lister, listKinds, pluralOf, unavailableVersion } from '../reading/listing.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import { areEvents, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';
-import { lookForOwners, ownersOf } from './read-owners.ts';
+import { findOwners, ownersOf } from './read-owners.ts';
 import { claims } from './read-volumes.ts';
 
 type Contained =
@@ -24,27 +24,27 @@ export const nothingContained: Contained = { kind: 'known', dependents: [] };
 
 /** `gone`: identities of objects that are taken for gone, with what an APIService among them serves. */
 export async function listContained(
-  looker: Looker,
+  lister: Lister,
   { resource, target, object }: DeletionTarget,
   gone: ReadonlySet<string> = new Set(),
 ): Promise<Contained> {
   switch (kindOf(resource)) {
     case '/Namespace':
-      return listNamespace(looker, target.name, gone);
+      return listNamespace(lister, target.name, gone);
     case 'apiextensions.k8s.io/CustomResourceDefinition':
-      return listInstances(looker, instancesOf(object));
+      return listInstances(lister, instancesOf(object));
     case '/PersistentVolume':
-      return { kind: 'known', dependents: await claimsOf(looker, object) };
+      return { kind: 'known', dependents: await claimsOf(lister, object) };
     default:
       return nothingContained;
   }
 }
 
 // An APIService of a server that is not available may be in the way of the kind.
-async function listInstances(looker: Looker, instances: Resource): Promise<Contained> {
-  const listed = await list(looker, [instances], undefined);
-  if (listed.kind !== 'unlistable') return withoutGarbage(looker, listed, () => false);
-  const all = await looker.looks.once('resources', () => looker.reader.resources());
+async function listInstances(lister: Lister, instances: Resource): Promise<Contained> {
+  const listed = await list(lister, [instances], undefined);
+  if (listed.kind !== 'unlistable') return withoutGarbage(lister, listed, () => false);
+  const all = await lister.callReads.once('resources', () => lister.reader.resources());
   return all.kind === 'failed' ? listed : byServer(listed, [...all.away, ...(all.stale ?? [])]);
 }
 
@@ -55,7 +55,7 @@ function byServer(contained: Contained, servers: readonly string[]): Contained {
 }
 
 // The claim that a volume is bound to. If the claim cannot be read, the engine trusts the volume.
-async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promise<readonly Dependent[]> {
+async function claimsOf({ reader, identity }: Lister, volume: JsonObject): Promise<readonly Dependent[]> {
   const claim = at(volume, 'spec', 'claimRef');
   const [name, namespace] = [textAt(claim, 'name') ?? '', textAt(claim, 'namespace') ?? ''];
   if (textAt(volume, 'status', 'phase') !== 'Bound' || name === '') return [];
@@ -65,8 +65,8 @@ async function claimsOf({ reader, identity }: Looker, volume: JsonObject): Promi
   return textAt(found.object, 'metadata', 'uid') === textAt(claim, 'uid') ? [dependentOf(claims, found.object)] : [];
 }
 
-async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySet<string>): Promise<Contained> {
-  const all = await looker.looks.once('resources', () => looker.reader.resources());
+async function listNamespace(lister: Lister, namespace: string, gone: ReadonlySet<string>): Promise<Contained> {
+  const all = await lister.callReads.once('resources', () => lister.reader.resources());
   if (all.kind === 'failed') return { kind: 'trouble', failure: all.failure };
   const isLeft = (apiVersion: string): boolean => !gone.has(identityOf(apiService(apiVersion)));
   const stale = all.stale ?? [];
@@ -79,12 +79,12 @@ async function listNamespace(looker: Looker, namespace: string, gone: ReadonlySe
       !areEvents(one) &&
       !passedOver.includes(`${one.group}/${one.version}`),
   );
-  const listed = byServer(await list(looker, listable, namespace), stale);
+  const listed = byServer(await list(lister, listable, namespace), stale);
   const away = all.away.find(isLeft);
   if (away !== undefined && listed.kind === 'known') return { kind: 'unlistable', unlistable: unavailableVersion(away) };
   const found = listed.kind === 'known' ? listed.dependents : [];
   const isMade = madeWithin(found);
-  return withoutGarbage(looker, listed, (one) => isRootCertificate(one) || isMade(one));
+  return withoutGarbage(lister, listed, (one) => isRootCertificate(one) || isMade(one));
 }
 
 /** Whether Kubernetes made the object for another object of this Namespace: then the other object counts. */
@@ -110,36 +110,36 @@ function isDefaultAccount(one: Dependent): boolean {
 }
 
 // A kind that may not be listed may have objects: its contents are unknown.
-async function list(looker: Looker, resources: readonly Resource[], namespace: string | undefined): Promise<Contained> {
+async function list(lister: Lister, resources: readonly Resource[], namespace: string | undefined): Promise<Contained> {
   const key = `contained ${namespace === undefined ? resources.map(pluralOf).join() : `${namespace} ${resources.length}`}`;
   const wanted = resources.map((resource) => ({ resource, namespace }));
-  const listed = await listKinds(looker, key, wanted, ({ resource }, object) => [dependentOf(resource, object)]);
+  const listed = await listKinds(lister, key, wanted, ({ resource }, object) => [dependentOf(resource, object)]);
   if (listed.kind === 'trouble') return listed;
   const [unlistable] = listed.unlistable;
   return unlistable === undefined ? { kind: 'known', dependents: listed.items } : { kind: 'unlistable', unlistable };
 }
 
 // An object whose owners are all gone will be deleted soon: the garbage collector may not have reached it yet.
-async function withoutGarbage(looker: Looker, contained: Contained, isNobodys: (one: Dependent) => boolean): Promise<Contained> {
+async function withoutGarbage(lister: Lister, contained: Contained, isNobodys: (one: Dependent) => boolean): Promise<Contained> {
   if (contained.kind !== 'known') return contained;
   const candidates = contained.dependents.filter((one) => !isLeaving(one) && !isNobodys(one));
-  const garbage = await inTurn(candidates, async (one) => (await isGarbage(looker, one)) || isPlainAccount(looker, one));
+  const garbage = await inTurn(candidates, async (one) => (await isGarbage(lister, one)) || isPlainAccount(lister, one));
   return { kind: 'known', dependents: candidates.filter((_, index) => garbage[index] !== true) };
 }
 
-async function isGarbage({ reader, identity }: Looker, { reference, owners, object }: Dependent): Promise<boolean> {
+async function isGarbage({ reader, identity }: Lister, { reference, owners, object }: Dependent): Promise<boolean> {
   if (owners.length === 0) return false;
   const named = ownersOf(object);
   const served = await inTurn(named, (owner) => reader.resource(textAt(owner, 'apiVersion') ?? '', textAt(owner, 'kind') ?? ''));
   // The garbage collector keeps an object if it cannot look up an owner: an owner of a kind that is not served may still exist.
   if (served.some(({ kind }) => kind === 'failed')) return false;
-  return (await lookForOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;
+  return (await findOwners(reader, identity, named, reference.namespace)).gone.length === owners.length;
 }
 
 // Kubernetes puts this ServiceAccount into every Namespace too, but does not restore it: it counts after another writer has written
 // to it. An object created without any field has no managedFields, and later writes add no managedFields. Then its content shows
 // whether another writer has written to it.
-async function isPlainAccount({ reader, identity }: Looker, one: Dependent): Promise<boolean> {
+async function isPlainAccount({ reader, identity }: Lister, one: Dependent): Promise<boolean> {
   const { namespace, name } = one.reference;
   if (!isDefaultAccount(one) || namespace === undefined) return false;
   const { object } = one;

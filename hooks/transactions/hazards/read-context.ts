@@ -9,13 +9,13 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import { bearsOurWrite } from '../model/marks.ts';
 import type { Status } from '../model/status.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
-import type { Looker } from '../reading/listing.ts';
+import type { Lister } from '../reading/listing.ts';
 import type { Dependent } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
 
 export interface HazardContext {
   /** Reads as the ServiceAccount. */
-  readonly looker: Looker;
+  readonly lister: Lister;
   readonly transaction: Transaction;
   readonly entry: Pick<SnapshotEntry, 'index' | 'target' | 'resource'>;
   /** Identities of objects that no longer exist then: earlier changes, or earlier parts of the undo, delete them. */

@@ -5,7 +5,7 @@ import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { kindOf, kindOfReference } from '../../objects/reference.ts';
 import type { ListQuery } from '../../objects/requests/pager.ts';
-import { apiServiceOf, awayOf, isPassing, type KindsListing, type Looker, listKinds, pluralOf } from '../reading/listing.ts';
+import { apiServiceOf, awayOf, isPassing, type KindsListing, type Lister, listKinds, pluralOf } from '../reading/listing.ts';
 import { areEvents, type Candidates, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
 
@@ -21,15 +21,15 @@ type Listed = KindsListing<Dependent>;
  * kinds that often have dependents.
  */
 export async function listCandidates(
-  looker: Looker,
+  lister: Lister,
   { resource, target }: DeletionTarget,
   isAgain = false,
 ): Promise<ListedCandidates> {
-  const served = await looker.looks.once('resources', () => looker.reader.resources());
+  const served = await lister.callReads.once('resources', () => lister.reader.resources());
   if (served.kind === 'failed') return { kind: 'trouble', failure: served.failure };
-  const near = await listNear(looker, served.resources, { namespace: target.namespace, isAgain });
+  const near = await listNear(lister, served.resources, { namespace: target.namespace, isAgain });
   if (near.kind === 'trouble') return near;
-  const more = await listBySign(looker, served.resources, { resource, target });
+  const more = await listBySign(lister, served.resources, { resource, target });
   if (more.kind === 'trouble') return more;
   // Nothing can be learned of a server that is away. It is passed over: one APIService must not hold up every deletion in the cluster.
   const unlistable = [...near.unlistable, ...more.unlistable];
@@ -55,19 +55,19 @@ function isCollected(resource: Resource): boolean {
 // A namespaced object has its dependents in its namespace. If one kind cannot be listed, only that kind is in trouble; if no kind
 // can be listed, the API server is.
 async function listNear(
-  looker: Looker,
+  lister: Lister,
   resources: readonly Resource[],
   { namespace, isAgain }: { readonly namespace: string | undefined; readonly isAgain: boolean },
 ): Promise<Listed> {
   const place = namespace ?? '';
-  const known = isAgain ? looker.looks.kinds.get(place) : undefined;
+  const known = isAgain ? lister.callReads.kinds.get(place) : undefined;
   const isIn = ({ namespaced }: Resource): boolean => namespaced || namespace === undefined;
   const isToList = (resource: Resource): boolean =>
     known === undefined || listedAgain.has(kindOf(resource)) || known.has(kindOf(resource)) || known.has(pluralOf(resource));
   const wanted = resources.filter((resource) => isIn(resource) && isCollected(resource) && isToList(resource));
   const key = `dependents ${place}${known === undefined ? '' : ` again ${known.size}`}`;
   const listed = await listKinds(
-    looker,
+    lister,
     key,
     wanted.map((resource) => ({ resource, namespace })),
     pick,
@@ -75,7 +75,7 @@ async function listNear(
   if (listed.kind === 'trouble') return listed;
   const [first] = listed.unlistable.filter(isPassing).length === wanted.length ? listed.unlistable : [];
   if (first !== undefined) return { kind: 'trouble', failure: first.failure };
-  if (known === undefined) looker.looks.kinds.set(place, kindsIn(listed));
+  if (known === undefined) lister.callReads.kinds.set(place, kindsIn(listed));
   return listed;
 }
 
@@ -92,7 +92,7 @@ function kindsIn({ items, unlistable }: Extract<Listed, { kind: 'listed' }>): Re
 
 /** Lists dependents that are found by other signs than an owner reference. */
 async function listBySign(
-  looker: Looker,
+  lister: Lister,
   resources: readonly Resource[],
   { resource, target }: Pick<DeletionTarget, 'resource' | 'target'>,
 ): Promise<Listed> {
@@ -103,7 +103,7 @@ async function listBySign(
   const [plural, fieldSelector, namespace] = signs[kindOf(resource) as '/Node'] ?? [];
   const wanted = resources.find((one) => one.group === '' && one.plural === plural);
   if (wanted === undefined || fieldSelector === undefined) return { kind: 'listed', items: [], unlistable: [] };
-  return listKinds(looker, `${namespace} ${fieldSelector}`, [{ resource: wanted, namespace, fieldSelector }], pick);
+  return listKinds(lister, `${namespace} ${fieldSelector}`, [{ resource: wanted, namespace, fieldSelector }], pick);
 }
 
 // Most objects of a cluster are no dependents: these are not kept.

@@ -24,12 +24,12 @@ export function ownersLackedBy(object: JsonObject | undefined, other: JsonObject
 
 /** The owners, and for a restored object the state of its owners. `live`: the live object. */
 export async function readOwners(
-  { looker, entry }: HazardContext,
+  { lister, entry }: HazardContext,
   live: JsonObject | undefined,
   restored: JsonObject,
 ): Promise<Partial<Hazards>> {
   const owners = ownersLackedBy(live, restored);
-  const found = await lookForOwners(looker.reader, looker.identity, owners, entry.target.namespace);
+  const found = await findOwners(lister.reader, lister.identity, owners, entry.target.namespace);
   const uidsOf = (some: readonly JsonObject[]): readonly string[] => some.map((owner) => textAt(owner, 'uid') ?? '');
   return {
     goneOwners: uidsOf(found.gone),
@@ -39,11 +39,11 @@ export async function readOwners(
 }
 
 /** Of a restored token: whether its ServiceAccount is there. */
-export async function readAccount({ looker, entry }: HazardContext, restored: JsonObject): Promise<Partial<Hazards>> {
+export async function readAccount({ lister, entry }: HazardContext, restored: JsonObject): Promise<Partial<Hazards>> {
   const { namespace } = entry.target;
   if (!isToken(restored) || namespace === undefined) return {};
   const { name, uid } = tokenAccount(restored);
-  const answer = await looker.reader.getMetadata({ resource: serviceAccounts, namespace, name }, looker.identity);
+  const answer = await lister.reader.getMetadata({ resource: serviceAccounts, namespace, name }, lister.identity);
   if (answer.kind === 'ok') return { tokenOf: textAt(answer.object, 'metadata', 'uid') === uid ? 'same' : 'other' };
   if (answer.failure.kind === 'transient') return { trouble: answer.failure };
   // A ServiceAccount that may not be read may be another one: the Secret is recreated without its token, and gets a new one.
@@ -72,16 +72,16 @@ interface OwnersFound {
 }
 
 /** `namespace`: that of the object. */
-export async function lookForOwners(
+export async function findOwners(
   reader: Reader,
   identity: Identity,
   owners: readonly JsonObject[],
   namespace: string | undefined,
 ): Promise<OwnersFound> {
   const find = finder(reader);
-  const look = async (owner: JsonObject) => stateOf({ reader, identity, namespace }, owner, await find(owner));
+  const read = async (owner: JsonObject) => stateOf({ reader, identity, namespace }, owner, await find(owner));
   // Who may write the object decides how many it names.
-  const states = await inTurn(owners, look);
+  const states = await inTurn(owners, read);
   const unread = owners.flatMap((owner, index) => {
     const state = states[index];
     return typeof state === 'object' ? [{ kind: kindIn(owner), failure: state }] : [];

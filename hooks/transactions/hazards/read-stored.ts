@@ -21,14 +21,14 @@ type Found = Partial<Hazards>;
 
 /** The objects that hold values which the schema of `after` drops. */
 export async function readValues(context: HazardContext, { before = {}, after = {} }: States): Promise<Found> {
-  const { looker } = context;
+  const { lister } = context;
   const schemas = { before, after };
   const found = await inTurn(pruningVersions(before, after), (version) => {
     const resource = { ...instancesOf(before), version: readableVersion(before, version) };
     const pick = (object: JsonObject) => (isPruned(object, schemas, version) ? [dependentOf(resource, object)] : []);
     // The picked parts depend on both schemas: another state of the CRD is another list.
     const key = `pruned ${version} ${resource.plural}.${resource.group} ${textAt(before, 'metadata', 'resourceVersion')}`;
-    return looker.looks.once(key, () => listAll(looker, key, { resource, namespace: undefined, whole: true }, pick));
+    return lister.callReads.once(key, () => listAll(lister, key, { resource, namespace: undefined, whole: true }, pick));
   });
   const listed = allListed(found);
   if (listed.kind === 'failed') return { trouble: listed.failure };
@@ -39,14 +39,14 @@ export async function readValues(context: HazardContext, { before = {}, after = 
 
 /** The objects that were written since the change, if its undo takes a stored version away. */
 export async function readWritten(context: HazardContext, live: JsonObject, prior: JsonObject, now: number): Promise<Found> {
-  const { looker, entry, undo } = context;
+  const { lister, entry, undo } = context;
   if (!isDefinition(entry.resource) || newStoredVersions(live, prior).length === 0) return {};
   const stored = { now, others: [], awaited: [] };
   if (now <= settledAt(live)) return { stored };
   const since = undo?.status.items[entry.index]?.resourceVersion ?? textAt(prior, 'metadata', 'resourceVersion');
   const resource = instancesOf(live);
   const written = (object: JsonObject) => (isBefore(object, since) ? [] : [dependentOf(resource, object)]);
-  const listing = await listAll(looker, 'stored', { resource, namespace: undefined }, written);
+  const listing = await listAll(lister, 'stored', { resource, namespace: undefined }, written);
   switch (listing.kind) {
     case 'listed': {
       const { lost, awaited } = sorted(context, listing.items, () => true);
@@ -66,15 +66,15 @@ function isBefore(object: JsonObject, since: string | undefined): boolean {
 }
 
 /** Whether an undo can move the storage version back: the kind has no objects, as far as the ServiceAccount can see. */
-export async function readMovesBack({ looker, undo }: HazardContext, { before = {} }: States): Promise<Found> {
+export async function readMovesBack({ lister, undo }: HazardContext, { before = {} }: States): Promise<Found> {
   if (undo !== undefined) return {};
-  const { reader, identity } = looker;
+  const { reader, identity } = lister;
   const kind = instancesOf(before);
   const [found, write] = await Promise.all([
     reader.listMetadata(kind, undefined, identity, { limit: 1 }),
     reader.allowed({ verb: 'update', group: definitions.group, resource: definitions.plural, subresource: 'status' }, identity),
   ]);
   const isEmpty =
-    found.kind === 'ok' ? found.items.length === 0 : found.failure.kind === 'absent' && (await isWithoutObjects(looker, kind));
+    found.kind === 'ok' ? found.items.length === 0 : found.failure.kind === 'absent' && (await isWithoutObjects(lister, kind));
   return { movesBack: isEmpty && write.kind === 'ok' && write.allowed };
 }

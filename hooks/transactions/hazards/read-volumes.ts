@@ -10,7 +10,7 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe, kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { parseTime } from '../../objects/time.ts';
-import { type Looker, listAll } from '../reading/listing.ts';
+import { type Lister, listAll } from '../reading/listing.ts';
 import { type Dependent, dependentOf } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
 import { type HazardContext, nameIn } from './read-context.ts';
@@ -33,7 +33,7 @@ const volumes: Resource = { ...claims, plural: 'persistentvolumes', kind: 'Persi
  * volumes count with the volumes that were not made for a claim.
  */
 export async function readClaims(
-  { looker, transaction, undo }: HazardContext,
+  { lister, transaction, undo }: HazardContext,
   { before = {}, after = {} }: { readonly before: JsonObject | undefined; readonly after: JsonObject | undefined },
 ): Promise<Partial<Hazards>> {
   if (undo === undefined) return {};
@@ -43,7 +43,7 @@ export async function readClaims(
   // Which claims are picked depends on the replicas: another state of the StatefulSet is another list.
   const key = `claims of ${textAt(before, 'metadata', 'name')} ${namespace} ${textAt(before, 'metadata', 'resourceVersion')}`;
   const wanted = { resource: claims, namespace, whole: true };
-  const listing = await looker.looks.once(key, () => listAll(looker, key, wanted, pick));
+  const listing = await lister.callReads.once(key, () => listAll(lister, key, wanted, pick));
   if (listing.kind === 'denied') return { forbiddenKinds: [claims.plural] };
   if (listing.kind !== 'listed') return { trouble: listing.failure };
   const isOlder = (claim: JsonObject): boolean =>
@@ -61,7 +61,7 @@ interface Claim {
 }
 
 /** The claims with a volume among what the controllers of an object made. A claim that cannot be read counts as one with a volume. */
-async function claimsBehind({ reader, identity }: Looker, made: readonly Dependent[]): Promise<readonly Claim[]> {
+async function claimsBehind({ reader, identity }: Lister, made: readonly Dependent[]): Promise<readonly Claim[]> {
   const pods = new Set(made.filter(({ reference }) => kindOfReference(reference) === '/Pod').map(({ uid }) => uid));
   const all = made.filter((one) => isClaim(one) && !isOfPod(one, pods));
   const found = await inTurn(all, async ({ reference }): Promise<readonly Claim[]> => {
@@ -88,11 +88,11 @@ export async function readVolumes(
   object: JsonObject,
   made: readonly Dependent[],
 ): Promise<Partial<Pick<Hazards, 'claims' | 'volumes' | 'forbiddenKinds' | 'trouble'>>> {
-  const { looker, entry } = context;
-  const bound = await claimsBehind(looker, made);
+  const { lister, entry } = context;
+  const bound = await claimsBehind(lister, made);
   const own = kindOf(entry.resource) === `/${claims.kind}` ? [object] : [];
   const all = [...own, ...bound.flatMap((claim) => (claim.object === undefined ? [] : [claim.object]))];
-  const found = await inTurn(all, async (claim) => (isMadeFor(claim) ? undefined : reclaimed(looker, claim)));
+  const found = await inTurn(all, async (claim) => (isMadeFor(claim) ? undefined : reclaimed(lister, claim)));
   const failures = found.filter((one) => typeof one === 'object');
   const trouble = failures.find(({ kind }) => kind === 'transient');
   if (trouble !== undefined) return { trouble };
@@ -108,7 +108,7 @@ function isMadeFor(claim: JsonObject): boolean {
 }
 
 /** The name of the volume of the claim if Kubernetes deletes it with the claim; the failure if it cannot be read. */
-async function reclaimed({ reader, identity }: Looker, claim: JsonObject): Promise<string | Failure | undefined> {
+async function reclaimed({ reader, identity }: Lister, claim: JsonObject): Promise<string | Failure | undefined> {
   const name = volumeOf(claim);
   if (name === undefined) return undefined;
   const answer = await reader.get({ resource: volumes, name }, identity);

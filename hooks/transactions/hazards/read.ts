@@ -68,11 +68,11 @@ export async function readUndoHazards(
  * objects.
  */
 async function readDeletion(context: HazardContext, { before: object = {} }: States): Promise<Found> {
-  const { looker, entry, gone, isAgain, undo } = context;
+  const { lister, entry, gone, isAgain, undo } = context;
   const deletion = { resource: entry.resource, target: entry.target, object };
   const [candidates, contained] = await Promise.all([
-    listCandidates(looker, deletion, isAgain),
-    undo === undefined ? nothingContained : listContained(looker, deletion, gone),
+    listCandidates(lister, deletion, isAgain),
+    undo === undefined ? nothingContained : listContained(lister, deletion, gone),
   ]);
   if (candidates.kind === 'trouble') return { trouble: candidates.failure };
   if (contained.kind === 'trouble') return { trouble: contained.failure };
@@ -109,11 +109,11 @@ const endpoints: Resource = {
  * Endpoints whose addresses a user wrote. If a controller of Kubernetes wrote them last, they are no loss, whoever annotated them.
  * If the ServiceAccount may not read them, the engine cannot know this.
  */
-async function readEndpoints({ looker, entry, gone }: HazardContext): Promise<Found> {
+async function readEndpoints({ lister, entry, gone }: HazardContext): Promise<Found> {
   const { name, namespace = '' } = entry.target;
   const reference = { apiVersion: endpoints.version, kind: endpoints.kind, namespace, name };
   if (gone.has(identityOf(reference))) return {};
-  const found = await looker.reader.getMetadata({ resource: endpoints, namespace, name }, looker.identity);
+  const found = await lister.reader.getMetadata({ resource: endpoints, namespace, name }, lister.identity);
   if (found.kind === 'failed') return found.failure.kind === 'transient' ? { trouble: found.failure } : {};
   const isUnreadable = whyIncomparable(found.object) !== undefined;
   const writers = (isUnreadable ? [] : managersOf(found.object)).filter(({ fields }) => fields.has(addresses));

@@ -2,7 +2,6 @@
 
 import { listKindsOf } from '../../objects/content/lists.ts';
 import { lostFields } from '../../objects/content/losers.ts';
-import { pathOf } from '../../objects/content/path.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { formatTime } from '../../objects/time.ts';
 import { foreign } from '../../objects/words.ts';
@@ -67,7 +66,7 @@ function losersOf({ resolved, prior, expected, approximate }: Prepared, transact
     .filter(([manager]) => manager !== forward)
     .map(([manager, lost]) => ({
       manager: foreign(manager, longestName),
-      paths: [...new Set([...lost].map((text) => shownPath(pathOf(text), { hiding, before: prior, kinds })))].sort(),
+      paths: [...new Set(lost.map((path) => shownPath(path, { hiding, before: prior, kinds })))].sort(),
     }));
 }
 

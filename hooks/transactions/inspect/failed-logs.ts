@@ -5,7 +5,7 @@ import { hasPods } from '../gates/new-pods.ts';
 import type { FailedLog, LogParts } from '../inspection.ts';
 import { openGates } from '../model/gated.ts';
 import { decodeTransaction, type Transaction } from '../model/transaction.ts';
-import { listerOf, readBelow } from '../observe/pods.ts';
+import { listIn, readBelow } from '../observe/pods.ts';
 import { locationOf } from '../writes/change.ts';
 import { engine } from '../writes/resources.ts';
 
@@ -39,7 +39,7 @@ async function logOf({ reader, clock }: LogParts, transaction: Transaction, inde
   const answer = await reader.get(location, engine);
   if (answer.kind === 'failed') return undefined;
   const owner = { reader, identity: engine, clock, location, object: answer.object };
-  const { pods = [] } = await readBelow(listerOf(owner), owner);
+  const { pods = [] } = await readBelow(listIn(owner), owner);
   const source = logSourceOf(pods);
   const log = source === undefined ? undefined : await reader.logs(source, engine);
   if (source === undefined || log === undefined || log.kind === 'failed') return undefined;

@@ -18,7 +18,7 @@ import type { LockView, Observation, Observed, Prepared } from '../observe/obser
 import { observePrepare } from '../observe/prepare.ts';
 import { createSources } from '../observe/sources.ts';
 import { plan as planned } from '../plan/plan.ts';
-import { createLooks } from '../reading/looks.ts';
+import { createCallReads } from '../reading/call-reads.ts';
 import { type Tried, tryCreation } from './creation.ts';
 import { type Later, later, untold } from './later.ts';
 import { eyesOf, type RestrictedReader } from './restricted-reader.ts';
@@ -97,7 +97,7 @@ function contextOf(parts: PlanParts, eyes: RestrictedReader, transaction: Transa
   };
   return {
     reader: eyes.reader,
-    looks: createLooks({ now: clock.monotonic, until: Number.POSITIVE_INFINITY, lists: new Map() }),
+    callReads: createCallReads({ now: clock.monotonic, until: Number.POSITIVE_INFINITY, lists: new Map() }),
     sources: createSources(manifests, clock),
     carry: emptyCarry,
     isWaiting: false,

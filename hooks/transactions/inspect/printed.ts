@@ -1,11 +1,23 @@
 // A Transaction as it may be printed: its spec may hold Secrets, and what kubectl has applied last repeats the spec.
 
-import { at, isList, isObject, type Json, type JsonObject, textAt, withKey, withPath } from '../../objects/json.ts';
+import {
+  at,
+  isDeeperThan,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  mostLevels,
+  textAt,
+  withKey,
+  withPath,
+} from '../../objects/json.ts';
 import type { Change } from '../model/change.ts';
 import { decodeTransaction } from '../model/transaction.ts';
 import { hidingOf } from './masks.ts';
 
 const hidden = '(hidden)';
+const tooDeep = `(nested deeper than ${mostLevels} levels)`;
 const lastApplied = ['metadata', 'annotations', 'kubectl.kubernetes.io/last-applied-configuration'];
 
 /** The Transaction without values of Secrets: names of fields stay. */
@@ -16,10 +28,16 @@ export function printed(object: JsonObject): JsonObject {
     ? withPath(
         object,
         ['spec', 'changes'],
-        written.map((one, at) => maskedIn(one, changes[at])),
+        written.map((one, at) => maskedIn(shallow(one), changes[at])),
       )
     : object;
   return at(object, ...lastApplied) === undefined ? masked : withPath(masked, lastApplied, hidden);
+}
+
+// The API server stores more levels than JSON.stringify takes: one Transaction must not end a list of all.
+function shallow(written: Json): Json {
+  if (!isObject(written)) return written;
+  return Object.fromEntries(Object.entries(written).map(([key, one]) => [key, isDeeperThan(one, mostLevels) ? tooDeep : one]));
 }
 
 function maskedIn(written: Json, change: Change | undefined): Json {

@@ -3,7 +3,7 @@
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { FailingPod } from '../gates/new-pods.ts';
-import type { Finding, Look } from '../gates/verdict.ts';
+import type { Finding, GateEvidence } from '../gates/verdict.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { GateState } from '../model/gate.ts';
 import type { RollbackRef } from '../model/status.ts';
@@ -18,7 +18,7 @@ export type StoredSnapshot =
 export interface GateView {
   readonly index: number;
   readonly entry: SnapshotEntry;
-  readonly look: Pick<Look, 'gate' | 'sealed'>;
+  readonly evidence: Pick<GateEvidence, 'gate' | 'sealed'>;
   /** `trouble`: the object could not be read. */
   readonly finding: Finding | { readonly kind: 'trouble'; readonly failure: Failure };
   /** Absent if the gate does not fail because of Pods, or if its object is ready. */

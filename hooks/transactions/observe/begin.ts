@@ -13,18 +13,18 @@ import type { Change } from '../model/change.ts';
 import { isCrd } from '../model/crds.ts';
 import { sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
-import type { Looks } from '../reading/looks.ts';
+import type { CallReads } from '../reading/call-reads.ts';
 import { engine } from '../writes/resources.ts';
 import { reviewAccess } from './access.ts';
 import type { Carry } from './carry.ts';
 import { expressionFaults } from './expressions.ts';
 import type { BeginView, LockState, LockView } from './observation.ts';
-import { lookForAccount, read, readOwnLeases } from './read.ts';
+import { read, readOwnLeases, readServiceAccount } from './read.ts';
 import type { Filled, Sources } from './sources.ts';
 
 export interface LockContext {
   readonly reader: Reader;
-  readonly looks: Looks;
+  readonly callReads: CallReads;
   readonly transaction: Transaction;
   readonly engineNamespace: string;
   readonly carry: Carry;
@@ -92,7 +92,7 @@ interface Targets extends Checks {
 
 /** Each target, with the resource that serves it. */
 export async function resolveTargets(reader: Reader, transaction: Transaction): Promise<Targets> {
-  const answers = await Promise.all(transaction.changes.map((_, index) => lookUp(reader, transaction, index)));
+  const answers = await Promise.all(transaction.changes.map((_, index) => resourceForChange(reader, transaction, index)));
   const failures = answers.flatMap((answer, index) => (answer.kind === 'failed' ? [{ failure: answer.failure, index }] : []));
   const trouble = failures.find(({ failure }) => failure.kind === 'transient');
   const unknown = failures.map(({ index }) => unknownKind(transaction, index));
@@ -100,9 +100,9 @@ export async function resolveTargets(reader: Reader, transaction: Transaction): 
   return { resolved, faults: unknown, ...(trouble === undefined ? {} : { trouble: trouble.failure }) };
 }
 
-type LookedUp = ResourceAnswer & { readonly by?: number };
+type FoundResource = ResourceAnswer & { readonly by?: number };
 
-async function lookUp(reader: Reader, { changes }: Transaction, index: number): Promise<LookedUp> {
+async function resourceForChange(reader: Reader, { changes }: Transaction, index: number): Promise<FoundResource> {
   const target = changes[index]?.target ?? { apiVersion: '', kind: '' };
   const created = resourceFromCreated(changes, index);
   if (created !== undefined) return { kind: 'ok', ...created };
@@ -114,7 +114,7 @@ async function lookUp(reader: Reader, { changes }: Transaction, index: number): 
 function resolvedOf(
   transaction: Transaction,
   index: number,
-  { resource, by }: Extract<LookedUp, { kind: 'ok' }>,
+  { resource, by }: Extract<FoundResource, { kind: 'ok' }>,
 ): readonly Resolved[] {
   const change = transaction.changes[index];
   if (change === undefined) return [];
@@ -138,7 +138,7 @@ export async function checkRights(context: LockContext, resolved: readonly Resol
 }
 
 async function checkAccount(context: LockContext): Promise<Checks> {
-  const account = await lookForAccount(context, context.transaction);
+  const account = await readServiceAccount(context, context.transaction);
   if (account.kind === 'trouble') return { faults: [], trouble: account.failure };
   return { faults: account.kind === 'absent' ? [missingAccount(accountOf(context.transaction))] : [] };
 }
@@ -154,7 +154,7 @@ function accountOf({ namespace, serviceAccountName }: Transaction): string {
 export async function observeLocks(context: LockContext, wanted: readonly Lock[]): Promise<LockView> {
   const { reader, engineNamespace, carry } = context;
   const locks = [...wanted].sort((left, right) => (left.name < right.name ? -1 : 1));
-  const known = context.isWaiting && carry.locks.size === 0 ? await lookBeforeTrying(context, locks) : carry.locks;
+  const known = context.isWaiting && carry.locks.size === 0 ? await readBeforeAcquiring(context, locks) : carry.locks;
   const states = await Promise.all(
     locks.map(async ({ name }): Promise<readonly [string, LockState]> => {
       if (carry.heldNames.has(name)) return [name, await read(reader, leaseLocation(name, engineNamespace), engine)];
@@ -164,7 +164,7 @@ export async function observeLocks(context: LockContext, wanted: readonly Lock[]
   return { locks, states: new Map(states), acquired: carry.acquired };
 }
 
-async function lookBeforeTrying(context: LockContext, locks: readonly Lock[]): Promise<ReadonlyMap<string, LockState>> {
+async function readBeforeAcquiring(context: LockContext, locks: readonly Lock[]): Promise<ReadonlyMap<string, LockState>> {
   const { reader, transaction, engineNamespace } = context;
   const own = await readOwnLeases(reader, transaction, engineNamespace);
   if (own.kind === 'trouble') return new Map([['', own]]);

@@ -90,12 +90,12 @@ interface DryRunTurn {
 
 /** The dry run of a deferred change, and what others would lose by it, just before the change is sent. */
 export async function tryInTurn({ hazards, entry, live }: DryRunTurn): Promise<Partial<Pick<ItemView, 'tried' | 'hazards'>>> {
-  const { looker, transaction } = hazards;
+  const { lister, transaction } = hazards;
   const change = transaction.changes[entry.index];
   if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};
   const object = live.kind === 'present' ? live.object : undefined;
   const { write, expected } = trialOf(changeContextOf(entry, change, transaction, object), preconditionOf(object));
-  const answer = await looker.reader.dryRun(write);
+  const answer = await lister.reader.dryRun(write);
   const tried = answer.kind === 'failed' ? answer : { ...answer, object: expected(answer.object) };
   if (tried.kind === 'failed' || entry.type === 'Delete' || mayBreak(transaction)) return { tried };
   return { tried, hazards: await readHazards(hazards, { before: object, after: tried.object }) };

@@ -7,7 +7,7 @@ import { lastLines, logSourceOf } from '../gates/logs.ts';
 import { worstPod } from '../gates/unready-pods.ts';
 import type { GateState } from '../model/gate.ts';
 import { pods } from '../writes/resources.ts';
-import { type List, listerOf, type OwnedPods, type Owner, readBelow, withinTime } from './pods.ts';
+import { type List, listIn, type OwnedPods, type Owner, readBelow, withinTime } from './pods.ts';
 
 interface Diagnosed extends Owner {
   readonly reader: Owner['reader'] & Logs;
@@ -38,7 +38,7 @@ export async function readDiagnosis(diagnosed: Diagnosed): Promise<GateFailure> 
 
 async function readAll(diagnosed: Diagnosed): Promise<GateFailure> {
   const { object, sealed } = diagnosed;
-  const list = listerOf(diagnosed);
+  const list = listIn(diagnosed);
   const below = await readBelow(list, diagnosed);
   const worst = worstPod(below.pods ?? [])?.pod;
   const uids = [object, below.replicaSet, worst].flatMap((one) => textAt(one, 'metadata', 'uid') ?? []);

@@ -39,7 +39,7 @@ interface Moved {
 
 type Refused = Resolved & { readonly prior?: JsonObject | undefined };
 
-export interface DryRunContext extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+export interface DryRunContext extends Pick<LockContext, 'reader' | 'callReads' | 'transaction'> {
   readonly all: readonly Resolved[];
   /** The target as it was read first; several may ask for it. */
   readonly firstRead: (resolved: Resolved) => Promise<Presence>;

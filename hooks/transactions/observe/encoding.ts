@@ -4,7 +4,7 @@ import type { Packer } from '../../objects/cluster.ts';
 import { isObject } from '../../objects/json.ts';
 import { turnFor } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { type Encoded, encodeEntry } from '../snapshots/codec.ts';
+import { type Encoded, encodeEntry, textOf } from '../snapshots/codec.ts';
 import type { Observation, Prepared } from './observation.ts';
 
 /** The texts to store, and their names; another step stores nothing. */
@@ -20,8 +20,11 @@ export async function encodedFor(
   if (!('targets' in step)) return [];
   const encoded: Encoded[] = [];
   for (const target of step.targets) {
+    const entry = entryOf(target);
     await turnFor(target.prior, target.expected);
-    encoded.push(encodeEntry(entryOf(target), { transaction, base: step.name }, packer));
+    const text = textOf(entry);
+    await turnFor(target.prior, target.expected);
+    encoded.push(encodeEntry(entry, { transaction, base: step.name }, packer, text));
   }
   return encoded;
 }

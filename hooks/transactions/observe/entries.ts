@@ -7,7 +7,7 @@ import { ownTurn } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { textsOf } from '../snapshots/chunks.ts';
-import { type Decoded, decodeEntry, type Place } from '../snapshots/codec.ts';
+import { type Decoded, openEntry, type Place, readEntry } from '../snapshots/codec.ts';
 import { mostBytes, mostMemory } from '../snapshots/size.ts';
 
 interface EntriesContext {
@@ -51,11 +51,14 @@ async function decodedInTurn(
 ): Promise<Decoded | undefined> {
   if (text === undefined) return undefined;
   // Packed, it is a tenth of what it holds, or less.
-  if (text.length > unpackedAtOnce) await ownTurn();
-  return tried(() => decode(text, index, target, context));
+  const isLong = text.length > unpackedAtOnce;
+  if (isLong) await ownTurn();
+  const opened = tried(() => open(text, index, target, context)) ?? [];
+  if (isLong) await ownTurn();
+  return tried(() => opened.map(({ plain, place }) => readEntry(plain, place)).find((one) => one !== undefined));
 }
 
-function tried(read: () => Decoded | undefined): Decoded | undefined {
+function tried<Result>(read: () => Result): Result | undefined {
   try {
     return read();
   } catch {
@@ -70,10 +73,18 @@ function whyUnreadable(index: number, text: string | undefined): string {
 
 type Decoding = EntriesContext & { readonly left: number };
 
-function decode(text: string, index: number, target: Reference, context: Decoding): Decoded | undefined {
+interface Opened {
+  readonly plain: string;
+  readonly place: Place;
+}
+
+function open(text: string, index: number, target: Reference, context: Decoding): readonly Opened[] {
   const { transaction, base, packer, left } = context;
   const places = placesOf(target, transaction).map((one): Place => ({ transaction, base, index, target: one }));
-  return places.map((place) => decodeEntry(text, place, packer, left)).find((one) => one !== undefined);
+  return places.flatMap((place) => {
+    const plain = openEntry(text, place, packer, left);
+    return plain === undefined ? [] : [{ plain, place }];
+  });
 }
 
 // The spec decides which object an entry belongs to, never the ConfigMap. The kind may be namespaced or cluster-scoped: both are

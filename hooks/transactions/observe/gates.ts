@@ -2,9 +2,9 @@
 import type { Clock, Expressions, Logs, Reader } from '../../objects/cluster.ts';
 import { deadlineExceeded, type Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { needsNoLook } from '../gates/kinds.ts';
+import { needsNoRead } from '../gates/kinds.ts';
 import { findingOf } from '../gates/readiness.ts';
-import type { Look } from '../gates/verdict.ts';
+import type { GateEvidence } from '../gates/verdict.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Gate } from '../model/gate.ts';
 import type { OpenGates } from '../model/gated.ts';
@@ -51,7 +51,7 @@ export async function observeGates(context: GateContext, open: OpenGates): Promi
     return entry === undefined ? [] : [{ entry: gatedHalf(entry), gate }];
   });
   const seen = await droppingEach({ reader: context.source.reader, atOnce }, gates, ({ entry, gate }, reader) =>
-    lookAt({ ...context, reader, evaluate }, entry, gate),
+    observeGate({ ...context, reader, evaluate }, entry, gate),
   );
   const [read] = seen.flatMap(({ view: { index }, why }) => (why === undefined ? [] : [{ index, ...why }]));
   return { ...base, views: seen.map(({ view }) => view), ...(read === undefined ? {} : { diagnosis: read }) };
@@ -76,7 +76,7 @@ async function snapshotOf({ source, transaction, status: { rollbackRef } }: Gate
     : readSnapshot(source, transaction, rollbackRef);
 }
 
-interface Looking extends GateContext {
+interface GateReads extends GateContext {
   readonly reader: Reader;
   readonly evaluate: Evaluate;
 }
@@ -89,11 +89,11 @@ interface Seen {
 
 type Why = Omit<GateFailure, 'below'>;
 
-async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promise<Seen> {
+async function observeGate(context: GateReads, entry: SnapshotEntry, gate: Gate): Promise<Seen> {
   const { transaction, status, now, carry } = context;
   const { index } = entry;
-  const look = { ...unseen(context, entry, gate), live: undefined };
-  const view = { index, entry, look: { gate, sealed: look.sealed } };
+  const evidence = { ...unseen(context, entry, gate), live: undefined };
+  const view = { index, entry, evidence: { gate, sealed: evidence.sealed } };
   const isToExplain = index === carry.diagnose;
   const before = status.items[index]?.gate ?? { since: now };
   const seen = (finding: GateView['finding'], why: Why = { words: '' }, pods?: PodsView): Seen => ({
@@ -101,25 +101,25 @@ async function lookAt(context: Looking, entry: SnapshotEntry, gate: Gate): Promi
     ...(isToExplain ? { why } : {}),
   });
   const trouble = (failure: Failure): Seen => seen({ kind: 'trouble', failure });
-  if (needsNoLook(look)) return seen(findingOf(look, before));
+  if (needsNoRead(evidence)) return seen(findingOf(evidence, before));
   const live = await readGated(context.reader, transaction, entry);
   if (live.kind === 'trouble') return trouble(live.failure);
-  if (live.kind === 'absent') return seen(findingOf(look, before));
+  if (live.kind === 'absent') return seen(findingOf(evidence, before));
   const [evaluated, storageClass] = await Promise.all([
     evaluatedOf(context.evaluate, gate, live.object),
     readStorageClass(context, entry, live.object),
   ]);
   if (evaluated === 'late') return trouble(outOfTime);
-  const finding = findingOf({ ...look, live: live.object, evaluated, ...storageClass }, before);
-  const { below, ...why } = isToExplain ? await diagnosed(context, { entry, gate, look, object: live.object }) : unexplained;
+  const finding = findingOf({ ...evidence, live: live.object, evaluated, ...storageClass }, before);
+  const { below, ...why } = isToExplain ? await diagnosed(context, { entry, gate, evidence, object: live.object }) : unexplained;
   const owner = ownerOf(context, entry, live.object);
-  const parts = { ...context, entry, gate, before, sealed: look.sealed, owner, below };
+  const parts = { ...context, entry, gate, before, sealed: evidence.sealed, owner, below };
   return seen(finding, why, finding.kind === 'notYet' ? await viewPods(parts) : undefined);
 }
 
 const unexplained: Why & { readonly below?: GateFailure['below'] } = { words: '' };
 
-function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry, gate: Gate): Omit<Look, 'live'> {
+function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry, gate: Gate): Omit<GateEvidence, 'live'> {
   const item = status.items[entry.index];
   return {
     gate,
@@ -135,7 +135,7 @@ function unseen({ transaction, status, now }: GateContext, entry: SnapshotEntry,
   };
 }
 
-async function evaluatedOf(evaluate: Evaluate, gate: Gate, object: JsonObject): Promise<Look['evaluated'] | 'late'> {
+async function evaluatedOf(evaluate: Evaluate, gate: Gate, object: JsonObject): Promise<GateEvidence['evaluated'] | 'late'> {
   const results = await Promise.all(
     (['ready', 'failed'] as const).map(async (checked) => {
       const check = gate[checked];
@@ -146,7 +146,7 @@ async function evaluatedOf(evaluate: Evaluate, gate: Gate, object: JsonObject): 
   return Object.fromEntries(results.filter(([, result]) => result !== undefined));
 }
 
-const outOfTime = deadlineExceeded('the look has no time left for its expression');
+const outOfTime = deadlineExceeded('the call has no time left for its expression');
 
 async function readGated(reader: Reader, transaction: Transaction, { target, resource, type }: SnapshotEntry): Promise<Presence> {
   const answer = await reader.get(locationOf(target, resource), serviceAccountOf(transaction));
@@ -156,10 +156,10 @@ async function readGated(reader: Reader, transaction: Transaction, { target, res
 
 /** That of a claim which waits; a class that may not be read is no reason to fail. */
 async function readStorageClass(
-  { reader, transaction }: Looking,
+  { reader, transaction }: GateReads,
   { resource }: SnapshotEntry,
   claim: JsonObject,
-): Promise<Pick<Look, 'storageClass'>> {
+): Promise<Pick<GateEvidence, 'storageClass'>> {
   const name = textAt(claim, 'spec', 'storageClassName');
   const isWaiting =
     resource.group === '' && resource.kind === 'PersistentVolumeClaim' && textAt(claim, 'status', 'phase') === 'Pending';
@@ -176,11 +176,11 @@ function ownerOf({ aside, transaction, clock }: GateContext, { target, resource 
 interface Explained {
   readonly entry: SnapshotEntry;
   readonly gate: Gate;
-  readonly look: Pick<Look, 'sealed'>;
+  readonly evidence: Pick<GateEvidence, 'sealed'>;
   /** As it was read. */
   readonly object: JsonObject;
 }
 
-function diagnosed(context: GateContext, { entry, gate, look, object }: Explained): Promise<GateFailure> {
-  return readDiagnosis({ ...ownerOf(context, entry, object), sealed: look.sealed, keepLogs: gate.keepLogs === true });
+function diagnosed(context: GateContext, { entry, gate, evidence, object }: Explained): Promise<GateFailure> {
+  return readDiagnosis({ ...ownerOf(context, entry, object), sealed: evidence.sealed, keepLogs: gate.keepLogs === true });
 }

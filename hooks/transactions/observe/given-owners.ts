@@ -5,7 +5,7 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
-import { lookForOwners, ownersLackedBy, shown } from '../hazards/read-owners.ts';
+import { findOwners, ownersLackedBy, shown } from '../hazards/read-owners.ts';
 import { isSealed } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
@@ -20,7 +20,7 @@ export async function wrongOwner(
 ): Promise<Wrong | undefined> {
   const given = ownersLackedBy(prior, expected);
   const { namespace } = resolved.target;
-  const found = await lookForOwners(reader, serviceAccountOf(transaction), given, namespace);
+  const found = await findOwners(reader, serviceAccountOf(transaction), given, namespace);
   if (found.trouble !== undefined) return { kind: 'trouble', failure: found.trouble.failure };
   const [dead] = [...found.gone, ...found.leaving, ...found.unserved];
   const [hidden] = found.hidden;

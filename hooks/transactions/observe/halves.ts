@@ -6,14 +6,14 @@ import type { Transaction } from '../model/transaction.ts';
 import { halfToUndo, nextHalf } from '../writes/halves.ts';
 import type { ItemView } from './observation.ts';
 
-interface Looking {
+interface HalfContext {
   readonly transaction: Transaction;
   readonly direction: 'forward' | 'backward';
 }
 
 /** What differs in the view of an item, given its entry and its live object. */
 export function dueHalf(
-  { transaction, direction }: Looking,
+  { transaction, direction }: HalfContext,
   { item, change, live, snapshot }: Pick<ItemView, 'item' | 'change' | 'live' | 'snapshot'>,
   entry: SnapshotEntry,
 ): Partial<Pick<ItemView, 'change' | 'snapshot'>> {
@@ -24,7 +24,7 @@ export function dueHalf(
   return { snapshot: { ...snapshot, entries }, ...(isDeletingHalf(half) ? { change: { ...change, type: 'Delete' } } : {}) };
 }
 
-/** What a gate looks at: the object that was created. Nothing in it is from before. */
+/** The object of a gate: the object that was created. Nothing in it is from before. */
 export function gatedHalf(entry: SnapshotEntry): SnapshotEntry {
   if (entry.recreates !== true) return entry;
   const { prior: _former, ...made } = creatingHalf(entry);

@@ -13,7 +13,7 @@ import { serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
 import type { Prepared } from './observation.ts';
 
-interface Context extends Pick<LockContext, 'reader' | 'looks' | 'transaction'> {
+interface Context extends Pick<LockContext, 'reader' | 'callReads' | 'transaction'> {
   readonly all: readonly Resolved[];
 }
 
@@ -48,13 +48,13 @@ function statesOf({ prior, expected, resolved, recreates }: Prepared): readonly 
 
 // If no dry run has shown the expected state, the engine reads nothing for it. These reads follow with the dry run.
 async function evaluated(context: Context, { resolved, approximate, recreates }: Prepared, { prior, expected }: States) {
-  const { reader, looks, transaction, all } = context;
+  const { reader, callReads, transaction, all } = context;
   const { resource, target, index } = resolved;
-  const looker = { reader, looks, identity: serviceAccountOf(transaction) };
+  const lister = { reader, callReads, identity: serviceAccountOf(transaction) };
   const states = { before: prior, after: expected };
   const isShown = !approximate || recreates === true || expected === undefined;
   const gone = deletedBefore(all, index);
-  const found = isShown ? await readHazards({ looker, transaction, entry: resolved, gone }, states) : noHazards;
+  const found = isShown ? await readHazards({ lister, transaction, entry: resolved, gone }, states) : noHazards;
   return { found, why: evaluateHazards({ kind: kindOf(resource), target, ...states }, found)?.message };
 }
 

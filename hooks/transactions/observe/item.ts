@@ -17,7 +17,7 @@ import { dueHalf } from './halves.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './others.ts';
 import { type Prefetch, readInTurn } from './prefetch.ts';
-import { type Listed, lookForAccount, read, readLive } from './read.ts';
+import { type Listed, read, readLive, readServiceAccount } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 export interface ItemContext {
@@ -58,7 +58,7 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
   const unread = context.earlier ?? assumedLive(context, known);
   const [snapshot, serviceAccount, locks, early] = await Promise.all([
     ...readShared(context),
-    lookAtLocks(context, work.item.lockLease),
+    observeLease(context, work.item.lockLease),
     unread ?? (known && readInTurn(context, known)),
   ]);
   const base = { ...work, snapshot, serviceAccount, ...locks, ...nothing } as const;
@@ -75,7 +75,7 @@ export async function observeItem(context: ItemContext): Promise<ItemView> {
 function readShared({ shared, snapshot, source, transaction, status }: ItemContext) {
   return [
     shared?.snapshot ?? snapshot ?? readSnapshot(source, transaction, status.rollbackRef),
-    shared?.serviceAccount ?? lookForAccount(source, transaction),
+    shared?.serviceAccount ?? readServiceAccount(source, transaction),
   ] as const;
 }
 
@@ -102,7 +102,7 @@ function originOf(live: Presence, earlier: Presence | undefined, unread: Presenc
 }
 
 /** A Lease that is not among ours is read by itself: it may be gone, or another's. */
-async function lookAtLocks(
+async function observeLease(
   { source, engineNamespace, ownLeases }: ItemContext,
   name: string | undefined,
 ): Promise<Pick<ItemView, 'lease' | 'leases'>> {
@@ -159,13 +159,13 @@ async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom 
 }
 
 function hazardContextOf(
-  { source: { reader, looks }, transaction, status, direction, assumedGone = new Set(), staying }: ItemContext,
+  { source: { reader, callReads }, transaction, status, direction, assumedGone = new Set(), staying }: ItemContext,
   entry: SnapshotEntry,
   entries: readonly SnapshotEntry[],
 ): HazardContext {
-  const looker = { reader, looks, identity: serviceAccountOf(transaction) };
+  const lister = { reader, callReads, identity: serviceAccountOf(transaction) };
   const undo = direction === 'backward' ? { status, entries, staying } : undefined;
-  return { looker, transaction, entry, gone: assumedGone, isAgain: direction === 'forward', undo };
+  return { lister, transaction, entry, gone: assumedGone, isAgain: direction === 'forward', undo };
 }
 
 /** What others would lose by a Delete. */

@@ -46,12 +46,12 @@ function decoded(object: JsonObject, now: number): LiveTransaction | NotLive {
 // One read of a Transaction: first the Transaction, then one LIST of its Leases. So the state was stored before the Leases were
 // read (W2, in-flight/in-flight.ts).
 
-export interface Looked extends LiveTransaction {
+export interface LiveRead extends LiveTransaction {
   /** The Leases that the Transaction holds, read once, after its state was stored. */
   readonly ownLeases: () => Promise<Listed>;
 }
 
-export async function look(reader: Reader, wanted: Owner, engineNamespace: string): Promise<Looked | NotLive> {
+export async function readWithLeases(reader: Reader, wanted: Owner, engineNamespace: string): Promise<LiveRead | NotLive> {
   const live = await readTransaction(reader, wanted);
   if (live.kind !== 'live') return live;
   return { ...live, ownLeases: once(() => readOwnLeases(reader, live.transaction, engineNamespace)) };

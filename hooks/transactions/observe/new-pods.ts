@@ -9,7 +9,7 @@ import type { Gate, GateState } from '../model/gate.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { PodsSeen, PodsView } from './awaited.ts';
-import { listerOf, type OwnedPods, type Owner, readBelow } from './pods.ts';
+import { listIn, type OwnedPods, type Owner, readBelow } from './pods.ts';
 
 /** The lists that this process has made: no poll makes one again. */
 export interface PodTurns {
@@ -53,7 +53,7 @@ export async function viewPods(awaited: Awaited): Promise<PodsView | undefined> 
   const failingSince = failing === undefined ? undefined : believed(failing.since);
   const { due, left } = podListing({ since: believed(before.since), failingSince, now });
   const isDue = due !== undefined && podTurns.take(`${transaction.uid}/${entry.index}`, due);
-  const below = awaited.below ?? (isDue ? await readBelow(listerOf(owner), owner) : undefined);
+  const below = awaited.below ?? (isDue ? await readBelow(listIn(owner), owner) : undefined);
   const seen = below === undefined ? undefined : seenOf(awaited, below);
   return { left, ...(seen === undefined ? {} : { seen }) };
 }

@@ -78,8 +78,8 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
   }
 }
 
-function shared({ reader, looks }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'looks'> {
-  return { reader, looks };
+function shared({ reader, callReads }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'callReads'> {
+  return { reader, callReads };
 }
 
 // A refused Transaction may still hold locks: an earlier call took them, and its answer was lost.

@@ -11,7 +11,7 @@ import { engine, transactions } from '../writes/resources.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
 interface OthersContext {
-  readonly source: Pick<SnapshotSource, 'reader' | 'looks'>;
+  readonly source: Pick<SnapshotSource, 'reader' | 'callReads'>;
   readonly transaction: Transaction;
   readonly namespaces: readonly string[];
   /** The Lease of the target: a result from before the current holder acquired it no longer counts. */

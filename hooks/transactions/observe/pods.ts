@@ -28,7 +28,7 @@ const fewPods = 4;
 export type List = (resource: Resource, options: ListOptions) => Promise<ListAnswer>;
 
 // After the time is over, the engine sends no request, and does not wait for requests that are under way.
-export function listerOf({ reader, identity, clock, location: { namespace } }: Owner): List {
+export function listIn({ reader, identity, clock, location: { namespace } }: Owner): List {
   let isOver = false;
   const over = withinTime(clock).then((failed) => {
     isOver = true;

@@ -26,12 +26,12 @@ export async function observePrepare(context: LockContext, source: SnapshotSourc
   const names = snapshotNames(context.transaction, source.packer);
   const { snapshotNameInUse } = context.carry;
   // With one key there is one name: creating the snapshot shows whether it is in use. An earlier try may have used another key.
-  const looked = snapshotNameInUse !== undefined || names.length > 1 ? names : [];
-  const found = await Promise.all(looked.map((name) => findSnapshot(source, context.transaction, name, snapshotNameInUse)));
-  return lookedAt(found, names[0]) ?? { ...(await prepareTargets(context)), snapshotName: names[0] };
+  const searched = snapshotNameInUse !== undefined || names.length > 1 ? names : [];
+  const found = await Promise.all(searched.map((name) => findSnapshot(source, context.transaction, name, snapshotNameInUse)));
+  return foundUnder(found, names[0]) ?? { ...(await prepareTargets(context)), snapshotName: names[0] };
 }
 
-function lookedAt(found: readonly Found[], name: string): PrepareView | undefined {
+function foundUnder(found: readonly Found[], name: string): PrepareView | undefined {
   const base = { faults: [], targets: [], incompleteParts: [], snapshotName: name } as const;
   const trouble = found.find((one) => one.kind === 'trouble');
   if (trouble !== undefined) return { ...base, trouble: trouble.failure };
@@ -67,10 +67,10 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
  */
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const trial = { reader, looks: context.looks, transaction, all: resolved, firstRead: readOnce(context) };
-  const looked = await prepareEach(trial, resolved);
-  if (looked.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', looked.why)] });
-  const { verdict } = looked;
+  const trial = { reader, callReads: context.callReads, transaction, all: resolved, firstRead: readOnce(context) };
+  const outcome = await prepareEach(trial, resolved);
+  if (outcome.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', outcome.why)] });
+  const { verdict } = outcome;
   const troubled = verdict.find((one) => one.kind === 'trouble');
   if (troubled !== undefined) return { ...base, faults: [], trouble: troubled.failure };
   const prepared = verdict.flatMap((one) => (one.kind === 'prepared' ? [one.prepared] : []));

@@ -38,7 +38,7 @@ export async function readLive(
  * A deleted ServiceAccount can still be impersonated, and rights of groups still apply: so the engine checks that the account
  * exists.
  */
-export function lookForAccount(
+export function readServiceAccount(
   { reader }: { readonly reader: Reader },
   { namespace, serviceAccountName: name }: Transaction,
 ): Promise<Presence> {

@@ -8,7 +8,7 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoOrder } from '../model/item.ts';
 import type { RollbackRef } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import type { Looks } from '../reading/looks.ts';
+import type { CallReads } from '../reading/call-reads.ts';
 import { digestOf } from '../snapshots/chunks.ts';
 import { partName } from '../snapshots/names.ts';
 import { isPartCount } from '../snapshots/objects.ts';
@@ -42,7 +42,7 @@ export interface SnapshotSource {
   readonly reader: Reader;
   readonly packer: Packer;
   readonly cache: SnapshotCache;
-  readonly looks: Looks;
+  readonly callReads: CallReads;
 }
 
 /** The snapshot that the status of a Transaction names. */

@@ -2,9 +2,9 @@
 // so far. They also include the kinds to list once more before a Delete.
 import type { Clock } from '../../objects/cluster.ts';
 import { createLruCache } from '../../objects/lru-cache.ts';
-import type { KnownKinds, Lists } from '../reading/looks.ts';
+import type { KnownKinds, Lists } from '../reading/call-reads.ts';
 
-export interface UnfinishedLooks {
+export interface UnfinishedLists {
   /** Keeps the lists that a call had no time to complete; none if all are complete. */
   keep(uid: string, lists: Lists): void;
   /** The kept lists, if they are recent. */
@@ -25,7 +25,7 @@ interface Kept {
   readonly keptAt: number;
 }
 
-export function createUnfinished(clock: Pick<Clock, 'monotonic'>): UnfinishedLooks {
+export function createUnfinished(clock: Pick<Clock, 'monotonic'>): UnfinishedLists {
   const kept = createLruCache<Kept>({ most: mostFound, weigh: ({ lists }) => 1 + sizeOf(lists) });
   const kinds = createLruCache<ReadonlyMap<string, ReadonlySet<string>>>({
     most: mostFound,
@@ -52,5 +52,5 @@ export function createUnfinished(clock: Pick<Clock, 'monotonic'>): UnfinishedLoo
 }
 
 function sizeOf(lists: Lists): number {
-  return [...lists.values()].flatMap((look) => [...look.values()]).reduce((sum, { count }) => sum + count, 0);
+  return [...lists.values()].flatMap((one) => [...one.values()]).reduce((sum, { count }) => sum + count, 0);
 }

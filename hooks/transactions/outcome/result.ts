@@ -38,7 +38,7 @@ export function resultOf(step: Step, done: PerformedStep): Result {
       return answer(transientOf(done.outcome) === undefined ? step.status : (step.held ?? step.status), step.wait);
     case 'readMore':
       return { kind: 'again', carry: { ...done.carry, ...wantedBy(step) } };
-    case 'lookLater':
+    case 'pollLater':
       return { kind: 'again', carry: { ...withoutDiagnosis(done.carry), awaitLeft: step.awaitLeft }, pause: step.pause };
     case 'acquire':
       return takenLocks(step, done);

@@ -7,9 +7,16 @@
 import { asNew, contentOf, withContent, withManagedFields } from '../../objects/content/content.ts';
 import { entryOf, type Manager, managersOf } from '../../objects/content/fields.ts';
 import { withoutGenerated, withoutToken } from '../../objects/content/generated.ts';
-import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
-import { fenceOf, hasManager, hasRestored, isOfApply, restoredManagers, restoredOf } from '../../objects/content/ownership.ts';
-import { type Path, pathOf } from '../../objects/content/path.ts';
+import { type ListKinds, listKindsOf } from '../../objects/content/lists.ts';
+import {
+  fenceOf,
+  hasManager,
+  hasRestored,
+  isOfApply,
+  restoredManagers,
+  restoredOf,
+  withOwnersOf,
+} from '../../objects/content/ownership.ts';
 import { isHalfApplied } from '../../objects/content/unions.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../objects/json.ts';
 import type { Mutation } from '../../objects/mutation.ts';
@@ -71,7 +78,7 @@ function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind:
   const owned = { prior: undo.entry.prior, expected: withSharedEntry(undo, live), halfRestored };
   // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
   const owners = (object: JsonObject): readonly JsonObject[] =>
-    restoredManagers({ ...owned, live: keepOwners(live, object, attributed.kinds) }, attributed.kinds, nobodysManagers(undo));
+    restoredManagers({ ...owned, live: withOwnersOf(live, object, attributed.kinds) }, attributed.kinds, nobodysManagers(undo));
   const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));
   if (equalJson(contentOf(live, undo.entry.resource), restored)) return next(live);
   const object = withMark(undo, withContent(live, restored, undo.entry.resource));
@@ -119,19 +126,6 @@ function fence(undo: UndoContext, live: JsonObject): Mutation | undefined {
     write: { ...base(undo), verb: 'update', object, precondition, fieldManager: restore },
     next,
   }));
-}
-
-// The restored values, with the managedFields from before the restoring write. What went with our values (a bundle in a webhook that we
-// added) has no owner any more.
-function keepOwners(before: JsonObject, restored: JsonObject, kinds: ListKinds): JsonObject {
-  if (!isList(at(before, 'metadata', 'managedFields'))) return restored;
-  const isGone = (path: Path): boolean =>
-    valueAt(before, path, kinds) !== undefined && valueAt(restored, path, kinds) === undefined;
-  const entries = managersOf(before).map((manager) => {
-    const gone = [...manager.fields].filter((text) => isGone(pathOf(text)));
-    return gone.length === 0 ? manager : { ...manager, fields: manager.fields.difference(new Set(gone)) };
-  });
-  return withManagedFields(restored, entries.filter(({ fields }) => fields.size > 0).map(entryOf));
 }
 
 function recreate(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'recreate' }>): Mutation | undefined {

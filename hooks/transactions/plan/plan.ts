@@ -35,7 +35,7 @@ export function plan(step: Step, observation: Observation, storing: Storing): Pl
   switch (step.kind) {
     case 'setStatus':
     case 'readMore':
-    case 'lookLater':
+    case 'pollLater':
     case 'recordDrift':
     case 'refused':
       return { kind: 'nothing' };

@@ -5,13 +5,13 @@ import type { JsonObject } from '../../objects/json.ts';
 import { groupOf, versionOf } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { endless, firstPlace, isEndless, type ListQuery, readPage } from '../../objects/requests/pager.ts';
-import type { Begun, Looks } from './looks.ts';
+import type { Begun, CallReads } from './call-reads.ts';
 import { isWithoutObjects, untilServed } from './served.ts';
 
 /** The identity that lists, and what it has seen in this call. */
-export interface Looker {
+export interface Lister {
   readonly reader: Reader;
-  readonly looks: Looks;
+  readonly callReads: CallReads;
   readonly identity: Identity;
 }
 
@@ -40,13 +40,13 @@ export type KindsListing<Item> =
 
 /** For a moment, equal keys share one list. */
 export function listKinds<Item>(
-  looker: Looker,
+  lister: Lister,
   key: string,
   kinds: readonly ListQuery[],
   pick: (wanted: ListQuery, object: JsonObject) => readonly Item[],
 ): Promise<KindsListing<Item>> {
-  return looker.looks.once(key, async () => {
-    const all = await inTurn(kinds, (wanted) => listAll(looker, key, wanted, (object) => pick(wanted, object)));
+  return lister.callReads.once(key, async () => {
+    const all = await inTurn(kinds, (wanted) => listAll(lister, key, wanted, (object) => pick(wanted, object)));
     const unfinished = all.find((listing) => listing.kind === 'unfinished');
     if (unfinished !== undefined) return { kind: 'trouble', failure: unfinished.failure };
     const unlistable = kinds.flatMap(({ resource }, index) => {
@@ -89,22 +89,22 @@ export function awayOf({ apiVersion }: UnlistableKind, servers: readonly string[
 
 /** The parts that `pick` selects from each object of a list, for the search `key`; nothing if the kind is gone. */
 export async function listAll<Item>(
-  looker: Looker,
+  lister: Lister,
   key: string,
   wanted: ListQuery,
   pick: (object: JsonObject) => readonly Item[],
 ): Promise<Listing<Item>> {
-  const { looks } = looker;
+  const { callReads } = lister;
   const list = nameOf(wanted);
-  let begun: Begun = looks.begun(key, list) ?? nothingYet;
+  let begun: Begun = callReads.begun(key, list) ?? nothingYet;
   while (begun.next !== undefined) {
-    if (!looks.isTime()) return { kind: 'unfinished', failure: noTime };
-    const page = await readPage(looker.reader, looker.identity, wanted, begun.next);
-    if (page.kind === 'failed') return withoutPage(looker, key, { wanted, begun }, page.failure);
-    if (isEndless(page, begun.next, begun.pages.length)) return withoutPage(looker, key, { wanted, begun }, endless.failure);
+    if (!callReads.isTime()) return { kind: 'unfinished', failure: noTime };
+    const page = await readPage(lister.reader, lister.identity, wanted, begun.next);
+    if (page.kind === 'failed') return withoutPage(lister, key, { wanted, begun }, page.failure);
+    if (isEndless(page, begun.next, begun.pages.length)) return withoutPage(lister, key, { wanted, begun }, endless.failure);
     const items = page.items.flatMap(pick);
     begun = { pages: [...begun.pages, items], count: begun.count + items.length, next: page.next };
-    looks.keep(key, list, begun);
+    callReads.keep(key, list, begun);
   }
   return { kind: 'listed', items: begun.pages.flat() as readonly Item[] };
 }
@@ -117,16 +117,16 @@ function nameOf({ resource: { plural, group }, namespace, fieldSelector, labelSe
 
 // The API server may have compacted the version of a list in progress: then the list starts again.
 async function withoutPage(
-  looker: Looker,
+  lister: Lister,
   key: string,
   { wanted, begun }: { readonly wanted: ListQuery; readonly begun: Begun },
   failure: Failure,
 ): Promise<Listing<never>> {
   if (failure.kind === 'transient') return { kind: 'trouble', failure };
-  looker.looks.keep(key, nameOf(wanted), undefined);
+  lister.callReads.keep(key, nameOf(wanted), undefined);
   if (begun.next?.from !== undefined) return { kind: 'trouble', failure: { ...failure, kind: 'transient' } };
   if (failure.kind !== 'absent') return { kind: 'denied', failure };
-  const isGone = await isWithoutObjects(looker, wanted.resource);
+  const isGone = await isWithoutObjects(lister, wanted.resource);
   return isGone ? { kind: 'listed', items: [] } : { kind: 'trouble', failure: untilServed(failure) };
 }
 

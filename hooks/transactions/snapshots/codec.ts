@@ -39,6 +39,10 @@ export function contextOf(use: string, { transaction, base, index, target }: Pla
   return JSON.stringify([use, uid, base, changes.length, index, type, identityOf(target), serviceAccountName]);
 }
 
+export function textOf(entry: SnapshotEntry): string {
+  return JSON.stringify(entry);
+}
+
 /** An entry as text, its readable name, and the bytes before packing. */
 export interface Encoded extends EncodedEntry {
   readonly size: number;
@@ -48,9 +52,9 @@ export function encodeEntry(
   entry: SnapshotEntry,
   { transaction, base }: Pick<Place, 'transaction' | 'base'>,
   packer: Packer,
+  text: string = textOf(entry),
 ): Encoded {
   const { index, target } = entry;
-  const text = JSON.stringify(entry);
   const packed = pack(text, { transaction, base, index, target }, packer);
   return { index, key: snapshotKey(target).replaceAll(/[^\w.-]/g, '-'), text: packed, size: Buffer.byteLength(text) };
 }
@@ -70,14 +74,11 @@ export interface Decoded {
   readonly memory: number;
 }
 
-/** Undefined if the stored text is not our entry of that change, or expands to more than `most` bytes. */
-export function decodeEntry(text: string, place: Place, packer: Packer, most: number): Decoded | undefined {
-  const plain = unpack(text, place, packer, most);
-  return plain === undefined ? undefined : readEntry(plain, place);
-}
-
-// The target decides whether the text must be sealed; the text itself does not.
-function unpack(text: string, place: Place, packer: Packer, most: number): string | undefined {
+/**
+ * The text of the entry; undefined if the stored text is not our entry of that change, or expands to more than `most` bytes. The target
+ * decides whether the text must be sealed; the text itself does not.
+ */
+export function openEntry(text: string, place: Place, packer: Packer, most: number): string | undefined {
   if (isSealed(place, place.transaction))
     return text.startsWith('sealed:') ? packer.open(text.slice('sealed:'.length), contextOf('sealed', place), most) : undefined;
   const { form, tag, stored } = openForm(text);
@@ -96,7 +97,8 @@ export function openForm(text: string): { readonly form: string; readonly tag: s
 
 /** The entry in an authentic text; undefined if it contradicts the spec. */
 export function readEntry(text: string, { transaction, index, target }: Place): Decoded | undefined {
-  const wire = parsed(text);
+  const measure = measureOfText(text);
+  const wire = parsed(text, measure.levels);
   const type = decidedWay(wire, transaction.changes[index]);
   const stored = at(wire, 'target') as Reference | undefined;
   const resource = decodeResource(at(wire, 'resource'), target);
@@ -110,7 +112,6 @@ export function readEntry(text: string, { transaction, index, target }: Place): 
   const deferred = at(wire, 'deferred') === true ? { deferred: true as const } : {};
   const recreates = at(wire, 'recreates') === true ? { recreates: true as const } : {};
   const entry = { index, type, target, resource, ...Object.fromEntries(states), approximate, ...deferred, ...recreates };
-  const measure = measureOfText(text);
   for (const [, state] of states) remember(state, measure);
   return { entry, size: Buffer.byteLength(text), memory: measure.memory };
 }
@@ -124,10 +125,11 @@ function decidedWay(wire: Json | undefined, change: Change | undefined): Way | u
   return wayIn(change.type, at(wire, 'type'));
 }
 
-function parsed(text: string): Json | undefined {
+// A walk over 90 000 fields takes as long as the parser.
+function parsed(text: string, levels: number): Json | undefined {
   try {
     const value = parseJson(text);
-    return isDeeperThan(value, mostEntryLevels) ? undefined : value;
+    return levels > mostEntryLevels && isDeeperThan(value, mostEntryLevels) ? undefined : value;
   } catch {
     return undefined;
   }

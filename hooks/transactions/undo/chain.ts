@@ -21,9 +21,9 @@ const nothingAssumed: Assumed = { objects: new Map(), undone: new Set() };
 const longestName = 253;
 
 /** The observation, with the evaluation of a whole undo if it is wanted. */
-export async function withSurvey(looking: ObserveContext, observation: Observation): Promise<Observation> {
+export async function withSurvey(observing: ObserveContext, observation: Observation): Promise<Observation> {
   const { due, status, now, transaction } = observation;
-  if (looking.carry.surveys !== true || (due.kind !== 'reacquire' && due.kind !== 'planUndo')) return observation;
+  if (observing.carry.surveys !== true || (due.kind !== 'reacquire' && due.kind !== 'planUndo')) return observation;
   if (due.snapshot.kind !== 'stored') return observation;
   const { entries } = due.snapshot;
   const { overwrite } = undoChoicesOf(
@@ -32,10 +32,10 @@ export async function withSurvey(looking: ObserveContext, observation: Observati
   );
   const begun = undoingAgain(status, due.request, now, { leases: [], writer: undefined, overwritten: overwrite });
   const context = {
-    looking,
+    observing,
     observation: { ...observation, status: begun },
     snapshot: due.snapshot,
-    packer: looking.source.packer,
+    packer: observing.source.packer,
   };
   return { ...observation, due: { ...due, survey: await surveyAfter(context, due.request) } };
 }
@@ -59,8 +59,8 @@ function laterNames(transaction: Transaction): readonly string[] {
 
 /** The assumed states after the undo of that Transaction, too; or in words why no state can be assumed. */
 async function surveyLater(base: Base, name: string, assumed: Assumed, request: Request): Promise<Assumed | string> {
-  const { looking, observation } = base;
-  const { source } = looking;
+  const { observing, observation } = base;
+  const { source } = observing;
   const { namespace } = observation.transaction;
   const shown = `Transaction ${namespace}/${foreign(name, longestName)}`;
   const found = await read(source.reader, { resource: transactions, namespace, name }, engine);
@@ -74,7 +74,7 @@ async function surveyLater(base: Base, name: string, assumed: Assumed, request: 
   const begun = undoingAgain(status, request, observation.now, { leases: [], writer: undefined });
   const surveyed = await surveyUndo({
     ...base,
-    looking: { ...looking, transaction, status: begun },
+    observing: { ...observing, transaction, status: begun },
     observation: { ...observation, transaction, status: begun },
     snapshot,
     assumed,

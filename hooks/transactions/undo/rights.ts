@@ -11,11 +11,11 @@ import type { SurveyContext, Surveyed } from './surveyed.ts';
 
 /** The findings; a change whose undo lacks a right is blocked. */
 export async function withRights(context: SurveyContext, found: readonly Surveyed[]): Promise<readonly Surveyed[]> {
-  const { looking, observation } = context;
+  const { observing, observation } = context;
   const { transaction } = observation;
   const needs = merged(found.flatMap((one) => needsFor(context, one)));
   if (needs.length === 0) return found;
-  const access = await reviewAccess({ reader: looking.source.reader, transaction }, needs);
+  const access = await reviewAccess({ reader: observing.source.reader, transaction }, needs);
   const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
   return found.map((one): Surveyed => {
     if (one.verbs.length === 0) return one;

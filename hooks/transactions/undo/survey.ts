@@ -27,7 +27,7 @@ import type { UndoFinding } from '../model/undo.ts';
 import { observeItem } from '../observe/item.ts';
 import { droppingEach } from '../observe/memory-budget.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
-import { lookForAccount } from '../observe/read.ts';
+import { readServiceAccount } from '../observe/read.ts';
 import { compensation } from '../plan/compensation.ts';
 import { nobodysManagers } from '../plan/owners.ts';
 import { blocked, findingOf, type Subject, undecided } from './finding.ts';
@@ -42,13 +42,13 @@ const atOnce = 8;
 
 /** What the undo does with each change that is to be undone, in the order of the changes. */
 export async function surveyUndo(context: SurveyContext): Promise<readonly Surveyed[]> {
-  const { observation, snapshot, looking } = context;
+  const { observation, snapshot, observing } = context;
   const { status, transaction } = observation;
   const toUndo = snapshot.entries.filter(({ index }) => {
     const item = status.items[index];
     return item !== undefined && isToUndo(item);
   });
-  const shared = { snapshot, serviceAccount: await lookForAccount(looking.source, transaction) };
+  const shared = { snapshot, serviceAccount: await readServiceAccount(observing.source, transaction) };
   const first = await evaluateEach({ ...context, shared }, toUndo);
   const staying = stayingOf(first);
   const again = first.filter((one) => isAgain(one, staying)).map(({ entry }) => entry);
@@ -61,10 +61,10 @@ export async function surveyUndo(context: SurveyContext): Promise<readonly Surve
 
 /** Objects are read a few at a time, and dropped. */
 async function evaluateEach(context: Evaluating, entries: readonly SnapshotEntry[]): Promise<readonly Surveyed[]> {
-  const { source } = context.looking;
+  const { source } = context.observing;
   return droppingEach({ reader: source.reader, atOnce }, entries, async (entry, reader) => {
-    const looking = { ...context.looking, source: { ...source, reader } };
-    const found = await evaluate({ ...context, looking }, entry);
+    const observing = { ...context.observing, source: { ...source, reader } };
+    const found = await evaluate({ ...context, observing }, entry);
     const kept = await packed({ reader: source.reader, packer: context.packer }, found);
     return 'finding' in kept ? kept : withoutRoom(found, kept.failure);
   });
@@ -141,9 +141,9 @@ interface Judged extends Pick<Surveyed, 'awaitsOwn'> {
 }
 
 async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted | undefined): Promise<Judged> {
-  const { looking, observation } = context;
+  const { observing, observation } = context;
   const found = await observeItem({
-    ...looking,
+    ...observing,
     status: observation.status,
     index: entry.index,
     direction: 'backward',
@@ -240,7 +240,7 @@ async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerd
   const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
   const isAssumed = context.assumed.objects.has(identityOf(entry.target));
   if (write === undefined || write.verb === 'delete' || isAssumed || lacksItsPlace(context, entry)) return found;
-  const answer = await context.looking.source.reader.dryRun(write);
+  const answer = await context.observing.source.reader.dryRun(write);
   return answer.kind === 'ok' ? found : refusedTry(context, subject, found, answer.failure);
 }
 

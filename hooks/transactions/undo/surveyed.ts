@@ -8,7 +8,7 @@ import type { ItemContext } from '../observe/item.ts';
 import type { Observation, Presence } from '../observe/observation.ts';
 
 export interface SurveyContext {
-  readonly looking: Omit<ItemContext, 'index' | 'direction' | 'carry' | 'mayAssume' | 'earlier' | 'ahead' | 'shared'>;
+  readonly observing: Omit<ItemContext, 'index' | 'direction' | 'carry' | 'mayAssume' | 'earlier' | 'ahead' | 'shared'>;
   /** Its status is that with which the undo begins. */
   readonly observation: Observation;
   readonly snapshot: Extract<StoredSnapshot, { kind: 'stored' }>;

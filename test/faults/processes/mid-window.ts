@@ -8,7 +8,7 @@ import { type Story, transactionPath } from '../story.ts';
 import type { Disturbance } from './follow.ts';
 
 /** ms for which a reading of the Transaction counts, as shipped. */
-const lookAge = 1_000;
+const readAge = 1_000;
 
 const isPrepared: Story['events'][number]['when'] = (status) => textAt(status, 'phase') === 'Prepared';
 
@@ -35,7 +35,7 @@ export const deletedAtThird: Disturbance = async ({ site, world, names }) => {
   const isStopped = (): boolean => hooks.some((hook) => hook.isStopped());
   await waitFor(isStopped, 'a hook to be stopped at the third change', { timeoutMs: 240_000 });
   must(await world.controller.delete(transactionPath(names.namespace, names.run)));
-  await sleep(lookAge);
+  await sleep(readAge);
   for (const hook of hooks) if (hook.isStopped()) hook.signal('SIGCONT');
   await Promise.all(hooks.map((hook) => hook.arm()));
 };

@@ -35,6 +35,18 @@ export const features: readonly Sabotage[] = [
     caughtBy: ['test/scenarios/gates/gates.test.ts'],
   },
   {
+    name: 'old-pods-fail',
+    fault: 'a Pod of the revision before the change makes its gate fail early',
+    edits: [
+      {
+        file: 'hooks/transactions/gates/new-pods.ts',
+        find: 'created > begun - storedResolution',
+        replace: 'created > 0',
+      },
+    ],
+    caughtBy: ['test/hooks/transactions/gates/new-pods.test.ts', 'test/scenarios/gates/fail-fast.test.ts'],
+  },
+  {
     name: 'apply-creates-or-changes',
     fault: 'an Apply that creates changes what somebody has created meanwhile',
     edits: [

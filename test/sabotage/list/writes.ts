@@ -4,20 +4,13 @@ import type { Sabotage } from '../sabotage.ts';
 export const writes: readonly Sabotage[] = [
   {
     name: 'update-unconditional',
-    fault: 'an update is sent without uid and resourceVersion',
+    fault: 'an update or a patch is sent without uid and resourceVersion',
     edits: [
       {
         file: 'server/kubernetes/requests.ts',
         find: 'body: conditional(write.object, write.precondition)',
         replace: 'body: write.object',
       },
-    ],
-    caughtBy: ['test/server/kubernetes/requests.test.ts'],
-  },
-  {
-    name: 'patch-unconditional',
-    fault: 'a patch is sent without uid and resourceVersion',
-    edits: [
       {
         file: 'server/kubernetes/requests.ts',
         find: 'body: conditional(named(write.object, write.location), write.precondition)',

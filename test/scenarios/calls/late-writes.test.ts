@@ -80,7 +80,7 @@ const lostInWindows = [
 
 t.test('the engine undoes a window in which one write lands late', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
-  const limits = { stepDeadline: 20_000, writeTimeout: 30_000, callBudget: 10_000, lookAge: 1_000 };
+  const limits = { stepDeadline: 20_000, writeTimeout: 30_000, callBudget: 10_000, readAge: 1_000 };
   const engines = await openEngines(t, stage, limits);
   const admission = await startSlowAdmission(stage, t);
   t.jobs = lostInWindows.length;

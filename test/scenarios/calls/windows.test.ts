@@ -14,12 +14,12 @@ import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 const green = { data: { color: 'green' } };
 const request = { 'tx.janus.io/request-rollback': 'yes' };
 /** Short, so that what may still land is waited out soon. */
-const timing = { stepDeadline: 3_000, writeTimeout: 2_000, callBudget: 2_000, lookAge: 1_000 };
+const timing = { stepDeadline: 3_000, writeTimeout: 2_000, callBudget: 2_000, readAge: 1_000 };
 
 const stage = await startStage(t, { withoutLoop: true });
 const engines = await openEngines(t, stage, timing);
 /** For what takes a while on a machine that is at work. */
-const patient = await openEngines(t, stage, { stepDeadline: 120_000, writeTimeout: 60_000, callBudget: 60_000, lookAge: 1_000 });
+const patient = await openEngines(t, stage, { stepDeadline: 120_000, writeTimeout: 60_000, callBudget: 60_000, readAge: 1_000 });
 
 interface Story {
   readonly name: string;
@@ -132,7 +132,7 @@ t.test('a process that shuts down starts no further target', async (t) => {
 t.test('a request stops a window at the next read of the Transaction', async (t) => {
   const story = await begin('stopped', 5);
   const before = await story.look();
-  const engine = acting({ timing: { lookAge: 0 } }, 3, () => stage.annotate('stopped', request));
+  const engine = acting({ timing: { readAge: 0 } }, 3, () => stage.annotate('stopped', request));
   await stepUntil(engine, 'stopped', 'Prepared');
   const { phase, status } = await step(engine, 'stopped');
   t.same([phase, count(status, 'committed')], ['RollingBack', 3]);
@@ -143,7 +143,7 @@ t.test('a request stops a window at the next read of the Transaction', async (t)
 });
 
 t.test('a request stops a Delete while the engine still searches for dependents', async (t) => {
-  const lookAge = 200; // ms
+  const readAge = 200; // ms
   await begin('long-look', 1, ['Delete']);
   const target = stage.path('configmaps/long-look-0');
   const uid = textAt((await stage.client.get(target)).body, 'metadata', 'uid');
@@ -155,11 +155,11 @@ t.test('a request stops a Delete while the engine still searches for dependents'
       if (!isArmed || args[2].kind !== 'serviceAccount') return answer;
       isArmed = false;
       await stage.annotate('long-look', request);
-      await new Promise((resolve) => setTimeout(resolve, 2 * lookAge));
+      await new Promise((resolve) => setTimeout(resolve, 2 * readAge));
       return answer;
     },
   });
-  const engine = patient.start({ wrap, timing: { lookAge } });
+  const engine = patient.start({ wrap, timing: { readAge } });
   await stepUntil(engine, 'long-look', 'Prepared');
   isArmed = true;
   t.equal((await step(engine, 'long-look')).phase, 'RollingBack');
@@ -184,7 +184,7 @@ t.test('the engine records the changes it made if it cannot read the Transaction
     },
   });
   const story = await begin('unread', 3);
-  const engine = engines.start({ wrap, timing: { lookAge: 0 } });
+  const engine = engines.start({ wrap, timing: { readAge: 0 } });
   await stepUntil(engine, 'unread', 'Prepared');
   const { phase, status, code } = await step(engine, 'unread');
   t.same([code, phase, textAt(status, 'progress')], [200, 'Committing', '1/3']);
@@ -272,7 +272,7 @@ function timed(act: () => Promise<unknown>): {
     },
   });
   const clock = { ...realClock, monotonic: () => monotonic };
-  const engine = engines.start({ wrap, clock, timing: { callBudget: 60_000, lookAge: 60_000 } });
+  const engine = engines.start({ wrap, clock, timing: { callBudget: 60_000, readAge: 60_000 } });
   return {
     engine,
     pass: (elsewhere, here) => {
@@ -363,7 +363,7 @@ t.test('the engine retries a refusal after another change briefly before the ref
   t.equal(first.tries(), 1, 'there is nothing that it could depend on');
 });
 
-t.test('the engine reads the Transaction of a window again after lookAge, and not before', async (t) => {
+t.test('the engine reads the Transaction of a window again after readAge, and not before', async (t) => {
   let looks = 0;
   const wrap = (cluster: Cluster): Cluster => ({
     ...cluster,
@@ -372,17 +372,17 @@ t.test('the engine reads the Transaction of a window again after lookAge, and no
       return cluster.get(location, identity);
     },
   });
-  for (const [name, lookAge, most] of [
+  for (const [name, readAge, most] of [
     ['seldom', 60_000, 2],
     // Once before the reads for a change, and once before the change is sent.
     ['often', 0, 22],
   ] as const) {
     await begin(name, 10);
-    const engine = engines.start({ wrap, timing: { lookAge } });
+    const engine = engines.start({ wrap, timing: { readAge } });
     await stepUntil(engine, name, 'Prepared');
     looks = 0;
     t.equal((await step(engine, name)).phase, 'Committed');
-    t.equal(looks <= most && looks > (lookAge === 0 ? 9 : 0), true, `${looks} looks at ten changes`);
+    t.equal(looks <= most && looks > (readAge === 0 ? 9 : 0), true, `${looks} looks at ten changes`);
   }
 });
 
@@ -428,7 +428,7 @@ function paced(act: () => Promise<unknown>): Paced {
     },
   });
   const clock = { ...realClock, monotonic: () => monotonic };
-  const engine = engines.start({ wrap, clock, timing: { callBudget: 60_000, stepDeadline: 60_000, lookAge: 1_000 } });
+  const engine = engines.start({ wrap, clock, timing: { callBudget: 60_000, stepDeadline: 60_000, readAge: 1_000 } });
   const arm = (): void => {
     writes = 0;
     trace.length = 0;

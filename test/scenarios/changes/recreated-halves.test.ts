@@ -96,7 +96,7 @@ async function dieAt(t: Test, stage: Stage, engines: Engines, { verb, side, way 
 
 t.test('the engine recreates an object in two halves: a Delete and a Create', async (t) => {
   const stage = await startStage(t, { withoutLoop: true, timing: { callBudget: 5_000 } });
-  const engines = await openEngines(t, stage, { callBudget: 5_000, lookAge: 1_000, writeTimeout: 2_000 });
+  const engines = await openEngines(t, stage, { callBudget: 5_000, readAge: 1_000, writeTimeout: 2_000 });
   const { client, path } = stage;
 
   await t.test('a stored status announces the Create, and the engine sends it with the changes that follow', async (t) => {

@@ -6,7 +6,7 @@ import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
 import { parseTime } from '../../../hooks/objects/time.ts';
 import { failingPods } from '../../../hooks/transactions/gates/new-pods.ts';
-import { listerOf, readBelow } from '../../../hooks/transactions/observe/pods.ts';
+import { listIn, readBelow } from '../../../hooks/transactions/observe/pods.ts';
 import { clock } from '../../../server/clock.ts';
 import { locationOf } from '../../server/kubernetes/real.ts';
 import { waitFor } from '../../support/client.ts';
@@ -160,7 +160,7 @@ async function failingReleases(
   const object = await scene.read(path);
   const location = await locationOf(scene.cluster, object, scene.namespace);
   const owner = { reader: scene.cluster, identity: { kind: 'engine' } as const, clock, location, object };
-  const { pods = [], replicaSet } = await readBelow(listerOf(owner), owner);
+  const { pods = [], replicaSet } = await readBelow(listIn(owner), owner);
   const found = failingPods({ resource: location.resource, object, replicaSet, pods, begun, sealed: false });
   const of = (uid: string) => pods.find((pod) => textAt(pod, 'metadata', 'uid') === uid);
   return found.map(({ uid }) => textAt(of(uid), 'metadata', 'labels', 'release'));

@@ -157,7 +157,7 @@ async function failing(t: Test, stage: Stage): Promise<void> {
 
 t.test('the engine recognizes values that no dry run has shown, under a shared field manager', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
-  const engines = await openEngines(t, stage, { callBudget: 5_000, lookAge: 1_000, writeTimeout: 2_000 });
+  const engines = await openEngines(t, stage, { callBudget: 5_000, readAge: 1_000, writeTimeout: 2_000 });
   const scene = { stage, engines };
   t.jobs = 3;
   await Promise.all([

@@ -2,8 +2,8 @@
 // not for long; it is retried once the version is served again. Where the kind itself is gone, so are they.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { createCallReads } from '../../../hooks/transactions/reading/call-reads.ts';
 import { listAll } from '../../../hooks/transactions/reading/listing.ts';
-import { createLooks } from '../../../hooks/transactions/reading/looks.ts';
 import { failureOf, openCluster } from '../../server/kubernetes/real.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { ownerOf } from '../../support/owned.ts';
@@ -56,14 +56,14 @@ t.test('the API server no longer serves a version', async (t) => {
   await commit(stage, 'owned', [change('Delete', 'owned')]);
   const cluster = openCluster();
   t.teardown(() => cluster.close());
-  const looker = () => ({
+  const lister = () => ({
     reader: cluster,
     identity: { kind: 'serviceAccount', namespace, name: account } as const,
-    looks: createLooks({ now: () => 0, until: 1, lists: new Map() }),
+    callReads: createCallReads({ now: () => 0, until: 1, lists: new Map() }),
   });
   const found = await cluster.resource(`${group}/v1beta1`, 'Part');
   if (found.kind === 'failed') throw new Error(failureOf(found).message);
-  const list = () => listAll(looker(), 'parts', { resource: found.resource, namespace }, (object) => [object]);
+  const list = () => listAll(lister(), 'parts', { resource: found.resource, namespace }, (object) => [object]);
   t.match(await list(), { kind: 'listed', items: { length: 4 } });
   await serve(false);
 

@@ -143,6 +143,27 @@ t.test('the port gives turns in order, and passes an expired turn on', async (t)
   await Promise.all([slots.take(), slots.take()]);
 });
 
+t.test('requests of a namespace that hang leave connections for other namespaces, and for the engine', async (t) => {
+  const { promise: hang, resolve: end } = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  const port = await listening(
+    createHttpServer(({ headers }, answer) => {
+      const user = String(headers['impersonate-user']);
+      asked.push(user);
+      void (user.includes('hangs') ? hang : Promise.resolve()).then(() => answer.end('{}'));
+    }),
+  );
+  const kubeconfig = kubeconfigWith(t, { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true });
+  const via = createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000, connections: 8 });
+  const ask = (of: string) => via.get(location, { kind: 'serviceAccount', namespace: of, name: 'a' });
+  const hanging = Array.from({ length: 20 }, () => ask('hangs'));
+  for (const other of ['other', 'third']) t.equal((await ask(other)).kind, 'ok');
+  t.equal((await via.get(location, engine)).kind, 'ok');
+  t.equal(asked.filter((user) => user.includes('hangs')).length, 4);
+  end();
+  t.same(new Set((await Promise.all(hanging)).map(({ kind }) => kind)), new Set(['ok']));
+});
+
 t.test('the port does not read an answer that is too large', async (t) => {
   const { port } = new URL(client.url);
   const answer = await clusterVia(Number(port), { longestAnswer: 100 }).get(location, engine);

@@ -49,7 +49,7 @@ function stepOf({ transaction, states, lives, now, resource, diagnosis, failure,
     const look = { type, resource: entry.resource, sealed, prior, uid: 'u1', evaluated: {}, live, age };
     const found = findingOf({ ...look, gate }, states[index] ?? { since: now });
     const finding = failure === undefined ? found : ({ kind: 'trouble', failure } as const);
-    return { index, entry, look: { gate, sealed }, finding, ...(pods === undefined ? {} : { pods }) };
+    return { index, entry, evidence: { gate, sealed }, finding, ...(pods === undefined ? {} : { pods }) };
   });
   const lease = {
     metadata: { name },

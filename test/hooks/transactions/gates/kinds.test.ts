@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
-import { needsNoLook } from '../../../../hooks/transactions/gates/kinds.ts';
+import { needsNoRead } from '../../../../hooks/transactions/gates/kinds.ts';
 import { evaluateGate } from '../../../../hooks/transactions/gates/readiness.ts';
 import { longestFound } from '../../../../hooks/transactions/model/gate.ts';
-import { canary, lookOf, objectOf } from '../../../support/looks.ts';
+import { canary, gateEvidence, objectOf } from '../../../support/gate-evidence.ts';
 import { json, table } from '../../../support/table.ts';
 
 // The object: what is otherwise than in a usual one. No word under `gate` where it agrees with kstatus.
@@ -141,9 +141,9 @@ for (const row of rows) {
     const agreeing = words[row.kstatus as keyof typeof words];
     t.not(row.gate, agreeing, 'a word under gate is a departure');
     const expected = { kind: row.gate || agreeing, found: row.found };
-    t.same(evaluateGate(lookOf(kind, live)), expected);
-    t.same(evaluateGate(lookOf(kind, live, { age: 61_000 })), expected, 'nothing of it is the time');
-    const sealed = evaluateGate(lookOf(kind, live, { sealed: true }));
+    t.same(evaluateGate(gateEvidence(kind, live)), expected);
+    t.same(evaluateGate(gateEvidence(kind, live, { age: 61_000 })), expected, 'nothing of it is the time');
+    const sealed = evaluateGate(gateEvidence(kind, live, { sealed: true }));
     t.equal(sealed.kind, expected.kind);
     t.notMatch(sealed.found, new RegExp(`${canary}|\\d|\\bweb\\b`), 'of a sealed object neither message nor value');
     t.ok(sealed.found.length > 10);
@@ -183,27 +183,27 @@ for (const row of classes) {
   t.test(`a claim that waits for its first Pod: ${row.claim}, ${row.class}`, async (t) => {
     const kind = '/PersistentVolumeClaim';
     const more = row.class === '' ? {} : { storageClass: json(row.class) as JsonObject };
-    const { kind: is, found } = evaluateGate(lookOf(kind, objectOf(kind, row.claim), more));
+    const { kind: is, found } = evaluateGate(gateEvidence(kind, objectOf(kind, row.claim), more));
     t.equal(is, row.is);
     if (is === 'ready') t.equal(found, 'phase is Pending: it waits for its first Pod (WaitForFirstConsumer)');
   });
 }
 
 t.test('which gates are passed without a look', async (t) => {
-  const { resource } = lookOf('/ConfigMap', undefined);
-  const configMap = lookOf('/ConfigMap', undefined);
-  t.ok(needsNoLook(configMap));
+  const { resource } = gateEvidence('/ConfigMap', undefined);
+  const configMap = gateEvidence('/ConfigMap', undefined);
+  t.ok(needsNoRead(configMap));
   t.match(evaluateGate({ ...configMap, live: objectOf('/ConfigMap') }), { kind: 'ready' }, 'and a look agrees');
-  t.notOk(needsNoLook({ ...configMap, resource: { ...resource, statusSubresource: true } }), 'somebody writes its status');
-  t.notOk(needsNoLook({ ...configMap, type: 'Delete' }), 'it must be gone');
-  t.notOk(needsNoLook({ ...configMap, resource: { ...resource, group: 'batch', kind: 'Job' } }), 'it has a rule');
+  t.notOk(needsNoRead({ ...configMap, resource: { ...resource, statusSubresource: true } }), 'somebody writes its status');
+  t.notOk(needsNoRead({ ...configMap, type: 'Delete' }), 'it must be gone');
+  t.notOk(needsNoRead({ ...configMap, resource: { ...resource, group: 'batch', kind: 'Job' } }), 'it has a rule');
   for (const check of ['ready', 'failed'])
-    t.notOk(needsNoLook(lookOf('/ConfigMap', undefined, { written: { [check]: { expression: 'true' } } })), check);
+    t.notOk(needsNoRead(gateEvidence('/ConfigMap', undefined, { written: { [check]: { expression: 'true' } } })), check);
 });
 
 t.test('words are bounded and on one line', async (t) => {
   const long = objectOf('example.org/Widget', `{c: {Ready: [False, Bad, {message: "${'x\\n\\u0000\\u202e'.repeat(500)}"}]}}`);
-  const { found } = evaluateGate(lookOf('example.org/Widget', long));
+  const { found } = evaluateGate(gateEvidence('example.org/Widget', long));
   t.ok(found.length <= longestFound);
   t.match(found, /^condition Ready is False: Bad: x [\x20-\x7e]+…$/);
 });

@@ -3,8 +3,8 @@ import t from 'tap';
 import type { ExpressionResult } from '../../../../hooks/objects/cluster.ts';
 import type { Json, JsonObject } from '../../../../hooks/objects/json.ts';
 import { evaluateGate } from '../../../../hooks/transactions/gates/readiness.ts';
-import { type Look, withoutEvidence } from '../../../../hooks/transactions/gates/verdict.ts';
-import { canary, lookOf, objectOf } from '../../../support/looks.ts';
+import { type GateEvidence, withoutEvidence } from '../../../../hooks/transactions/gates/verdict.ts';
+import { canary, gateEvidence, objectOf } from '../../../support/gate-evidence.ts';
 import { json, table } from '../../../support/table.ts';
 
 const widget = 'example.org/Widget';
@@ -25,20 +25,20 @@ a Delete, finalizers    | Delete | {metadata: {deletionTimestamp: "2026-01-01T00
 for (const row of ends) {
   t.test(row.case, async (t) => {
     const live = row.object === '' ? undefined : objectOf(widget, row.object);
-    const { kind, found, ...more } = evaluateGate(lookOf(widget, live, { type: row.type as Look['type'] }));
+    const { kind, found, ...more } = evaluateGate(gateEvidence(widget, live, { type: row.type as GateEvidence['type'] }));
     t.same([kind, [...Object.values(more), found].join(' ')], [row.kind, row.found]);
   });
 }
 
 t.test('of an object whose uid is not known, any is it', async (t) => {
   const more = { uid: undefined };
-  t.match(evaluateGate(lookOf(widget, objectOf(widget), more)), { kind: 'ready' });
-  t.match(evaluateGate(lookOf(widget, objectOf(widget), { ...more, type: 'Delete' })), { kind: 'notYet' });
+  t.match(evaluateGate(gateEvidence(widget, objectOf(widget), more)), { kind: 'ready' });
+  t.match(evaluateGate(gateEvidence(widget, objectOf(widget), { ...more, type: 'Delete' })), { kind: 'notYet' });
 });
 
 t.test('the finalizers of a sealed object are not repeated', async (t) => {
   const live = objectOf(widget, '{metadata: {deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [secret]}}');
-  t.equal(evaluateGate(lookOf(widget, live, { type: 'Delete', sealed: true })).found, 'it is being deleted');
+  t.equal(evaluateGate(gateEvidence(widget, live, { type: 'Delete', sealed: true })).found, 'it is being deleted');
 });
 
 // Of an object that its controller has seen. `gate` as it is written, `value` what its expressions have come to.
@@ -90,17 +90,17 @@ for (const row of checks) {
       written: json(row.gate) as Json,
       ...(value === undefined ? {} : { evaluated: { ready: value, failed: value } }),
     };
-    const look = lookOf(widget, objectOf(widget, row.object), more);
+    const look = gateEvidence(widget, objectOf(widget, row.object), more);
     t.same(evaluateGate(look), { kind: row.kind, found: row.found });
     t.equal(evaluateGate({ ...look, sealed: true }).found, row.sealed === 'same' ? row.found : row.sealed);
   });
 }
 
 t.test('the failed check of a Delete', async (t) => {
-  const evaluated: Look['evaluated'] = { failed: { kind: 'value', value: true } };
+  const evaluated: GateEvidence['evaluated'] = { failed: { kind: 'value', value: true } };
   const more = { type: 'Delete', written: { failed: { expression: 'a' } }, evaluated } as const;
-  t.match(evaluateGate(lookOf(widget, objectOf(widget), more)), { kind: 'failed' });
-  t.match(evaluateGate(lookOf(widget, undefined, more)), { kind: 'ready' });
+  t.match(evaluateGate(gateEvidence(widget, objectOf(widget), more)), { kind: 'failed' });
+  t.match(evaluateGate(gateEvidence(widget, undefined, more)), { kind: 'ready' });
 });
 
 // `prior` is patched: its generation was 1 and is 2 now; a controller that shows nothing leaves the status as it was. What each
@@ -136,7 +136,7 @@ for (const row of evidence) {
         return objectOf(kind, silent, cell === 'same' ? '' : cell.replaceAll('X:', `${condition}:`));
       };
       const prior = row.prior === '' ? undefined : objectAt(1, row.prior);
-      const at = (age: number) => evaluateGate(lookOf(kind, objectAt(2, row.live), { written, prior, age }));
+      const at = (age: number) => evaluateGate(gateEvidence(kind, objectAt(2, row.live), { written, prior, age }));
       const [early, late] = [at(withoutEvidence - 1), at(withoutEvidence)];
       const final = written.failed !== undefined || condition === 'Stalled' ? 'failed' : 'ready';
       t.equal(early.kind, row.counts === 'at once' ? final : 'notYet');
@@ -154,7 +154,7 @@ t.test('what stands there as the change left it is no evidence', async (t) => {
   });
   const [live, prior] = [stored(2, 2), stored(1, 1)];
   for (const before of [prior, undefined]) {
-    const at = (version: string) => evaluateGate(lookOf(widget, live, { prior: before, age: 0, version })).kind;
+    const at = (version: string) => evaluateGate(gateEvidence(widget, live, { prior: before, age: 0, version })).kind;
     t.same([at('8'), at('7')], ['notYet', 'ready'], before === undefined ? 'a status by default' : 'turned before the change');
   }
 });
@@ -167,7 +167,7 @@ made by the change, a status        | {status: {observedGeneration: null, phase:
 `);
 for (const row of unwritten) {
   t.test(`a custom resource without Ready, ${row.case}: counts ${row.counts}`, async (t) => {
-    const at = (age: number) => evaluateGate(lookOf(widget, objectOf(widget, row.more), { prior: undefined, age })).kind;
+    const at = (age: number) => evaluateGate(gateEvidence(widget, objectOf(widget, row.more), { prior: undefined, age })).kind;
     t.same([at(0), at(withoutEvidence)], [row.counts === 'later' ? 'notYet' : 'ready', 'ready']);
   });
 }
@@ -176,16 +176,16 @@ t.test('fields and expressions rest on no condition', async (t) => {
   for (const check of [{ field: { path: '.status.phase' } }, { expression: 'true' }]) {
     const more = { written: { ready: check }, evaluated: { ready: { kind: 'value', value: true } }, age: 0 } as const;
     const live = objectOf('/Service', '{status: {phase: Up}}');
-    t.match(evaluateGate(lookOf('/Service', live, more)), { kind: 'notYet' });
-    t.match(evaluateGate(lookOf('/Service', live, { ...more, age: withoutEvidence })), { kind: 'ready' });
-    t.match(evaluateGate(lookOf('/Service', live, { ...more, prior: undefined })), { kind: 'ready' });
+    t.match(evaluateGate(gateEvidence('/Service', live, more)), { kind: 'notYet' });
+    t.match(evaluateGate(gateEvidence('/Service', live, { ...more, age: withoutEvidence })), { kind: 'ready' });
+    t.match(evaluateGate(gateEvidence('/Service', live, { ...more, prior: undefined })), { kind: 'ready' });
   }
 });
 
 t.test('what a rule of a kind says counts at once, and so does what cannot be evaluated', async (t) => {
   const early = { age: 0 };
-  t.match(evaluateGate(lookOf('/Namespace', objectOf('/Namespace'), early)), { kind: 'ready' });
+  t.match(evaluateGate(gateEvidence('/Namespace', objectOf('/Namespace'), early)), { kind: 'ready' });
   const written = { ready: { expression: 'x' } };
   const evaluated = { ready: { kind: 'broken', message: 'no bool' } } as const;
-  t.match(evaluateGate(lookOf(widget, objectOf(widget), { ...early, written, evaluated })), { kind: 'failed' });
+  t.match(evaluateGate(gateEvidence(widget, objectOf(widget), { ...early, written, evaluated })), { kind: 'failed' });
 });

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Answer, Reader, ResourcesAnswer } from '../../../../hooks/objects/cluster.ts';
 import type { Failure } from '../../../../hooks/objects/failure.ts';
-import { lookForOwners } from '../../../../hooks/transactions/hazards/read-owners.ts';
+import { findOwners } from '../../../../hooks/transactions/hazards/read-owners.ts';
 import { readLive } from '../../../../hooks/transactions/observe/read.ts';
 import { isWithoutObjects } from '../../../../hooks/transactions/reading/served.ts';
 import { engine } from '../../../../hooks/transactions/writes/resources.ts';
@@ -114,7 +114,7 @@ for (const [what, parts, state] of owners)
       },
       getMetadata: async () => parts.owner,
     } as unknown as Reader;
-    const { gone, hidden, unserved, trouble } = await lookForOwners(reader, engine, [owner, owner], 'shop');
+    const { gone, hidden, unserved, trouble } = await findOwners(reader, engine, [owner, owner], 'shop');
     const found = {
       gone: gone.length > 0,
       hidden: hidden.length > 0,

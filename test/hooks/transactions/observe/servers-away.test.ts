@@ -6,8 +6,8 @@ import type { Failure } from '../../../../hooks/objects/failure.ts';
 import { identityOf } from '../../../../hooks/objects/reference.ts';
 import { listContained } from '../../../../hooks/transactions/hazards/read-contained.ts';
 import { listCandidates } from '../../../../hooks/transactions/hazards/read-dependents.ts';
-import type { Looker } from '../../../../hooks/transactions/reading/listing.ts';
-import { createLooks } from '../../../../hooks/transactions/reading/looks.ts';
+import { createCallReads } from '../../../../hooks/transactions/reading/call-reads.ts';
+import type { Lister } from '../../../../hooks/transactions/reading/listing.ts';
 
 const failure: Failure = {
   kind: 'transient',
@@ -30,14 +30,14 @@ const [maps, widgets, gadgets] = [
 ];
 
 /** Of these kinds only ConfigMaps can be listed. */
-function lookerOf(...resources: readonly Resource[]): Looker {
+function lookerOf(...resources: readonly Resource[]): Lister {
   const empty = { kind: 'ok', items: [], complete: true, next: '', size: 10, serverTime: 0 } as const;
   const reader = {
     resources: async () => ({ kind: 'ok', resources, away: [], stale: ['store.example/v1'] }),
     listMetadata: async ({ group }: Resource) => (group === '' ? empty : { kind: 'failed', failure }),
   } as unknown as Reader;
-  const looks = createLooks({ now: () => 0, until: 1e9, lists: new Map() });
-  return { reader, looks, identity: { kind: 'engine' } as Identity };
+  const callReads = createCallReads({ now: () => 0, until: 1e9, lists: new Map() });
+  return { reader, callReads, identity: { kind: 'engine' } as Identity };
 }
 
 function deletion(group: string, of: string, object = {}) {

@@ -15,7 +15,7 @@ export interface Begun {
 /** Lists by name, for each search by its key. */
 export type Lists = ReadonlyMap<string, ReadonlyMap<string, Begun>>;
 
-export interface Looks {
+export interface CallReads {
   /** The answer for `key`: the last one if it is not older than a moment, otherwise a new one from `ask`. */
   once<Result>(key: string, ask: () => Promise<Result>): Promise<Result>;
   /** Whether there is time for another page. */
@@ -36,9 +36,9 @@ export interface KnownKinds {
 }
 
 /** ms for which a search counts, from its start. */
-const lookAge = 1_000;
+const sharedFor = 1_000;
 
-interface LookOptions {
+interface CallReadOptions {
   /** Monotonic, in ms. */
   readonly now: () => number;
   /** Monotonic ms after which the engine reads no page: the step after the search needs the rest of the call's time. */
@@ -49,17 +49,17 @@ interface LookOptions {
 }
 
 /** Made for one call. */
-export function createLooks({ now, until, lists, kinds = new Map() }: LookOptions): Looks {
-  const looks = new Map<string, { readonly began: number; readonly answer: Promise<unknown> }>();
-  const found = new Map([...lists].map(([key, look]) => [key, new Map(look)] as const));
+export function createCallReads({ now, until, lists, kinds = new Map() }: CallReadOptions): CallReads {
+  const answers = new Map<string, { readonly began: number; readonly answer: Promise<unknown> }>();
+  const found = new Map([...lists].map(([key, begun]) => [key, new Map(begun)] as const));
   let isOver = false;
   return {
     once<Result>(key: string, ask: () => Promise<Result>): Promise<Result> {
-      const known = looks.get(key);
-      if (known !== undefined && now() < known.began + lookAge) return known.answer as Promise<Result>;
+      const known = answers.get(key);
+      if (known !== undefined && now() < known.began + sharedFor) return known.answer as Promise<Result>;
       if (known !== undefined) found.delete(key);
       const answer = ask();
-      looks.set(key, { began: now(), answer });
+      answers.set(key, { began: now(), answer });
       return answer;
     },
     isTime() {
@@ -69,10 +69,10 @@ export function createLooks({ now, until, lists, kinds = new Map() }: LookOption
     },
     begun: (key, list) => found.get(key)?.get(list),
     keep(key, list, begun) {
-      const look = found.get(key) ?? new Map<string, Begun>();
-      found.set(key, look);
-      if (begun === undefined) look.delete(list);
-      else look.set(list, begun);
+      const lists = found.get(key) ?? new Map<string, Begun>();
+      found.set(key, lists);
+      if (begun === undefined) lists.delete(list);
+      else lists.set(list, begun);
     },
     unfinished: () => (isOver ? found : new Map()),
     kinds,

@@ -3,10 +3,10 @@ import t from 'tap';
 import type { Identity, Reader } from '../../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { listContained } from '../../../../hooks/transactions/hazards/read-contained.ts';
-import { createLooks, type Looks } from '../../../../hooks/transactions/reading/looks.ts';
+import { type CallReads, createCallReads } from '../../../../hooks/transactions/reading/call-reads.ts';
 
 let now = 0;
-const looksOfACall = (): Looks => createLooks({ now: () => now, until: 1e9, lists: new Map() });
+const looksOfACall = (): CallReads => createCallReads({ now: () => now, until: 1e9, lists: new Map() });
 const listing = (items: () => readonly JsonObject[]): Partial<Reader> => ({
   listMetadata: async () => ({ kind: 'ok', items: items(), complete: true, next: '', size: 10, serverTime: 0 }),
 });
@@ -25,16 +25,16 @@ t.test('what is in a Namespace is looked for again after a moment', async (t) =>
     ...listing(() => items),
     resources: async () => ({ kind: 'ok', resources: [{ ...configMaps, verbs: ['list', 'watch', 'delete'] }], away: [] }),
   } as unknown as Reader;
-  const looker = { reader, looks: looksOfACall(), identity: { kind: 'engine' } as Identity };
+  const lister = { reader, callReads: looksOfACall(), identity: { kind: 'engine' } as Identity };
   const deletion = {
     resource: { group: '', kind: 'Namespace' },
     target: { apiVersion: 'v1', kind: 'Namespace', name: 'team' },
     object: { metadata: { name: 'team', uid: 'n' } },
   };
-  t.match(await listContained(looker, deletion), { kind: 'known', dependents: [] });
+  t.match(await listContained(lister, deletion), { kind: 'known', dependents: [] });
   items = [{ metadata: { name: 'theirs', namespace: 'team', uid: 't' } }];
   now += 999;
-  t.match(await listContained(looker, deletion), { dependents: [] });
+  t.match(await listContained(lister, deletion), { dependents: [] });
   now += 1;
-  t.match(await listContained(looker, deletion), { dependents: [{ uid: 't' }] });
+  t.match(await listContained(lister, deletion), { dependents: [{ uid: 't' }] });
 });

@@ -1,7 +1,7 @@
 // Looks at gated objects for tables: a usual object of each kind, and what of it is otherwise.
 
 import { at, isList, isObject, type Json, type JsonObject, withKey } from '../../hooks/objects/json.ts';
-import type { Look } from '../../hooks/transactions/gates/verdict.ts';
+import type { GateEvidence } from '../../hooks/transactions/gates/verdict.ts';
 import { decodeGate } from '../../hooks/transactions/model/gate.ts';
 import { json } from './table.ts';
 
@@ -65,7 +65,11 @@ export function objectOf(kind: string, ...cells: readonly string[]): JsonObject 
 }
 
 /** A look at an object that was patched a while ago, and had a status before; `gate` as it is written. */
-export function lookOf(kind: string, live: JsonObject | undefined, more: Partial<Look> & { readonly written?: Json } = {}): Look {
+export function gateEvidence(
+  kind: string,
+  live: JsonObject | undefined,
+  more: Partial<GateEvidence> & { readonly written?: Json } = {},
+): GateEvidence {
   const { written = {}, ...parts } = more;
   const [group = '', name = ''] = kind.split('/');
   const gate = decodeGate(written, 'AfterChange');
