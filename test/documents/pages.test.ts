@@ -62,7 +62,9 @@ t.test('docs/concepts.md is short', async (t) => {
 t.test(
   'docs/comparison.md has an answer of each tool to each question, with a link into a fixed version, or says that none was found',
   async (t) => {
-    const [head = '', ...sections] = readDocument('docs/comparison.md').split(/^## /m);
+    const [head = '', ...all] = readDocument('docs/comparison.md').split(/^## /m);
+    // The table of `npm run compare` has columns of its own (test/compare.test.ts).
+    const sections = all.filter((section) => !section.startsWith('Measured\n'));
     const cellsOf = (text: string): readonly (readonly string[])[] =>
       [...text.matchAll(/^\| ([A-Z]\w[^|]*|nelm|kapp) +\|([^|]+)\|([^|]*)\|/gm)].map((row) =>
         row.slice(1).map((cell) => cell.trim()),

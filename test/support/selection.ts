@@ -24,6 +24,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['cli/package', 'cli/transactions'],
   ['cli/refused-secrets', 'cli/canaries'],
   ['cli/secrets', 'cli/canaries'],
+  ['compare', 'server/main'],
   ['controlplane/controller-writes', 'scenarios/undo/ownership'],
   ['controlplane/leftovers', 'server/stopping'],
   ['controlplane/start', 'server/stopping'],

@@ -22,7 +22,7 @@ interface Need {
 }
 
 const withKubectl = [
-  ...['cli/', 'demo.test.ts', 'examples/', 'monitoring/'],
+  ...['cli/', 'compare.test.ts', 'demo.test.ts', 'examples/', 'monitoring/'],
   ...['packaging/cli-', 'packaging/kubectl-', 'threats/rotation.test.ts'],
 ];
 
@@ -32,6 +32,7 @@ const needs: readonly Need[] = [
   { tests: 'test/packaging/', name: 'Helm', build: buildHelm },
   { tests: 'test/release/', name: 'Helm', build: buildHelm },
   { tests: 'test/demo.test.ts', name: 'Helm', build: buildHelm },
+  { tests: 'test/compare.test.ts', name: 'Helm', build: buildHelm },
   { tests: 'test/packages/', name: 'registry', build: buildRegistry },
   { tests: 'test/packaging/', name: 'kustomize', build: buildPackaging },
   { tests: 'test/release/', name: 'kustomize', build: buildPackaging },
