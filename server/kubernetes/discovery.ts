@@ -30,6 +30,8 @@ interface DiscoveryOptions {
 }
 
 const defaults: DiscoveryOptions = { longestUse: 30_000, shortestUse: 250, monotonic: () => performance.now() };
+/** Of the list of a group and version, in bytes: ten thousand kinds. An aggregated API server may answer more, and the list is parsed. */
+const largestListing = 4 * 1024 * 1024;
 const mostListings = 500; // names of groups come from users: the cache must not grow without end
 
 export function createDiscovery(ask: Ask, options: DiscoveryOptions = defaults): Discovery {
@@ -72,7 +74,7 @@ function unknownKind(apiVersion: string, kind: string): Failed {
 }
 
 async function readGroupVersion(ask: Ask, apiVersion: string): Promise<ResourcesAnswer> {
-  const answer = await ask({ method: 'GET', path: groupVersionPath(apiVersion) });
+  const answer = await ask({ method: 'GET', path: groupVersionPath(apiVersion), mostBytes: largestListing });
   return answer.kind === 'failed' ? answer : { kind: 'ok', resources: resourcesOfList(answer.body, apiVersion), away: [] };
 }
 

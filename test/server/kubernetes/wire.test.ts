@@ -214,6 +214,17 @@ t.test('the message names an object that is larger than etcd can store', async (
   await behind.close();
 });
 
+t.test('an aggregated API server that lists kinds without end takes no memory', async (t) => {
+  const server = createHttpServer((_, res) => res.end(`{"resources":[${'{},'.repeat(2 * 1024 * 1024)}{}]}`));
+  const kubeconfig = kubeconfigWith(t, {
+    server: `http://127.0.0.1:${await listening(server)}`,
+    'insecure-skip-tls-verify': true,
+  });
+  const behind = createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
+  t.match(await behind.resource('large.example.org/v1', 'Thing'), { kind: 'failed', failure: { reason: 'AnswerTooLarge' } });
+  await behind.close();
+});
+
 t.test('the port accepts an address with a path, as gateways have it', async (t) => {
   const seen: string[] = [];
   const server = createHttpServer((request, res) => {
