@@ -168,7 +168,7 @@ t.test('apply exits with 5 if the Transaction runs on, with 130 after Ctrl-C, an
   });
 });
 
-t.test('retry finishes an incomplete undo', inAllOnly, async (t) => {
+t.test('retry finishes an incomplete undo', async (t) => {
   await createConfigMaps(stage, ['kept']);
   const file = fileOf('undone', [change('Update', 'kept', configMap('kept', { color: 'red' }))]);
   t.equal((await janus('apply', '-f', file, '--wait')).code, 0);
