@@ -10,6 +10,7 @@ import { customResourceDefinition } from '../../schemas/custom-resource-definiti
 import { openCli } from '../support/cli.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { fits } from '../support/documents.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { account, startStage } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 
@@ -226,7 +227,7 @@ t.test('a plan for a script: its exit code, a summary, markdown', async (t) => {
   t.notMatch(markdown.out, /^<\/details>.*\|/m);
 });
 
-t.test('--abort-on-timeout undoes what is late; list --failed leaves it out', async (t) => {
+t.test('--abort-on-timeout undoes what is late; list --failed leaves it out', inAllOnly, async (t) => {
   const late = {
     ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name: 'late', labels: { ...stage.label } } },
     spec: {
@@ -269,49 +270,56 @@ t.test('-f takes a URL, within bounds', async (t) => {
   t.match(await janus('plan', '-f', 'http://127.0.0.1:64999/x', ...given), { code: 3, err: /cannot be read \(ECONNREFUSED\)/ });
 });
 
-t.test('doctor accepts what is ready and fast, names a CRD of another version, and what cannot be read is unknown', async (t) => {
-  const session = (answer: object) => ({ namespace: 'shop', cluster: { get: async () => answer } }) as unknown as Session;
-  const found = (object: unknown) => session({ kind: 'ok', object });
-  const crd = withPath(
-    customResourceDefinition as unknown as JsonObject,
-    ['spec', 'versions'],
-    (at(customResourceDefinition as unknown as JsonObject, 'spec', 'versions') as readonly JsonObject[]).map((one) =>
-      withPath(one, ['schema', 'openAPIV3Schema', 'properties', 'spec', 'properties', 'lockWait'], undefined),
-    ),
-  );
-  t.match(await kindCheck(found(crd)), {
-    state: 'wrong',
-    message: /without spec\.lockWait: apply manifests\/crds of this version$/,
-  });
-  const args = ['--workers=50', '--client-go-qps=1000', '--client-go-burst=2000'];
-  const fast = {
-    status: { readyReplicas: 1 },
-    spec: { replicas: 2, template: { spec: { containers: [{ name: 'metacontroller', args }] } } },
-  };
-  const places = { engineNamespace: 'janus-system', metacontrollerNamespace: 'metacontroller' };
-  t.match(await engineCheck(found(fast), places), { state: 'ok', message: 'janus-system/janus 1/2 ready' });
-  t.match(await metacontrollerChecks(found(fast), places), [{ state: 'ok' }, { name: 'flags', state: 'ok' }]);
-  const failed = (kind: string, reason: string) => ({ kind: 'failed', failure: { kind, reason } });
-  const forbidden = failed('refused', 'Forbidden');
-  t.match(await engineCheck(session(forbidden), places), {
-    state: 'unknown',
-    message: /janus-system\/janus cannot be read \(Forbidden\)/,
-  });
-  const all = (answer: object, list: object) =>
-    ({ cluster: { get: async () => answer, listMetadata: async () => list } }) as unknown as Session;
-  t.match(await engineCheck(all(failed('absent', 'NotFound'), forbidden), {}), {
-    state: 'unknown',
-    message:
-      'there is no Deployment janus-system/janus, and only that namespace was searched: you may not list deployments of all namespaces (Forbidden)',
-  });
-  const workload = (namespace: string, readyReplicas: number) => ({
-    metadata: { namespace, name: 'engine' },
-    status: { readyReplicas },
-  });
-  const items = [workload('one', 1), workload('two', 0)];
-  t.match(await engineCheck(all(forbidden, { kind: 'ok', items }), {}), { state: 'wrong', message: /^two\/engine 0\/1 ready$/ });
-  t.match(await engineCheck(all(forbidden, { kind: 'ok', items: [] }), {}), {
-    state: 'wrong',
-    message: /^no namespace has a Deployment/,
-  });
-});
+t.test(
+  'doctor accepts what is ready and fast, names a CRD of another version, and what cannot be read is unknown',
+  inAllOnly,
+  async (t) => {
+    const session = (answer: object) => ({ namespace: 'shop', cluster: { get: async () => answer } }) as unknown as Session;
+    const found = (object: unknown) => session({ kind: 'ok', object });
+    const crd = withPath(
+      customResourceDefinition as unknown as JsonObject,
+      ['spec', 'versions'],
+      (at(customResourceDefinition as unknown as JsonObject, 'spec', 'versions') as readonly JsonObject[]).map((one) =>
+        withPath(one, ['schema', 'openAPIV3Schema', 'properties', 'spec', 'properties', 'lockWait'], undefined),
+      ),
+    );
+    t.match(await kindCheck(found(crd)), {
+      state: 'wrong',
+      message: /without spec\.lockWait: apply manifests\/crds of this version$/,
+    });
+    const args = ['--workers=50', '--client-go-qps=1000', '--client-go-burst=2000'];
+    const fast = {
+      status: { readyReplicas: 1 },
+      spec: { replicas: 2, template: { spec: { containers: [{ name: 'metacontroller', args }] } } },
+    };
+    const places = { engineNamespace: 'janus-system', metacontrollerNamespace: 'metacontroller' };
+    t.match(await engineCheck(found(fast), places), { state: 'ok', message: 'janus-system/janus 1/2 ready' });
+    t.match(await metacontrollerChecks(found(fast), places), [{ state: 'ok' }, { name: 'flags', state: 'ok' }]);
+    const failed = (kind: string, reason: string) => ({ kind: 'failed', failure: { kind, reason } });
+    const forbidden = failed('refused', 'Forbidden');
+    t.match(await engineCheck(session(forbidden), places), {
+      state: 'unknown',
+      message: /janus-system\/janus cannot be read \(Forbidden\)/,
+    });
+    const all = (answer: object, list: object) =>
+      ({ cluster: { get: async () => answer, listMetadata: async () => list } }) as unknown as Session;
+    t.match(await engineCheck(all(failed('absent', 'NotFound'), forbidden), {}), {
+      state: 'unknown',
+      message:
+        'there is no Deployment janus-system/janus, and only that namespace was searched: you may not list deployments of all namespaces (Forbidden)',
+    });
+    const workload = (namespace: string, readyReplicas: number) => ({
+      metadata: { namespace, name: 'engine' },
+      status: { readyReplicas },
+    });
+    const items = [workload('one', 1), workload('two', 0)];
+    t.match(await engineCheck(all(forbidden, { kind: 'ok', items }), {}), {
+      state: 'wrong',
+      message: /^two\/engine 0\/1 ready$/,
+    });
+    t.match(await engineCheck(all(forbidden, { kind: 'ok', items: [] }), {}), {
+      state: 'wrong',
+      message: /^no namespace has a Deployment/,
+    });
+  },
+);

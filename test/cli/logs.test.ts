@@ -5,6 +5,7 @@ import { openCli } from '../support/cli.ts';
 import { fits } from '../support/documents.ts';
 import { crashLooping, startKubelet } from '../support/kubelet.ts';
 import { startNode, toleration } from '../support/node.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { startStage } from '../support/stage.ts';
 
 const stage = await startStage(t);
@@ -35,7 +36,7 @@ t.test('a command that follows shows the last lines of the container that failed
   t.notMatch(JSON.stringify((await stage.read('loop')).status), 'no database', 'the engine keeps none by itself');
 });
 
-t.test('what the engine has kept is shown once, by each command that has not read it itself', async (t) => {
+t.test('what the engine has kept is shown once, by each command that has not read it itself', inAllOnly, async (t) => {
   await stage.transaction('kept', [failing('noted', { keepLogs: true })]);
   const { code, out } = await cli.run(['status', 'kept', ...where, '--watch']);
   t.equal(code, 3, out);

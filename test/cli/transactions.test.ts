@@ -168,7 +168,7 @@ t.test('apply exits with 5 if the Transaction runs on, with 130 after Ctrl-C, an
   });
 });
 
-t.test('retry finishes an incomplete undo', async (t) => {
+t.test('retry finishes an incomplete undo', inAllOnly, async (t) => {
   await createConfigMaps(stage, ['kept']);
   const file = fileOf('undone', [change('Update', 'kept', configMap('kept', { color: 'red' }))]);
   t.equal((await janus('apply', '-f', file, '--wait')).code, 0);
@@ -198,7 +198,7 @@ t.test('retry finishes an incomplete undo', async (t) => {
   t.match(await janus('retry', 'undone', ...where, '--yes'), { code: 1, err: /it is rolled back/ });
 });
 
-t.test('--confirm shows the plan; apply creates no Transaction that would be refused', async (t) => {
+t.test('--confirm shows the plan; apply creates no Transaction that would be refused', inAllOnly, async (t) => {
   await createConfigMaps(stage, ['confirmed']);
   const good = fileOf('confirmed', [change('Update', 'confirmed', configMap('confirmed'))]);
   const shown = await janus('apply', '-f', good, '--confirm', '--yes', '--wait');
@@ -570,7 +570,7 @@ t.test('the program reports missing Transactions and wrong options', async (t) =
   t.match(help, { code: 0, out: /^Usage: kubectl janus / });
 });
 
-t.test('the shell completes names, for kubectl too', async (t) => {
+t.test('the shell completes names, for kubectl too', inAllOnly, async (t) => {
   t.match((await janus('__complete', 'undo', ...where, 'fol')).out, /^folder\n:4\n$/);
   const program = 'kubectl_complete-janus';
   t.match((await cli.run(['status', ...where, 'fol'], { program })).out, /^folder\n:4\n$/);

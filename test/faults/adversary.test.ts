@@ -6,7 +6,7 @@ import { campaign } from './campaign.ts';
 import { scenarios } from './scenarios.ts';
 import { openWorld } from './world.ts';
 
-const every = share(4, 1) * 797;
+const every = share(12, 1) * 797;
 
 /** Forgeries before the engine knows anything, deeds that do not show in the status, and marks during the deletion. */
 const telling: readonly RegExp[] = [

@@ -38,7 +38,7 @@ const world = await openWorld();
 t.teardown(() => world.close());
 
 for (const scenario of scenarios) {
-  const every = (shares[scenario.id] ?? 0) * share(4, 1);
+  const every = (shares[scenario.id] ?? 0) * share(10, 1);
   if (every === 0) continue;
   t.test(`${scenario.id}: ${scenario.what}`, async (t) => {
     const { tried, failures } = await campaign(world, scenario, { select: (_, index) => index % every === 0, atOnce: 4 });

@@ -13,6 +13,7 @@ import { waitFor } from '../../support/client.ts';
 import { crashLooping, running, startKubelet, terminated, waiting } from '../../support/kubelet.ts';
 import { startNode, toleration } from '../../support/node.ts';
 import { itemsOf } from '../../support/round-trip.ts';
+import { inAllOnly } from '../../support/selection.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { gated, verdict } from './place.ts';
 import { deployment, hasCondition, labels, startScene, template, web } from './scene.ts';
@@ -104,7 +105,7 @@ t.test('a crash loop ends a gate, and the words name no Pod if the ServiceAccoun
   t.match(verdict(status, 0), { succeeded: { reason: 'GateFailed' }, error: { message } });
 });
 
-t.test('without rights on Pods a gate fails at its timeout, and says why it cannot fail earlier', async (t) => {
+t.test('without rights on Pods a gate fails at its timeout, and says why it cannot fail earlier', inAllOnly, async (t) => {
   const verbs = ['get', 'create', 'update', 'patch', 'delete'];
   const stage = await startStage(t, { rules: [{ apiGroups: ['apps'], resources: ['deployments'], verbs }] });
   startKubelet(t, stage.client, stage.namespace).play('app=web', waiting('ErrImagePull'));
@@ -121,35 +122,39 @@ t.test('without rights on Pods a gate fails at its timeout, and says why it cann
   t.match(verdict(status, 0), { succeeded: { reason: 'GateTimeout' } });
 });
 
-t.test('keepLogs keeps what the container of a Pod has printed, and an Event names the Pod and its node', async (t) => {
-  const stage = await startStage(t);
-  const queries: string[] = [];
-  const node = await startNode(t, stage.client, stage.namespace, (container, query) => {
-    queries.push(`${container} ${query}`);
-    return 'starting\n\u001b[31mno database\u001b[0m\n';
-  });
-  startKubelet(t, stage.client, stage.namespace).play('app=web', terminated(1));
-  const { spec } = template({ restartPolicy: 'Never' }) as { readonly spec: JsonObject };
-  const pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'alone' },
-    spec: { ...spec, nodeName: node, tolerations: [toleration] },
-  };
-  const change = gated('Create', pod, { keepLogs: true });
-  await stage.transaction('logs', [{ ...change, content: { ...(change.content as JsonObject), metadata: { labels } } }]);
-  const status = await stage.finished('logs', { timeoutMs: 60_000 });
-  t.match(itemsOf(status)[0], {
-    error: {
-      message: /container app ended with exit code 1 \(Error\)\..* Its last lines are in status\.items\[0\]\.gate\.logs\.$/,
-    },
-    gate: { logs: 'starting\nno database' },
-  });
-  t.match(queries, [/^app .*tailLines=20/]);
-  const isOfPod = (event: JsonObject): boolean => textAt(event, 'reason') === 'PodFailed';
-  const event = async () => (await stage.client.list(stage.path('events'))).items.find(isOfPod);
-  t.match(await waitFor(event, 'the Event'), { type: 'Warning', message: `Pod alone on node ${node}: container app ended` });
-});
+t.test(
+  'keepLogs keeps what the container of a Pod has printed, and an Event names the Pod and its node',
+  inAllOnly,
+  async (t) => {
+    const stage = await startStage(t);
+    const queries: string[] = [];
+    const node = await startNode(t, stage.client, stage.namespace, (container, query) => {
+      queries.push(`${container} ${query}`);
+      return 'starting\n\u001b[31mno database\u001b[0m\n';
+    });
+    startKubelet(t, stage.client, stage.namespace).play('app=web', terminated(1));
+    const { spec } = template({ restartPolicy: 'Never' }) as { readonly spec: JsonObject };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'alone' },
+      spec: { ...spec, nodeName: node, tolerations: [toleration] },
+    };
+    const change = gated('Create', pod, { keepLogs: true });
+    await stage.transaction('logs', [{ ...change, content: { ...(change.content as JsonObject), metadata: { labels } } }]);
+    const status = await stage.finished('logs', { timeoutMs: 60_000 });
+    t.match(itemsOf(status)[0], {
+      error: {
+        message: /container app ended with exit code 1 \(Error\)\..* Its last lines are in status\.items\[0\]\.gate\.logs\.$/,
+      },
+      gate: { logs: 'starting\nno database' },
+    });
+    t.match(queries, [/^app .*tailLines=20/]);
+    const isOfPod = (event: JsonObject): boolean => textAt(event, 'reason') === 'PodFailed';
+    const event = async () => (await stage.client.list(stage.path('events'))).items.find(isOfPod);
+    t.match(await waitFor(event, 'the Event'), { type: 'Warning', message: `Pod alone on node ${node}: container app ended` });
+  },
+);
 
 /** The labels `release` of the Pods that make a gate of the object fail. */
 async function failingReleases(
@@ -166,7 +171,7 @@ async function failingReleases(
   return found.map(({ uid }) => textAt(of(uid), 'metadata', 'labels', 'release'));
 }
 
-t.test('Pods of the new revision, as the controllers make them', async (t) => {
+t.test('Pods of the new revision, as the controllers make them', inAllOnly, async (t) => {
   const scene = await startScene(t);
   await startNode(t, scene.client, scene.namespace, () => '');
   const released = (release: string): JsonObject => {

