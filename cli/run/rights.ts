@@ -22,7 +22,7 @@ export async function rightsOf(session: Session, { plan, transaction }: Planned)
   const questions = [
     ...plan.needs.map((question) => realQuestion(question, contents)),
     ...(await needsOfTargets(session, targets, namespace)),
-    ...earlier.flatMap(createdIn).flatMap(contentNeeds),
+    ...[...createdBy(plan), ...earlier.flatMap(createdIn)].flatMap(contentNeeds),
   ];
   const accounts = [serviceAccountName, ...earlier.map((one) => textAt(one, 'spec', 'serviceAccountName') ?? '')];
   const created = [...createdBy(plan), ...earlier.flatMap(createdIn).filter(isNamespace)].map(({ name }) => name);
@@ -85,10 +85,17 @@ function createdIn(transaction: JsonObject): readonly Target[] {
 
 const isNamespace = ({ apiVersion, kind }: Target): boolean => apiVersion === 'v1' && kind === 'Namespace';
 
-/** The undo deletes a created Namespace or CustomResourceDefinition only if it may list what is in it. */
+/**
+ * The undo deletes a created Namespace or CustomResourceDefinition only if it may list what is in it. It also reads the ServiceAccount
+ * that Kubernetes puts into the Namespace, because managedFields may not show whether others have written to it.
+ */
 function contentNeeds(target: Target): readonly AccessQuestion[] {
   const { apiVersion, kind, name } = target;
-  if (isNamespace(target)) return [{ verb: 'list', group: '*', resource: '*', namespace: name }];
+  if (isNamespace(target))
+    return [
+      { verb: 'list', group: '*', resource: '*', namespace: name },
+      { verb: 'get', group: '', resource: 'serviceaccounts', namespace: name, name: 'default' },
+    ];
   if (!apiVersion.startsWith('apiextensions.k8s.io/') || kind !== 'CustomResourceDefinition') return [];
   const [resource = '', ...group] = name.split('.');
   return [{ verb: 'list', group: group.join('.'), resource }];

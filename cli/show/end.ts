@@ -3,6 +3,7 @@ import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
 import { countsOf, operationWords } from './progress.ts';
 import { paint, type Style, wrapTo } from './style.ts';
 import { phaseWords, progressIn } from './tree.ts';
+import { overwritten } from './undo.ts';
 import type { TransactionView } from './view.ts';
 import { amount } from './words.ts';
 
@@ -101,14 +102,16 @@ const notBegun: Rule = (view, after, ending) => [
 function leftOver(view: TransactionView, after: string, ending: Ending): readonly string[] {
   const left = view.changes.filter(({ state }) => state === 'NotRestored');
   const shown = left.slice(0, mostShown);
-  const { selector = '' } = left[0] ?? {};
+  const { selector = '', error } = left[0] ?? {};
   const retry = command(view, ending, 'retry');
+  const isOthers = error !== undefined && overwritten.has(error.reason);
+  const overwrite = isOthers ? `, with --overwrite ${selector} it undoes the change although others changed the object` : '';
   return [
     `The undo of ${view.name} is incomplete after ${after}: ${amount(view.left, 'object')} ${isOrAre(view.left)} not restored.`,
     ...shown.map(({ kind, name, error }) => `${kind} ${name}: ${error === undefined ? 'not restored' : error.message}`),
     left.length > shown.length ? `${command(view, ending, 'status')} shows all ${left.length}.` : '',
     `${beforeIn(view)}${keptIn(view)}`,
-    `${retry} tries again; with --keep ${selector} it leaves the object, with --overwrite ${selector} it undoes the change although others changed the object.`,
+    `${retry} tries again; with --keep ${selector} it leaves the object${overwrite}.`,
   ];
 }
 

@@ -187,14 +187,14 @@ function verdictLines(plan: UndoPlan, { style, program }: Setting): readonly str
 }
 
 /** Reasons that `--overwrite` overrides: other clients have changed the object. */
-const overwritten: readonly Reason[] = ['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced'];
+export const overwritten: ReadonlySet<string> = new Set<Reason>(['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced']);
 
 function remedies({ view, answer: { reason, items }, undoFirst }: UndoPlan, program: string): readonly string[] {
   const own = `${view.name} -n ${view.namespace}`;
   if (reason === 'PlanChanged') return [`  ${program} undo ${own} --plan   shows the plan as it is now.`];
   const blocked = items.filter(({ verdict }) => verdict === 'Blocked');
   const named = (some: readonly UndoItem[]) => some.map(({ index }) => view.changes[index]?.selector ?? '').join(',');
-  const foreigners = blocked.filter((item) => item.reason !== undefined && overwritten.includes(item.reason));
+  const foreigners = blocked.filter((item) => item.reason !== undefined && overwritten.has(item.reason));
   return [
     ...(undoFirst.length === 0 ? [] : [`  Undo first, in this order: ${undoFirst.join(', ')}.`]),
     ...(foreigners.length === 0 ? [] : [`  --overwrite ${named(foreigners)}   overwrites what others wrote.`]),

@@ -640,6 +640,8 @@ t.test('the end says what happened, what is left, and what to do next', async (t
     '  leaves the object, with --overwrite ConfigMap/c1 it undoes the',
     '  change although others changed the object.',
   ]);
+  const others = changes.map((change, index) => (index === 1 ? { ...change, error: { ...error, reason: 'NotEmpty' } } : change));
+  t.notMatch(said({ changes: others }).join(), '--overwrite', 'the engine never overwrites these objects');
   t.match(said({ left: 0 })[1], 'Nothing was applied: no object was changed.');
   t.match(said({ phase: 'Committing' }, false), [
     '. one is committing after 0:01 (0/2 applied); it continues.',

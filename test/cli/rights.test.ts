@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import t from 'tap';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
+import { waitFor } from '../support/client.ts';
 import { pathWithKubectl } from '../support/kubectl.ts';
 import { startStage } from '../support/stage.ts';
 
@@ -104,3 +105,18 @@ t.test('a ServiceAccount with just these rights releases, drops and undoes an ap
   t.equal((await stage.client.get(stage.path('services/shop'))).code, 404);
   t.equal((await stage.client.get(`/apis/scheduling.k8s.io/v1/priorityclasses/${stage.namespace}`)).code, 404);
 });
+
+t.test(
+  'the undo of a Namespace that the release has created reads the ServiceAccount that Kubernetes puts into it',
+  async (t) => {
+    const tenant = `${stage.namespace}-tenant`;
+    t.teardown(() => stage.client.delete(`/api/v1/namespaces/${tenant}`));
+    write([named('Namespace', 'v1', tenant)]);
+    const spaced = ['-n', stage.namespace, '--service-account', 'spaced', '--field-manager', 'spaced'];
+    t.match(await shell(`janus rbac -f app/ ${spaced.join(' ')} | kubectl apply -f -`), { code: 0 });
+    t.match(await janus('apply', '-f', 'app/', ...spaced, ...label, '--name', 'tenant', '--wait'), { code: 0 });
+    const account = `/api/v1/namespaces/${tenant}/serviceaccounts/default`;
+    await waitFor(async () => (await stage.client.get(account)).code === 200, 'the ServiceAccount of the Namespace');
+    t.match(await janus('undo', 'tenant', '-n', stage.namespace, '--wait', '--yes'), { code: 0 });
+  },
+);
