@@ -58,9 +58,9 @@ async function* noted(following: Following, all: AsyncGenerator<Followed>): Asyn
 
 async function* untilTheWatchEnds(session: Session, wanted: TransactionName, following: Following): AsyncGenerator<Followed> {
   const { seen, signal } = following;
-  const look = await readAgain(session, wanted, following);
-  if (look === undefined) return;
-  const { now, version } = look;
+  const reading = await readAgain(session, wanted, following);
+  if (reading === undefined) return;
+  const { now, version } = reading;
   if (now.object === undefined || isNews(now.object, seen)) yield now;
   let isQuiet = true;
   for await (const change of now.object === undefined ? [] : changes(session, wanted, version, signal)) {
@@ -70,7 +70,7 @@ async function* untilTheWatchEnds(session: Session, wanted: TransactionName, fol
   await sleep(isQuiet ? pause : breath, undefined, { signal }).catch(() => undefined);
 }
 
-interface Look {
+interface Reading {
   readonly now: Followed;
   /** To watch from. */
   readonly version: string;
@@ -78,7 +78,7 @@ interface Look {
 
 // Reads a list of one object, because a watch starts from the version of a list. The API server forgets the version of an object that
 // has not changed for a while, and answers a watch from it with 410.
-async function readAgain(session: Session, wanted: TransactionName, following: Following): Promise<Look | undefined> {
+async function readAgain(session: Session, wanted: TransactionName, following: Following): Promise<Reading | undefined> {
   const { seen, signal } = following;
   const answer = await unlessAborted(session.cluster.transport.request({ method: 'GET', ...placeOf(wanted) }, caller), signal);
   if (answer === undefined) return undefined;

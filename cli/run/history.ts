@@ -10,6 +10,7 @@ import { note, sayAll } from '../io.ts';
 import { exits } from '../problem.ts';
 import { ageOf } from '../show/age.ts';
 import { documentOf } from '../show/document.ts';
+import { lastLines } from '../show/failed-logs.ts';
 import { operationsOf, operationsText } from '../show/operations.ts';
 import { tableOf } from '../show/table.ts';
 import { type Target, targetIn, viewOf } from '../show/view.ts';
@@ -118,9 +119,6 @@ function tableAbout(records: readonly Recorded[]): readonly string[] {
   const [latest] = records.flatMap(({ name, changes = [] }) =>
     changes.flatMap(({ logs }) => (logs === undefined ? [] : { name, logs })),
   );
-  const kept =
-    latest === undefined
-      ? []
-      : [`Last lines of the container that failed in ${latest.name}:`, ...latest.logs.map((line) => `  ${line}`)];
+  const kept = latest === undefined ? [] : lastLines(`the container that failed in ${latest.name}`, latest.logs);
   return [...tableOf([...columns, 'CHANGE', 'STATE'], rows), ...kept];
 }

@@ -19,7 +19,7 @@ const interval = 2_000;
 /** Returns a function that ends it. */
 export function noteHolder({ session, engineNamespace, viewed, say }: Waiting): () => void {
   let [isReading, isOver] = [false, false];
-  const look = async (): Promise<void> => {
+  const readHolder = async (): Promise<void> => {
     const view = viewed();
     if (isReading || view === undefined || !mayWait(view)) return;
     isReading = true;
@@ -27,7 +27,7 @@ export function noteHolder({ session, engineNamespace, viewed, say }: Waiting): 
     isReading = false;
     if (!isOver && sentence !== undefined && viewed()?.message === view.message) say(sentence);
   };
-  const timer = setInterval(look, interval);
+  const timer = setInterval(readHolder, interval);
   return () => {
     isOver = true;
     clearInterval(timer);

@@ -39,7 +39,7 @@ import { recoveredReply, replyOf, withoutTransaction } from './reply.ts';
 const mostAttempts = 10;
 
 /** The part of a call's time for reads. The steps that follow from the reads have the rest. */
-const partForLooks = 0.75;
+const partForReads = 0.75;
 
 /** The hook for Transactions. Calls for one Transaction run one after the other, others side by side. It never rejects. */
 export function createSync(parts: EngineParts): Hook {
@@ -53,7 +53,7 @@ export function createSync(parts: EngineParts): Hook {
     inTurn(call.uid, () => {
       calls += 1;
       const session = startSession(cluster, clock, timing.stepDeadline);
-      const until = clock.monotonic() + timing.stepDeadline * partForLooks;
+      const until = clock.monotonic() + timing.stepDeadline * partForReads;
       const callReads = createCallReads({
         now: clock.monotonic,
         until,
@@ -91,7 +91,7 @@ async function claimFence({ parts, memory, session, writer }: CallContext, { uid
 /** One attempt, and what follows from it: another one, or the reply. */
 async function proceed(context: CallContext, call: Call, progress: Progress): Promise<Progress | Reply> {
   const basis = await readAgain(context, call, progress);
-  if (basis.kind !== 'live') return withoutLook(context, call, basis, progress);
+  if (basis.kind !== 'live') return withoutRead(context, call, basis, progress);
   const failed = (thrown: unknown): Attempt => failedAttempt(context, basis, thrown);
   const follow = (made: Attempt) => followed(context, call, { ...progress, last: basis }, { basis, made });
   const made = attempt(context, basis, progress.carry).then((taken) => remembered(context, taken));
@@ -119,7 +119,7 @@ async function followed(context: CallContext, call: Call, progress: Progress, { 
 }
 
 // The facts about the targets that are known so far are true, even if the engine cannot read the Transaction.
-function withoutLook(
+function withoutRead(
   context: CallContext,
   call: Call,
   live: NotLive,

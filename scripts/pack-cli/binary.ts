@@ -57,7 +57,7 @@ function writeProgram(program: string, blob: string): void {
   const postject = join(root, 'node_modules/postject/dist/cli.js');
   // It warns of sections of Node that have no name.
   execFileSync(process.execPath, [postject, program, 'NODE_SEA_BLOB', blob, ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
-  // macOS starts no program on arm64 without a signature. This one names nobody.
+  // macOS starts no program on arm64 without a signature. This signature names no signer.
   if (onDarwin) execFileSync('codesign', ['--sign', '-', program]);
 }
 

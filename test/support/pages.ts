@@ -23,7 +23,7 @@ export interface Block {
   /** The heading of level 2 above it. */
   readonly section: string;
   readonly commands: readonly Command[];
-  /** The output below the commands; undefined if there is none. */
+  /** The output that the page shows below the commands; undefined if it shows no output. */
   readonly output?: string;
   /** Whether the mark `screen` says that the output is that of a terminal. */
   readonly isScreen: boolean;
@@ -86,7 +86,7 @@ function masked(text: string): readonly string[] {
     .map((line) => line.trimEnd());
 }
 
-/** Returns the first line that a page shows and the command did not print; undefined if there is none. A line `…` stands for any lines. */
+/** Returns the first line of the page that the command did not print; undefined if the command printed all lines. A line `…` stands for any lines. */
 export function missingIn(printed: string, shown: string): string | undefined {
   const found = masked(printed);
   let at = 0;

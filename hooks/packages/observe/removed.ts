@@ -1,5 +1,5 @@
-// Entries of the Lock whose package a user has removed: neither the package object nor the revision exists. Nobody takes such an entry
-// out of the Lock. The hook does not count the package as installed: its requirements bind no other package, and a package that
+// Entries of the Lock whose package a user has removed: neither the package object nor the revision exists. Nothing removes such an entry
+// from the Lock. The hook does not count the package as installed: its requirements bind no other package, and a package that
 // requires it installs it again.
 import type { Resource } from '../../objects/cluster.ts';
 import { textAt } from '../../objects/json.ts';

@@ -14,13 +14,13 @@ interface Collecting {
   readonly grown: Set<string>;
 }
 
-/** `isWhole` is false if the search would have to look up more packages than `mostLooked`. */
-export function domainsOf(problem: Problem, mostLooked: number): { readonly domains: Domains; readonly isWhole: boolean } {
+/** `isWhole` is false if the search would have to look up more packages than `mostLookups`. */
+export function domainsOf(problem: Problem, mostLookups: number): { readonly domains: Domains; readonly isWhole: boolean } {
   const collecting: Collecting = { problem, constraints: new Map(), domains: new Map(), grown: new Set() };
   const { domains, grown } = collecting;
   for (const source of problem.installed.keys()) note({ source, version: undefined }, collecting);
   grown.clear();
-  const isWhole = collect(collecting, mostLooked);
+  const isWhole = collect(collecting, mostLookups);
   for (const domain of domains.values()) domain.add(undefined);
   return { domains, isWhole };
 }
@@ -38,11 +38,11 @@ export function within(domains: Domains, problem: Problem): Problem {
  * The search goes by levels, and looks up the packages of a level together. So it looks up an equal set of packages, whatever is
  * known at first.
  */
-function collect(collecting: Collecting, mostLooked: number): boolean {
+function collect(collecting: Collecting, mostLookups: number): boolean {
   const { problem, domains, grown } = collecting;
   let level: readonly Chosen[] = [{ source: problem.root.source, version: undefined }];
   while (level.length > 0 && problem.index.needs() === undefined) {
-    if (!level.every((chosen) => take(chosen, collecting, mostLooked))) return false;
+    if (!level.every((chosen) => take(chosen, collecting, mostLookups))) return false;
     const sources = [...grown].filter((source) => domains.has(source)).sort();
     grown.clear();
     level = sources.flatMap((source) => newCandidates(source, collecting));
@@ -51,9 +51,9 @@ function collect(collecting: Collecting, mostLooked: number): boolean {
 }
 
 /** False if the search may look up no more packages. */
-function take(chosen: Chosen, collecting: Collecting, mostLooked: number): boolean {
+function take(chosen: Chosen, collecting: Collecting, mostLookups: number): boolean {
   const { problem, domains, grown } = collecting;
-  if (chosen.version !== undefined && problem.index.looked() >= mostLooked) return false;
+  if (chosen.version !== undefined && problem.index.lookups() >= mostLookups) return false;
   domains.get(chosen.source)?.add(chosen.version);
   for (const source of note(chosen, collecting).filter((one) => !domains.has(one))) {
     domains.set(source, new Set());

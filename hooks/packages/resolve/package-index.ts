@@ -61,7 +61,7 @@ export type PackageIndex = ReturnType<typeof createIndex>;
 /** Looks values up, and records missing values. `spent`: checks of the rounds before. */
 export function createIndex(known: RegistryData, spent: number) {
   const constraints = new Map<string, Constraint>();
-  const looked = new Set<string>();
+  const lookups = new Set<string>();
   const remembered = new Map<string, unknown>();
   const missing = { tags: new Set<string>(), packages: new Map<string, Release>() };
   let checks = spent;
@@ -83,7 +83,7 @@ export function createIndex(known: RegistryData, spent: number) {
     /** Undefined if the package was not fetched. The index records it as missing unless it is broken. */
     fetched(release: Release): Fetched | undefined {
       const key = keyOf(release);
-      looked.add(key);
+      lookups.add(key);
       if (!known.packages.has(key) && !known.broken.has(key)) missing.packages.set(key, release);
       return known.packages.get(key);
     },
@@ -105,7 +105,7 @@ export function createIndex(known: RegistryData, spent: number) {
     /** How many terms were compared, and requirements drawn, so far. */
     checks: (): number => checks,
     /** How many packages were looked up, known or not. */
-    looked: (): number => looked.size,
+    lookups: (): number => lookups.size,
     /** The missing values that were looked up. */
     needs(): Needs | undefined {
       if (missing.tags.size === 0 && missing.packages.size === 0) return undefined;

@@ -20,7 +20,7 @@ type Found =
 const mostSteps = 10_000;
 const mostTries = 2_000;
 /** Packages that are looked up only for backtracking, at most. */
-const mostLooks = 64;
+const mostExtraLookups = 64;
 
 export function solve(problem: Problem): Found {
   const { index } = problem;
@@ -28,7 +28,7 @@ export function solve(problem: Problem): Found {
   if (index.needs() !== undefined) return { kind: 'incomplete' };
   const conflict = conflictIn(settled, problem);
   if (conflict === undefined) return { kind: 'found', state: settled.state };
-  const { domains, isWhole } = domainsOf(problem, index.looked() + mostLooks);
+  const { domains, isWhole } = domainsOf(problem, index.lookups() + mostExtraLookups);
   const search: Search = { problem, tries: 0 };
   const state = index.needs() === undefined ? backtrack(settled.state, domains, search) : undefined;
   if (index.needs() !== undefined) return { kind: 'incomplete' };

@@ -6,12 +6,12 @@ import { listContained } from '../../../../hooks/transactions/hazards/read-conta
 import { type CallReads, createCallReads } from '../../../../hooks/transactions/reading/call-reads.ts';
 
 let now = 0;
-const looksOfACall = (): CallReads => createCallReads({ now: () => now, until: 1e9, lists: new Map() });
+const readsOfACall = (): CallReads => createCallReads({ now: () => now, until: 1e9, lists: new Map() });
 const listing = (items: () => readonly JsonObject[]): Partial<Reader> => ({
   listMetadata: async () => ({ kind: 'ok', items: items(), complete: true, next: '', size: 10, serverTime: 0 }),
 });
 
-t.test('what is in a Namespace is looked for again after a moment', async (t) => {
+t.test('what is in a Namespace is listed again after a moment', async (t) => {
   let items: readonly JsonObject[] = [];
   const configMaps = {
     group: '',
@@ -25,7 +25,7 @@ t.test('what is in a Namespace is looked for again after a moment', async (t) =>
     ...listing(() => items),
     resources: async () => ({ kind: 'ok', resources: [{ ...configMaps, verbs: ['list', 'watch', 'delete'] }], away: [] }),
   } as unknown as Reader;
-  const lister = { reader, callReads: looksOfACall(), identity: { kind: 'engine' } as Identity };
+  const lister = { reader, callReads: readsOfACall(), identity: { kind: 'engine' } as Identity };
   const deletion = {
     resource: { group: '', kind: 'Namespace' },
     target: { apiVersion: 'v1', kind: 'Namespace', name: 'team' },
