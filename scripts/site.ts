@@ -1,5 +1,6 @@
 // `npm run site`: builds the documentation site into build/site from the pages of the repository. A link that leads nowhere, or a page that
-// no index names, fails the build. The first build installs the generator; later builds need no network.
+// no index names, fails the build. The first build installs the generator; later builds need no network. An
+// argument names the folder of another repository.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { installGenerator } from './site/install.ts';
 import { faultsOf, pagesIn } from './site/pages.ts';
 import { stage } from './site/stage.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = process.argv[2] ?? join(import.meta.dirname, '..');
 const folder = join(root, 'build/pages');
 const out = join(root, 'build/site');
 

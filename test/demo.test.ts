@@ -1,63 +1,19 @@
 // The demo as people run it: it ends with 0 when the cluster is as it says, with something else when not, and leaves nothing.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { textAt } from '../hooks/objects/json.ts';
 import { startControlPlane } from './controlplane/start.ts';
 import { type Client, connect, must, waitFor } from './support/client.ts';
+import { hookLine, kubeconfigLine, lastLine, readersEnvironment, start } from './support/demo.ts';
 import { accountKubeconfig } from './support/engine-identity.ts';
-import { pathWithKubectl, type } from './support/kubectl.ts';
-import { type Block, blocksOf, isTypedAsHowTo, isTypedInDemo, missingIn, unwrapped } from './support/pages.ts';
-import { openPty } from './support/pty.ts';
+import { type } from './support/kubectl.ts';
+import { root } from './support/pages.ts';
 import { inAllOnly } from './support/selection.ts';
-import { buildHelm } from './tools/helm/helm.ts';
-
-const root = join(import.meta.dirname, '..');
-
-interface Demo {
-  readonly process: ChildProcess;
-  readonly ended: Promise<number | null>;
-  readonly output: () => string;
-  /** Resolves with the line's first group as soon as a line matches. */
-  line(pattern: RegExp, then?: () => void): Promise<string>;
-}
-
-function start(t: Test, command: readonly string[]): Demo {
-  const [file = '', ...args] = command;
-  const { PATH, HOME, XDG_CACHE_HOME, METACONTROLLER, NODE_COMPILE_CACHE } = process.env;
-  const env = { PATH, HOME, XDG_CACHE_HOME, METACONTROLLER, NODE_COMPILE_CACHE };
-  const child = spawn(file, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  t.teardown(() => child.kill('SIGKILL'));
-  const lines: string[] = [];
-  const readers = [child.stdout, child.stderr].map((input) => createInterface({ input }));
-  for (const reader of readers) reader.on('line', (line) => lines.push(line));
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  return {
-    process: child,
-    ended,
-    output: () => lines.join('\n'),
-    line: (pattern, then) =>
-      new Promise((resolve, reject) => {
-        for (const reader of readers)
-          reader.on('line', (line) => {
-            const found = pattern.exec(line);
-            if (found === null) return;
-            then?.();
-            resolve(found[1] ?? '');
-          });
-        void ended.then(() => reject(new Error(`the demo ended without a line like ${pattern}:\n${lines.join('\n')}`)));
-      }),
-  };
-}
+import { openPages, type Place } from './support/typing.ts';
 
 const demo = [process.execPath, join(root, 'scripts', 'demo.ts')];
-const kubeconfigLine = /^ +export KUBECONFIG=(\S+)/;
-const hookLine = /server\/main\.ts, listens at (\S+)/;
-
+const pages = openPages('test/demo.test.ts');
 async function nothingIsLeft(t: Test, kubeconfig: string, hookUrl?: string): Promise<void> {
   await waitFor(() => !existsSync(dirname(kubeconfig)), `${dirname(kubeconfig)} to be removed`);
   if (hookUrl !== undefined) await t.rejects(fetch(`${hookUrl}/healthz`), 'the hook is gone');
@@ -133,67 +89,11 @@ async function refuseVersion1(client: Client): Promise<void> {
   }, 'the policy to be in force');
 }
 
-/** The folder that a block is typed in, and the variables. */
-interface Place {
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** A terminal as wide as the screens of the pages. */
-const size = { columns: 110, rows: 40 };
-
-async function atTerminal(t: Test, commands: string, { folder, env }: Place) {
-  const pty = openPty(t, { ...size, folder, env: { LANG: 'C.UTF-8', HOME: folder, ...env }, words: ['bash', '-euc', commands] });
-  const code = await pty.finished;
-  return { code, output: pty.lines().join('\n') };
-}
-
-/** Types a block. Names the page and the line of what ended otherwise, or printed something else than the page shows. */
-async function typeBlock(t: Test, { document, commands, exits, output, isScreen }: Block, place: Place): Promise<void> {
-  const text = commands.map((command) => command.text).join('\n');
-  const { code, output: printed } = isScreen ? await atTerminal(t, text, place) : await type(text, place.folder, place.env);
-  const at = `${document}:${commands[0]?.line}: ${commands.at(-1)?.text}\n${printed}`;
-  t.equal(code, exits, at);
-  const plain = isScreen ? unwrapped : (screen: string) => screen;
-  if (output !== undefined) t.equal(missingIn(plain(printed), plain(output)), undefined, at);
-}
-
-/** What is installed globally goes into a folder of this test. */
-async function environment(t: Test, kubeconfig: string): Promise<Readonly<Record<string, string>>> {
-  const prefix = mkdtempSync(join(tmpdir(), 'janus-tutorial-'));
-  t.teardown(() => rmSync(prefix, { recursive: true }));
-  const PATH = `${join(prefix, 'bin')}${delimiter}${await pathWithKubectl()}`;
-  return { PATH, KUBECONFIG: kubeconfig, npm_config_prefix: prefix };
-}
-
 /** Types the commands of docs/tutorial.md, and then those of README.md, which need the command line that the tutorial installs. */
 async function typeTheDocuments(t: Test, env: Place['env']): Promise<void> {
-  for (const block of ['docs/tutorial.md', 'README.md'].flatMap(blocksOf).filter(isTypedInDemo))
-    await typeBlock(t, block, { folder: root, env });
-}
-
-/** Types the commands of the how-to pages, with the manifests, the chart and the names that they suppose. */
-async function typeTheHowTos(t: Test, { PATH = '', ...env }: Place['env']): Promise<void> {
-  const manifests = readFileSync(join(root, 'examples/tutorial/release-1.yaml'), 'utf8');
-  const test = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: smoke, annotations: { helm.sh/hook: test } }\n';
-  const folder = t.testdir({
-    app: { 'release.yaml': manifests },
-    chart: {
-      'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\n',
-      templates: { 'shop.yaml': manifests.replace('"2.0"', '{{ .Release.Namespace | quote }}'), 'test.yaml': test },
-    },
-    releases: {},
-    'web.yaml': manifests.split('---\n')[1] ?? '',
-    examples: t.fixture('symlink', join(root, 'examples')),
-  });
-  const helm = dirname(await buildHelm((line) => t.comment(line)));
-  const place = { folder, env: { ...env, PATH: `${PATH}${delimiter}${helm}` } };
-  await type('kubectl create ns acme; kubectl create ns argocd; kubectl -n argocd create cm argocd-cm', folder, place.env);
-  for (const block of ['docs/rights.md', 'docs/gitops.md', 'docs/manifests.md'].flatMap(blocksOf).filter(isTypedAsHowTo))
-    await typeBlock(t, block, place);
-  const version = "kubectl -n shop get cm app-config -o jsonpath='{.data.version}'";
-  t.match(await type(version, folder, place.env), { code: 0, output: /^shop$/ }, 'the chart was released');
-  t.match(readFileSync(join(folder, 'releases/shop-42.yaml'), 'utf8'), /^kind: Transaction$/m);
+  const place = { folder: root, env };
+  await pages.type(t, place, 'docs/tutorial.md');
+  for (const section of ['Install', 'Three commands']) await pages.type(t, place, 'README.md', section);
 }
 
 /** For scripts: docs/gitops.md. */
@@ -225,17 +125,16 @@ function tellsTheStory(t: Test, output: string): void {
 t.test('it shows a Transaction that commits, one that is rolled back; with --keep it stays until Ctrl-C', async (t) => {
   const running = start(t, [...demo, '--keep']);
   const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine)]);
-  await running.line(/kubectl .* annotate tx deploy-v2 tx\.janus\.io\/request-rollback=again$/);
+  await running.line(lastLine);
   tellsTheStory(t, running.output());
   t.ok(existsSync(kubeconfig));
   t.equal((await fetch(`${hookUrl}/readyz`)).status, 200);
-  const env = await environment(t, kubeconfig);
+  const env = await readersEnvironment(t, kubeconfig);
   await t.test('the commands of the tutorial and of the README work in the demo, and print what these pages show', async (t) => {
     await typeTheDocuments(t, env);
     await waitByScript(t, kubeconfig);
   });
-  await t.test('the commands of the how-to pages work in the demo', inAllOnly, (t) => typeTheHowTos(t, env));
-  running.process.kill('SIGINT');
+  running.interrupt();
   t.equal(await running.ended, 0, running.output());
   await nothingIsLeft(t, kubeconfig, hookUrl);
 });
@@ -252,8 +151,7 @@ t.test('the demo installs and updates packages, and shows a rollback and a refus
 
 t.test('the demo leaves nothing after Ctrl-C in the middle', inAllOnly, async (t) => {
   const running = start(t, demo);
-  const interrupt = (): void => void running.process.kill('SIGINT');
-  const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine, interrupt)]);
+  const [kubeconfig, hookUrl] = await Promise.all([running.line(kubeconfigLine), running.line(hookLine, running.interrupt)]);
   t.equal(await running.ended, 130);
   t.notMatch(running.output(), 'failed');
   await nothingIsLeft(t, kubeconfig, hookUrl);
@@ -263,4 +161,13 @@ t.test('the demo refuses unknown options', async (t) => {
   const running = start(t, ['npm', 'run', '--silent', 'demo', '--', '--kep']);
   t.equal(await running.ended, 2);
   t.match(running.output(), 'expected --keep, --kubeconfig FILE and --yes, or packages alone, or nothing, found --kep');
+});
+
+t.test('npm run demo checks every claim, and ends', inAllOnly, async (t) => {
+  const [output = ''] = await pages.type(t, { folder: root, env: { PATH: process.env.PATH ?? '' } }, 'README.md', 'Try it');
+  t.match(output, /^All \d\d checks are ok\.$/m);
+});
+
+t.test('no command of these pages is left out', inAllOnly, async (t) => {
+  t.same(pages.left(), []);
 });

@@ -170,7 +170,7 @@ function lastLines(text: string): string {
 }
 
 /** Below the range that systems use for outgoing connections, so that a restart finds its port free as well. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
     if (await isFree(port)) return port;

@@ -4,46 +4,30 @@ import { join } from 'node:path';
 import process from 'node:process';
 import t from 'tap';
 import {
-  type Block,
+  blocksFor,
   blocksOf,
   documents,
-  isTypedAsHowTo,
-  isTypedInDemo,
+  isListed,
+  listed,
   missingIn,
   readDocument as read,
   root,
+  typists,
+  typistsOf,
   unwrapped,
 } from '../support/pages.ts';
+import { typed } from '../support/typing.ts';
 
-/** The sections of docs/runbooks.md whose commands a test types. */
-const followed = [...read('docs/runbooks.md').matchAll(/^## (.+)\n\n\*\*\(followed\)\*\*/gm)].map(([, title]) => title);
-
-/** Which blocks a test types. */
-const typing: Readonly<Record<string, (block: Block) => boolean>> = {
-  'test/demo.test.ts': (block) => isTypedInDemo(block) || isTypedAsHowTo(block),
-  'test/monitoring/runbooks.test.ts': ({ document, section }) => document === 'docs/runbooks.md' && followed.includes(section),
-  'test/threats/rotation.test.ts': ({ document }) => document === 'docs/sealing.md',
-};
-
-const blocks = documents.flatMap(blocksOf);
-const isTyped = (block: Block): boolean => Object.values(typing).some((types) => types(block));
-const untyped = blocks
-  .filter((block) => !isTyped(block))
-  .flatMap(({ document, commands }) => commands.map((command) => ({ document, ...command })));
-
-const [, table = ''] = read('docs/commands.md').split(/^\| -+ \|.*\n/m);
-const rows = [...table.matchAll(/^\| `(\S+)` +\| `([^`]*)`[` ]* +\| (.+?) +\|$/gm)].map(
-  ([, document = '', beginning = '', reason = '']) => ({ document, beginning, reason }),
-);
+const blocks = documents.flatMap((document) => blocksOf(document));
+const commands = blocks.flatMap((block) => block.commands.map((command) => ({ block, ...command })));
+const leftOut = commands.filter(({ block, text }) => isListed(block.document, text));
 
 t.test('each command of a document is typed by a test, or its row says why not', async (t) => {
-  t.equal(rows.length, table.trim().split('\n').length, 'every row is read');
-  for (const { document, line, text } of untyped) {
-    const found = rows.some((row) => row.document === document && text.startsWith(row.beginning));
-    t.ok(found, `${document}:${line}: ${text}: add a row to docs/commands.md, or a test`);
-  }
-  const all = blocks.flatMap(({ commands }) => commands).length;
-  const counted = `Tests type ${all - untyped.length} of ${all} commands.`;
+  const [, table = ''] = read('docs/commands.md').split(/^\| -+ \|.*\n/m);
+  t.equal(listed.length, table.trim().split('\n').length, 'every row is read');
+  for (const { block, line, text } of commands.filter((command) => !leftOut.includes(command)))
+    t.equal(typistsOf(block).length, 1, `${block.document}:${line}: ${text}: add a row to docs/commands.md, or a test`);
+  const counted = `Tests type ${commands.length - leftOut.length} of ${commands.length} commands.`;
   const page = read('docs/commands.md').replace(/^Tests type \d+ of \d+ commands\./m, counted);
   if (process.env.JANUS_WRITE_DOCS === '1') writeFileSync(join(root, 'docs/commands.md'), page);
   t.ok(
@@ -52,22 +36,30 @@ t.test('each command of a document is typed by a test, or its row says why not',
   );
 });
 
-t.test('each script that a document names anywhere is in docs/commands.md', async (t) => {
-  const ours = read('docs/commands.md');
-  const named = documents
-    .filter((document) => document !== 'docs/commands.md')
-    .flatMap((document) => [...read(document).matchAll(/npm run (?:-s )?([a-z][a-z:-]*[a-z])/g)].map(([, name = '']) => name));
-  t.ok(named.length > 20);
+t.test('a command that no test types names scripts and tests that exist', async (t) => {
+  const { scripts } = JSON.parse(read('package.json'));
+  for (const { block, line, text } of leftOut) {
+    const at = `${block.document}:${line}: ${text}`;
+    for (const [, name = ''] of text.matchAll(/\bnpm run ([a-z:-]+)/g)) t.ok(scripts[name], at);
+    for (const [path] of text.matchAll(/\btest\/[\w./-]+/g)) t.ok(existsSync(join(root, path)), at);
+  }
+});
+
+t.test('a test types each script that a document names anywhere, or docs/commands.md says why not', async (t) => {
+  const scriptsIn = (text: string) => [...text.matchAll(/npm run (?:-s )?([a-z][a-z:-]*[a-z])/g)].map(([, name = '']) => name);
+  const named = new Set(documents.flatMap((document) => scriptsIn(read(document))));
+  const known = [read('docs/commands.md'), ...commands.map(({ text }) => text)].flatMap(scriptsIn);
+  t.ok(named.size > 20);
   t.same(
-    [...new Set(named)].filter((name) => !ours.includes(`\`npm run ${name}`)),
+    [...named].filter((name) => !known.includes(name)),
     [],
   );
 });
 
 t.test('each row has an existing command, and names existing files', async (t) => {
-  for (const { document, beginning, reason } of rows) {
+  for (const { document, beginning, reason } of listed) {
     t.ok(
-      untyped.some((command) => command.document === document && command.text.startsWith(beginning)),
+      commands.some(({ block, text }) => block.document === document && text.startsWith(beginning)),
       `${document}: ${beginning}`,
     );
     for (const [, path = ''] of reason.matchAll(/`((?:test|docs)\/[^`]+)`/g)) t.ok(existsSync(join(root, path)), path);
@@ -75,19 +67,33 @@ t.test('each row has an existing command, and names existing files', async (t) =
 });
 
 t.test('a block has its exit code, and the output below it, of a terminal if it is marked', async (t) => {
-  const found = blocks.filter(isTypedInDemo);
+  const found = ['README.md', 'docs/tutorial.md'].flatMap((document) => blocksOf(document));
   t.ok(found.filter(({ isScreen }) => isScreen).length >= 6);
   t.ok(found.filter(({ output, isScreen }) => output !== undefined && !isScreen).length >= 8);
   t.ok(found.some(({ exits }) => exits === 3));
 });
 
-t.test('a test that types blocks reads their documents, and there are such blocks', async (t) => {
-  for (const [test, types] of Object.entries(typing)) {
-    const found = blocks.filter(types);
-    t.ok(found.length > 0, test);
-    const names = [...new Set(found.map(({ document }) => document))];
-    for (const name of names) t.match(read(test), name, `${test}: ${name}`);
+t.test('a test that types blocks exists, and so do its blocks', async (t) => {
+  for (const test of typists) {
+    t.ok(existsSync(join(root, test)), test);
+    t.ok(blocksFor(test).length > 0, test);
   }
+});
+
+t.test('a command that no longer exists, and an output that changed, are named with page and lines', async (t) => {
+  const folder = t.testdir({
+    'page.md':
+      '# Page\n\n```sh\nls\njanus-of-yesterday\n```\n\n<!-- exits 2 -->\n```sh\ntrue\n```\n\n```sh\necho one\necho two\n```\n\n```text\none\n2\n```\n',
+  });
+  const page = join(folder, 'page.md');
+  const faults: string[] = [];
+  for (const block of blocksOf(page)) faults.push((await typed(t, block, { folder, env: {} })).fault ?? '');
+  t.match(faults, [
+    `${page}:4-5: janus-of-yesterday: expected exit code 0, found 127:\npage.md\n`,
+    `${page}:10: true: expected exit code 2, found 0:\n`,
+    `${page}:14-15: echo two: expected the line 2, found:\none\ntwo\n`,
+  ]);
+  t.match(faults[0], /janus-of-yesterday: (?:command )?not found/);
 });
 
 t.test('the output that a page shows is compared line by line, without what differs in each run', async (t) => {

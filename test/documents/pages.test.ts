@@ -1,4 +1,5 @@
 // The links of the documents lead somewhere, and the index names every page.
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -35,10 +36,13 @@ const folder = t.testdir({
 t.test('a page that no index names is named with the index, and so is each link that leads nowhere', async (t) => {
   t.same(faultsOf(pagesIn(folder)), []);
   writeFileSync(join(folder, 'docs/new.md'), '# New\n\n[gone](gone.md)\n');
-  t.same(faultsOf(pagesIn(folder)), [
+  const faults = [
     'docs/new.md:3: gone.md: there is no docs/gone.md',
     'docs/new.md: docs/README.md does not name it: add a row with the question that it answers',
-  ]);
+  ];
+  t.same(faultsOf(pagesIn(folder)), faults);
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/site.ts'), folder], { encoding: 'utf8' });
+  t.same([status, stderr], [1, `${faults.join('\n')}\n`], 'the build of the site fails');
 });
 
 t.test('the site has the index as its menu, links to sources by address, and code as it is', async (t) => {

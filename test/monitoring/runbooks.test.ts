@@ -1,22 +1,22 @@
-// docs/runbooks.md, followed on the real control plane: the commands as they stand there, by kubectl.
+// docs/runbooks.md, followed on the real control plane: its commands about Transactions, by kubectl.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { at, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import { type } from '../support/kubectl.ts';
+import type { Block } from '../support/pages.ts';
 import { snapshotParts } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
+import { openPages } from '../support/typing.ts';
 import { readShipped } from './shipped.ts';
 
-/** The commands of a section, each block by itself. */
-function blocksOf(title: string): readonly string[] {
-  const [, section = ''] = readShipped('docs/runbooks.md').split(`\n## ${title}\n`);
-  const [text = ''] = section.split('\n## ');
-  if (!text.includes('**(followed)**')) throw new Error(`the section ${title} does not say that it is followed`);
-  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+const pages = openPages('test/monitoring/runbooks.test.ts');
+
+/** The blocks of a section. */
+function blocksOf(title: string): readonly Block[] {
+  return pages.take('docs/runbooks.md', title);
 }
 
 interface Following {
@@ -25,11 +25,11 @@ interface Following {
   readonly folder: string;
 }
 
-/** Types a block; gives what it printed. */
-async function follow(t: Test, { stage, name, folder }: Following, block: string): Promise<string> {
-  const { code, output } = await type(block, folder, { KUBECONFIG: stage.kubeconfig, NAMESPACE: stage.namespace, NAME: name });
-  t.equal(code, 0, output);
-  return output;
+/** Types a block; returns what it printed. */
+async function follow(t: Test, { stage, name, folder }: Following, block: Block | undefined): Promise<string> {
+  if (block === undefined) throw new Error('expected another block of shell in that section of docs/runbooks.md');
+  const env = { KUBECONFIG: stage.kubeconfig, NAMESPACE: stage.namespace, NAME: name };
+  return pages.typeOne(t, block, { folder, env });
 }
 
 /** Metacontroller, back again: takes the steps once the annotation is there. */
@@ -66,12 +66,16 @@ t.test('the runbooks name only sections and reasons that there are', async (t) =
 t.test('JanusTransactionStuck: the runbook inspects, stops and undoes the Transaction', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const following = { stage, name: 'stuck', folder: t.testdir({}) };
-  const [look = '', stop = ''] = blocksOf('JanusTransactionStuck');
+  const [look, stop] = blocksOf('JanusTransactionStuck');
   await createConfigMaps(stage, ['a', 'b']);
   await stage.transaction('stuck', [change('Patch', 'a', red), change('Patch', 'b', red)]);
   await stepUntil(stage, 'stuck', 'Committing');
   const looked = await follow(t, following, look);
   t.match(looked, /1 of 2 changes applied/);
+  const [all] = blocksOf('');
+  t.match(await follow(t, following, all), new RegExp(`^${stage.namespace} +stuck +Committing`, 'm'));
+  const [holders] = blocksOf('JanusLockHeldTooLong');
+  t.match(await follow(t, following, holders), new RegExp(` ${stage.namespace}/stuck/\\S+ `));
   const stopped = follow(t, following, stop);
   await Promise.all([stopped, goOnOnce(stage, 'stuck', 'tx.janus.io/request-rollback')]);
   t.equal(textAt(await stage.read('stuck'), 'status', 'phase'), 'RolledBack');
@@ -81,7 +85,7 @@ t.test('JanusTransactionStuck: the runbook inspects, stops and undoes the Transa
 t.test('the runbook inspects, stops and undoes a Transaction that waits for a gate', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const following = { stage, name: 'gated', folder: t.testdir({}) };
-  const [look = '', stop = '', why = ''] = blocksOf('A Transaction that waits for a gate');
+  const [look, stop, why] = blocksOf('A Transaction that waits for a gate');
   await createConfigMaps(stage, ['a', 'b']);
   const gate = { ready: { field: { path: '.data.loaded' } } };
   await stage.transaction('gated', [{ ...change('Patch', 'a', red), gate }, change('Patch', 'b', red)]);
@@ -101,7 +105,7 @@ t.test('the runbook inspects, stops and undoes a Transaction that waits for a ga
 t.test('JanusRollbackConflict: the runbook finds the rest, a user corrects it, and the undo ends', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const following = { stage, name: 'conflict', folder: t.testdir({}) };
-  const [look = '', retry = '', changes = ''] = blocksOf('JanusRollbackConflict');
+  const [look, retry, changes] = blocksOf('JanusRollbackConflict');
   await createConfigMaps(stage, ['a', 'b']);
   await stage.transaction('conflict', [change('Patch', 'a', red), change('Patch', 'b', red)]);
   await stepUntil(stage, 'conflict', 'Committing');
@@ -110,6 +114,8 @@ t.test('JanusRollbackConflict: the runbook finds the rest, a user corrects it, a
   t.equal((await stepToEnd(stage, 'conflict')).phase, 'Failed');
   const looked = await follow(t, following, look);
   t.match(looked, /^RollbackConflict: .*data\.color \(by their-tool\)/);
+  const [failed] = blocksOf('JanusTransactionFailed');
+  t.match(await follow(t, following, failed), new RegExp(`^${stage.namespace}/conflict: [\\s\\S]*\\nConflict\\n$`, 'm'));
   const listed = await follow(t, following, changes);
   t.equal(listed, 'Patch ConfigMap a\nPatch ConfigMap b\n');
   await meddle(stage, 'a', 'blue');
@@ -122,7 +128,7 @@ t.test('the runbook removes a Transaction that cannot finalize, and only its app
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const following = { stage, name: 'orphan', folder: t.testdir({}) };
-  const [breakGlass = ''] = blocksOf('A Transaction that cannot finalize');
+  const [breakGlass] = blocksOf('A Transaction that cannot finalize');
   await createConfigMaps(stage, ['a', 'b']);
   await stage.transaction('orphan', [change('Patch', 'a', red), change('Patch', 'b', red)]);
   await stepUntil(stage, 'orphan', 'Committing');
@@ -136,4 +142,8 @@ t.test('the runbook removes a Transaction that cannot finalize, and only its app
   const kept = (file: string): string => readFileSync(join(following.folder, file), 'utf8');
   t.match(kept('orphan-transaction.yaml'), /phase: Committing/);
   t.match(kept('orphan-snapshots.yaml'), /name: orphan-rollback-/);
+});
+
+t.test('no command of these sections is left out', async (t) => {
+  t.same(pages.left(), []);
 });

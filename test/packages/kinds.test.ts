@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { parseAllDocuments } from 'yaml';
 import { at, type JsonObject, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { must } from '../support/client.ts';
@@ -16,6 +15,7 @@ import { createDriver } from '../support/package-driver.ts';
 import { lockPath, ptxPath } from '../support/package-paths.ts';
 import { startPackageWorld, statusOf, storyOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
+import { openPages } from '../support/typing.ts';
 
 t.setTimeout(600_000);
 
@@ -44,17 +44,19 @@ const packageName = ['spec', 'install', 'package', 'metadata', 'name'];
 const reference = ['spec', 'install', 'package', 'spec', 'package'];
 
 t.test('examples/packages/calls: each recorded call works, and its answer fits the OpenAPI document', async (t) => {
-  const [object = {}] = parseAllDocuments(readFileSync(join(calls, 'objects.yaml'), 'utf8')).map(
-    (one) => one.toJS() as JsonObject,
-  );
-  const uid = textAt(must(await client.create(ptxPath(), object)), 'metadata', 'uid') ?? '';
   const hook = await world.startHook();
   const document = (await (await request(`${hook.url}/openapi.json`)).body.json()) as JsonObject;
   const ajv = new Ajv2020({ ...dialect, keywords: [...dialect.keywords, ...Object.keys(document)], strict: false });
   ajv.addSchema({ ...document, $id: 'hook' } as object);
+  const as = (text: string): string => text.replace(/HOOK=\S+ HOOK_TOKEN=\S+/, `HOOK=${hook.url} HOOK_TOKEN=${hookToken}`);
+  const place = { folder: calls, env: { KUBECONFIG: world.plane.kubeconfig }, as };
+  const [typed = ''] = await openPages('test/packages/kinds.test.ts').type(t, place, 'examples/packages/calls/README.md');
+  const uid = textAt(must(await client.get(ptxPath('example'))), 'metadata', 'uid') ?? '';
   const call = async (name: string): Promise<JsonObject> => {
     const env = { PATH: process.env.PATH, HOOK: hook.url, HOOK_TOKEN: hookToken, TRANSACTION_UID: uid };
-    const { stdout } = await promisify(execFile)('sh', ['curl.sh'], { cwd: join(calls, name), env });
+    return read(name, (await promisify(execFile)('sh', ['curl.sh'], { cwd: join(calls, name), env })).stdout);
+  };
+  const read = (name: string, stdout: string): JsonObject => {
     const pointer = `paths/~1packages~1${name}/post/responses/200/content/application~1json/schema`;
     const isAsSaid = ajv.compile({ $ref: `hook#/${pointer}` });
     const answer = parseJson(stdout) as JsonObject;
@@ -64,8 +66,8 @@ t.test('examples/packages/calls: each recorded call works, and its answer fits t
   };
   await call('customize');
   const figures = await (await request(`${hook.url}/metrics`)).body.text();
-  t.match(figures, 'janus_package_transactions_active{phase="Waiting"} 1', 'no call has seen it');
-  const { status = {} } = await call('sync');
+  t.match(figures, 'janus_package_transactions_active{phase="Waiting"} 1', 'no status is stored');
+  const { status = {} } = read('sync', typed.slice(typed.indexOf('{')));
   must(
     await client.update(`${ptxPath('example')}/status`, withPath(must(await client.get(ptxPath('example'))), ['status'], status)),
   );

@@ -1,11 +1,14 @@
-// The chart installed by Helm itself into an empty cluster, as the README says, upgraded to other values, and removed. There are no nodes, so
+// The chart installed by Helm itself into an empty cluster, by the commands of its README and of docs/upgrade.md, upgraded to other values, and removed. There are no nodes, so
 // its Pods do not run; test/packaging/installs.test.ts runs what would be in them.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { startControlPlane } from '../controlplane/start.ts';
 import { connect, must } from '../support/client.ts';
+import { root } from '../support/pages.ts';
+import { openPages } from '../support/typing.ts';
+import { buildHelm } from '../tools/helm/helm.ts';
 import { openHelm } from './helm.ts';
 
 const plane = await startControlPlane({ report: () => undefined });
@@ -18,6 +21,10 @@ const secrets = `/api/v1/namespaces/${namespace}/secrets`;
 const token = `${secrets}/janus-hook-token`;
 const key = `${secrets}/janus-sealing-key`;
 const controller = '/apis/metacontroller.k8s.io/v1alpha1/compositecontrollers/janus';
+
+const pages = openPages('test/packaging/helm-install.test.ts');
+const PATH = `${dirname(await buildHelm((line) => t.comment(line)))}${delimiter}${process.env.PATH}`;
+const place = { folder: root, env: { PATH, KUBECONFIG: plane.kubeconfig, HELM_CACHE_HOME: t.testdir({}) } };
 
 const helmIn = (into: string, ...args: readonly string[]) =>
   helm.run(...args, '--namespace', into, '--kubeconfig', plane.kubeconfig);
@@ -32,9 +39,8 @@ function run(verb: string, values: JsonObject = {}, release = 'janus', into = na
 const tokenNow = async () => textAt(must(await client.get(token)), 'data', 'current');
 
 t.test('into an empty cluster, with Metacontroller, in one line', async (t) => {
-  const { status, text } = run('install', { metacontroller: { install: true } });
-  t.equal(status, 0, text);
-  t.match(text, 'STATUS: deployed');
+  const [printed] = await pages.type(t, place, 'charts/janus/README.md');
+  t.match(printed, 'STATUS: deployed');
   t.equal((await client.get(controller)).code, 200);
   t.equal((await client.get('/apis/apps/v1/namespaces/metacontroller/statefulsets/metacontroller')).code, 200);
 });
@@ -97,8 +103,7 @@ t.test('removed: Transactions and keys stay; installed again, it takes them over
   const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/transactions.tx.janus.io';
   t.equal(textAt(must(await client.get(definition)), 'metadata', 'deletionTimestamp'), undefined);
   t.equal((await client.get(key)).code, 200);
-  const { status, text } = run('install');
-  t.equal(status, 0, text);
+  await pages.type(t, place, 'docs/upgrade.md', 'With Helm');
   t.equal(await tokenNow(), first);
 });
 

@@ -1,6 +1,6 @@
-// The documents, and the commands in their blocks of shell with the output that a block of text beside them shows.
+// The documents, the commands in their blocks of shell with the output that a block of text beside them shows, and who types them.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pagesIn } from '../../scripts/site/pages.ts';
 
 export const root = join(import.meta.dirname, '../..');
@@ -9,7 +9,7 @@ export const root = join(import.meta.dirname, '../..');
 export const documents: readonly string[] = pagesIn(root).paths.filter((path) => !path.startsWith('docs/decisions/'));
 
 export function readDocument(path: string): string {
-  return readFileSync(join(root, path), 'utf8');
+  return readFileSync(resolve(root, path), 'utf8');
 }
 
 interface Command {
@@ -109,14 +109,52 @@ export function unwrapped(screen: string): string {
   return screen.replaceAll(/\n {2}(?=[^\s\d])/g, ' ');
 }
 
-/** Whether test/demo.test.ts types a block as part of README or tutorial, in the cluster that the demo leaves running. */
-export function isTypedInDemo({ document, section }: Block): boolean {
-  if (document === 'README.md') return section === 'Three commands';
-  return document === 'docs/tutorial.md' && section !== 'Start a cluster';
+/** Which test types which blocks. A command with a row in docs/commands.md is left out. */
+const typing: Readonly<Record<string, (block: Block) => boolean>> = {
+  'test/demo.test.ts': ({ document, section }) =>
+    document === 'README.md' || (document === 'docs/tutorial.md' && section !== 'Start a cluster'),
+  'test/documents/how-tos.test.ts': ({ document, section }) =>
+    /^docs\/(?:cli|gitops|manifests|rights|sabotage)\.md$/.test(document) ||
+    section === 'Start a cluster' ||
+    section === 'The sealing key is lost',
+  'test/documents/installs.test.ts': ({ document, section }) =>
+    /^docs\/(?:access|releasing)\.md$/.test(document) ||
+    (document === 'docs/upgrade.md' && section !== 'With Helm') ||
+    /^Janus(?:HookDown|NotCalled|FiguresMissing|HookErrors)$/.test(section),
+  'test/documents/packages.test.ts': ({ document, section }) => document === 'docs/packages.md' || /^JanusPackage/.test(section),
+  'test/examples/by-hand.test.ts': ({ document }) => document === 'examples/hook/README.md',
+  'test/monitoring/runbooks.test.ts': ({ document, section }) =>
+    document === 'docs/runbooks.md' &&
+    /^(?:|JanusTransaction.*|JanusRollbackConflict|JanusLockHeldTooLong|A Transaction that .*)$/.test(section),
+  'test/packages/kinds.test.ts': ({ document }) => document === 'examples/packages/calls/README.md',
+  'test/packaging/helm-install.test.ts': ({ document, section }) =>
+    document === 'charts/janus/README.md' || (document === 'docs/upgrade.md' && section === 'With Helm'),
+  'test/scripts/dev.test.ts': ({ document, section }) => document === 'CONTRIBUTING.md' && section === 'The loop',
+  'test/threats/rotation.test.ts': ({ document }) => document === 'docs/sealing.md',
+};
+
+/** The rows of docs/commands.md: commands that no test types, by their beginning, each with the reason. */
+export const listed = [...readDocument('docs/commands.md').matchAll(/^\| `(\S+)` +\| `([^`]+)` +\| (.+?) +\|$/gm)].map(
+  ([, document = '', beginning = '', reason = '']) => ({ document, beginning, reason }),
+);
+
+export function isListed(document: string, command: string): boolean {
+  return listed.some((row) => row.document === document && command.startsWith(row.beginning));
 }
 
-/** Whether test/demo.test.ts types a block of a how-to page, after the tutorial, in a folder with the files of a reader. */
-export function isTypedAsHowTo({ document, section }: Block): boolean {
-  if (document === 'docs/manifests.md') return section === 'Charts' || section === 'Large releases';
-  return document === 'docs/rights.md' || document === 'docs/gitops.md';
+/** The tests that type blocks. */
+export const typists = Object.keys(typing);
+
+/** The tests that type a block. */
+export function typistsOf(block: Block): readonly string[] {
+  return Object.entries(typing).flatMap(([test, types]) => (types(block) ? [test] : []));
+}
+
+/** The blocks that a test types, without the commands that no test types. */
+export function blocksFor(test: string): readonly Block[] {
+  return documents
+    .flatMap((document) => blocksOf(document))
+    .filter((block) => typistsOf(block).includes(test))
+    .map((block) => ({ ...block, commands: block.commands.filter(({ text }) => !isListed(block.document, text)) }))
+    .filter(({ commands }) => commands.length > 0);
 }

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import headless from '@xterm/headless';
-import type { Teardown } from './client.ts';
+import type { Test } from 'tap';
 
 interface Size {
   readonly columns: number;
@@ -38,7 +38,7 @@ export const needsScript: { readonly skip: false | string } = { skip: hasScript 
 /** log-update ends each of its frames so. */
 const endOfFrame = '\u001b[?2026l';
 
-export function openPty(t: Teardown, { words, env, folder, columns, rows }: Started): Pty {
+export function openPty(t: Pick<Test, 'teardown'>, { words, env, folder, columns, rows }: Started): Pty {
   const terminal = new headless.Terminal({ cols: columns, rows, scrollback: 5_000, allowProposedApi: true });
   const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   const child = spawn('script', ['-qefc', `stty rows ${rows} cols ${columns}; exec ${line}`, '/dev/null'], {
