@@ -3,11 +3,11 @@
 import type { Packer } from '../../objects/cluster.ts';
 import type { Json } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
-import { ownTurn } from '../../objects/requests/loop-turns.ts';
+import { inOwnTurns, ownTurn } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { textsOf } from '../snapshots/chunks.ts';
-import { type Decoded, openEntry, type Place, readEntry } from '../snapshots/codec.ts';
+import { type Decoded, decoding, openEntry, type Place, readEntry } from '../snapshots/codec.ts';
 import { mostBytes, mostMemory } from '../snapshots/size.ts';
 
 interface EntriesContext {
@@ -52,18 +52,16 @@ async function decodedInTurn(
   if (text === undefined) return undefined;
   // Packed, it is a tenth of what it holds, or less.
   const isLong = text.length > unpackedAtOnce;
-  if (isLong) await ownTurn();
-  const opened = tried(() => open(text, index, target, context)) ?? [];
-  if (isLong) await ownTurn();
-  return tried(() => opened.map(({ plain, place }) => readEntry(plain, place)).find((one) => one !== undefined));
-}
-
-function tried<Result>(read: () => Result): Result | undefined {
   try {
-    return read();
+    if (isLong) await ownTurn();
+    for (const { plain, place } of open(text, index, target, context)) {
+      const found = isLong ? await inOwnTurns(decoding(plain, place)) : readEntry(plain, place);
+      if (found !== undefined) return found;
+    }
   } catch {
-    return undefined;
+    // Stored text must never stop the engine.
   }
+  return undefined;
 }
 
 function whyUnreadable(index: number, text: string | undefined): string {

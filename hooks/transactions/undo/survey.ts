@@ -24,6 +24,7 @@ import { isToUndo } from '../model/item.ts';
 import type { Wanted } from '../model/others.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { UndoFinding } from '../model/undo.ts';
+import { turnToCompare } from '../observe/comparing.ts';
 import { observeItem } from '../observe/item.ts';
 import { droppingEach } from '../observe/memory-budget.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
@@ -155,7 +156,7 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
     assumedGone: new Set([...goneIn(context.assumed), ...ownServers(context)]),
     ...(context.staying && { staying: context.staying }),
   });
-  await turnFor(found.live.kind === 'present' ? found.live.object : undefined, entry.prior);
+  await turnToCompare(found.live.kind === 'present' ? found.live.object : undefined, entry.prior, entry.expected);
   const view = withoutUndone(withoutOwn(found), context.assumed);
   const drift = view.drift === 'broken' ? [] : view.drift;
   // Of a change that recreates its object, the half that is to be undone next.
