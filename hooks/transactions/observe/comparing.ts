@@ -1,4 +1,6 @@
 // A comparison of objects with 45 000 keys takes a tenth of a second, and the reading of who owns their fields takes as long.
+
+import { sharing } from '../../objects/content/equal-parts.ts';
 import { learnTree } from '../../objects/content/field-trees.ts';
 import { fieldTreesOf } from '../../objects/content/fields.ts';
 import type { JsonObject } from '../../objects/json.ts';
@@ -15,4 +17,11 @@ export async function turnToCompare(...objects: readonly (JsonObject | undefined
     for (const tree of fieldTreesOf(object)) learnTree(tree);
   }
   await turnFor(...objects);
+}
+
+/** The object, which keeps no part of its own that is equal in the other version: a snapshot holds both. */
+export async function kept(object: JsonObject, other: JsonObject | undefined): Promise<JsonObject> {
+  if (other === undefined || !areLarge(object)) return object;
+  await turnToCompare(object, other);
+  return sharing(object, other);
 }

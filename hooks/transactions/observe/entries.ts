@@ -9,6 +9,7 @@ import type { Transaction } from '../model/transaction.ts';
 import { textsOf } from '../snapshots/chunks.ts';
 import { type Decoded, decoding, openEntry, type Place, readEntry } from '../snapshots/codec.ts';
 import { mostBytes, mostMemory } from '../snapshots/size.ts';
+import { kept } from './comparing.ts';
 
 interface EntriesContext {
   readonly transaction: Transaction;
@@ -56,12 +57,16 @@ async function decodedInTurn(
     if (isLong) await ownTurn();
     for (const { plain, place } of open(text, index, target, context)) {
       const found = isLong ? await inOwnTurns(decoding(plain, place)) : readEntry(plain, place);
-      if (found !== undefined) return found;
+      if (found !== undefined) return { ...found, entry: await withKept(found.entry) };
     }
   } catch {
     // Stored text must never stop the engine.
   }
   return undefined;
+}
+
+async function withKept(entry: SnapshotEntry): Promise<SnapshotEntry> {
+  return entry.expected === undefined ? entry : { ...entry, expected: await kept(entry.expected, entry.prior) };
 }
 
 function whyUnreadable(index: number, text: string | undefined): string {
