@@ -31,17 +31,17 @@ const steps: ReadonlyMap<number, number> = new Map([
 
 const [quote, colon, backslash] = [34, 58, 92];
 
-const known = new WeakMap<JsonObject, Weight>();
+const known = new WeakMap<JsonObject, Measure>();
 
 /**
  * Remembers the measure of the text that the object was parsed from, or was a part of. In the second case the object counts as the
  * whole.
  */
-export function remember(object: JsonObject, measure: Weight): void {
+export function remember(object: JsonObject, measure: Measure): void {
   known.set(object, measure);
 }
 
-const nothing: Weight = { memory: 0, text: 0 };
+const nothing: Measure = { memory: 0, text: 0, levels: 0, values: 0, longestElement: 0, hasListKeys: false };
 
 /** Bytes in memory and as JSON. */
 export function weightOf(object: JsonObject | undefined): Weight {
@@ -52,24 +52,60 @@ export function weightOf(object: JsonObject | undefined): Weight {
   return measure;
 }
 
+/** The measure of the text of which the object was parsed; undefined if it is not known. */
+export function measureOf(object: JsonObject): Measure | undefined {
+  return known.get(object);
+}
+
 interface Measure extends Weight {
   /** The most maps and lists inside one another. */
   readonly levels: number;
+  /** How many maps, lists and values there are, or a few more. */
+  readonly values: number;
+  /** Characters of the longest key or list item, as JSON. */
+  readonly longestElement: number;
+  /** Whether a key looks like the key of a list item in managedFields. */
+  readonly hasListKeys: boolean;
 }
+
+/** The key of a list item in managedFields, as any JSON may write it. */
+const listKey = /^"(?:k|\\u006b)(?::|\\u003a)/i;
+const longestListKey = 16;
 
 /** The measure of the text of one JSON value, which need not be valid: one pass without a tree. */
 export function measureOfText(text: string): Measure {
   const width = isWide(text) ? 2 : 1;
-  let [memory, index, level, levels] = [0, 0, 0, 0];
+  const elements: Elements = { longestElement: 0, hasListKeys: false };
+  let [memory, index, level, levels, values] = [0, 0, 0, 0, 1];
   while (index < text.length) {
     const code = text.charCodeAt(index);
-    const end = code === quote ? endOfText(text, index + 1) : index;
-    memory += (code === quote ? (end - index - 1) * width + overhead(text, end) : marks.get(code)) ?? 0;
+    if (code === quote) {
+      const end = endOfText(text, index + 1);
+      memory += (end - index - 1) * width + overhead(text, end);
+      addElement(elements, text, index, end);
+      index = end;
+    }
+    memory += marks.get(code) ?? 0;
+    values += Number(marks.has(code));
     level += steps.get(code) ?? 0;
     levels = Math.max(levels, level);
-    index = end + 1;
+    index += 1;
   }
-  return { memory, text: text.length, levels };
+  return { memory, text: text.length, levels, values, ...elements };
+}
+
+type Elements = { -readonly [Part in 'longestElement' | 'hasListKeys']: Measure[Part] };
+
+/** Notes the text, unless it is the value of a key. */
+function addElement(elements: Elements, text: string, begin: number, end: number): void {
+  if (text.charCodeAt(begin - 1) === colon) return;
+  elements.longestElement = Math.max(elements.longestElement, end - begin - 1);
+  elements.hasListKeys ||= mayBeListKey(text, begin) && listKey.test(text.slice(begin, begin + longestListKey));
+}
+
+function mayBeListKey(text: string, index: number): boolean {
+  const [first, second] = [text.charCodeAt(index + 1), text.charCodeAt(index + 2)];
+  return first === backslash || second === colon || second === backslash;
 }
 
 /** The overhead of the text that ends there; the text is a key if a colon follows. */

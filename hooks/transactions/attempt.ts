@@ -20,6 +20,7 @@ import { isUnderWay } from './model/phase.ts';
 import type { Pace, Status } from './model/status.ts';
 import type { Transaction } from './model/transaction.ts';
 import type { Carry } from './observe/carry.ts';
+import { turnToCompare } from './observe/comparing.ts';
 import { encodedFor } from './observe/encoding.ts';
 import { type LiveRead, type NotLive, readTransaction, readWithLeases } from './observe/live.ts';
 import { type MemoryBudget, readingInto } from './observe/memory-budget.ts';
@@ -167,19 +168,18 @@ async function firstLock({ status, ownLeases }: LiveRead): Promise<JsonObject | 
 export async function attempt(context: CallContext, basis: Basis, carry: Carry): Promise<Attempt> {
   const { sealer, timing } = context.parts;
   const observation = await observeBasis(context, basis, carry);
-  const turn = () => turnFor(...statesOf(observation));
-  await turn();
+  await turnToCompare(...statesOf(observation));
   const step = decide(observation);
   if (await movedMeanwhile(context, basis, step))
     return attemptOf(basis, observation, { step, carry, outcome: [], result: { kind: 'again', carry } });
-  await turn();
+  await turnFor(...statesOf(observation));
   const planned = plan(step, observation, { packer: sealer, encoded: await encodedFor(step, observation, sealer) });
   // Nothing is sent once the lock of the target is over, and nothing that was refused often enough is sent once more.
   const until = basis.nowAt + lockTime(step, observation) - timing.writeTimeout;
   const outcome =
     denied(planned, step, carry.refused) ??
     (planned.kind === 'refused' ? [] : await perform(planned, context.session.writerUntil(until)));
-  await turn();
+  await turnToCompare(...outcome.map(({ answer }) => (answer.kind === 'ok' ? answer.object : undefined)));
   const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: sealer });
   return attemptOf(basis, observation, { step, carry, outcome, result });
 }

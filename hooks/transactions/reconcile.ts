@@ -26,9 +26,10 @@ import { nameWriter, signWrite } from './locks/lease.ts';
 import { createMemory, createTurns } from './memory.ts';
 import { isDeletingHalf } from './model/halves.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
+import { entryOf } from './observe/encoding.ts';
 import type { NotLive } from './observe/live.ts';
 import { createMemoryBudgets } from './observe/memory-budget.ts';
-import { verified } from './observe/snapshot.ts';
+import { cachedOf, digestIn } from './observe/snapshot.ts';
 import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
 import { startSession } from './perform/deadline.ts';
@@ -170,7 +171,7 @@ async function remembered(context: CallContext, made: Attempt): Promise<Attempt>
   const { uid } = made.transaction;
   const answer = outcome.at(-1)?.answer;
   if (step.kind === 'sign' && answer?.kind === 'ok') memory.signed(uid, writer, step.isSettled ? undefined : answer.serverTime);
-  if (step.kind === 'store') await rememberSnapshot(context, made);
+  if (step.kind === 'store') rememberSnapshot(context, made, step);
   if (step.kind !== 'apply') return made;
   // The first of two writes (writes/union.ts) has an effect, whatever comes of the second.
   if (outcome.some((tried) => tried.answer.kind === 'ok')) rememberChange(context, uid, step);
@@ -184,9 +185,13 @@ function rememberChange({ memory }: CallContext, uid: string, { entry, index }: 
 }
 
 // The next call need not read back the snapshot that this call has stored. This call wrote the first ConfigMap last.
-async function rememberSnapshot({ memory, parts }: CallContext, { transaction, outcome, result }: Attempt): Promise<void> {
-  const ref = result.kind === 'answer' ? result.status.rollbackRef : undefined;
-  const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : []));
-  const source = { packer: parts.sealer, cache: memory.snapshots };
-  if (ref !== undefined) await verified(source, transaction, ref, objects.toReversed());
+function rememberSnapshot(
+  { memory: { snapshots } }: CallContext,
+  { transaction: { uid }, outcome, result }: Attempt,
+  { targets }: Extract<Step, { kind: 'store' }>,
+): void {
+  const digest = result.kind === 'answer' ? result.status.rollbackRef?.digest : undefined;
+  const objects = outcome.flatMap(({ answer }) => (answer.kind === 'ok' ? [answer.object] : [])).toReversed();
+  if (digest !== undefined && digestIn(objects) === digest)
+    snapshots.set(uid, cachedOf(targets.map(entryOf), { digest, objects }));
 }

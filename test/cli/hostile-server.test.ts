@@ -114,6 +114,30 @@ t.test('a watch follows no redirect', async (t) => {
   t.same(asked, []);
 });
 
+t.test('no request follows a redirect, which would carry the token', async (t) => {
+  const asked: string[] = [];
+  const other = await startServer(t, ({ url = '' }, answer) => {
+    asked.push(url);
+    answer.end('{}');
+  });
+  const server = await startServer(t, ({ url = '' }, answer) => answer.writeHead(308, { location: `${other}${url}` }).end());
+  const rows = [
+    ['list'],
+    ['status', 'a'],
+    ['undo', 'a', '--yes'],
+    ['history'],
+    ['locks'],
+    ['diff', 'a'],
+    ['doctor'],
+    ['abort', 'a'],
+  ];
+  for (const words of rows) {
+    const { out, err } = await typed(t, words, { server });
+    t.match(`${out}${err}`, /AnswerUnreadable/, words.join(' '));
+  }
+  t.same(asked, []);
+});
+
 t.test('a watch ends at invalid input: compressed data, or a line without end', async (t) => {
   const packed = gzipSync(`${JSON.stringify({ type: 'MODIFIED', object: transaction('Unpacked') })}\n`);
   const { code, out } = await followed(t, (answer) => answer.writeHead(200, { 'content-encoding': 'gzip' }).end(packed));
@@ -147,6 +171,13 @@ t.test('the program stops retrying a write that is always stale', async (t) => {
 t.test('the program ends a list without end', async (t) => {
   for (const size of [1, 64 * 1024 * 1024]) {
     const all = allPages(async () => ({ kind: 'ok', next: 'more', size }));
-    await t.rejects(all, /larger than 256 MiB or 10000 pages/, `pages of ${size} characters`);
+    await t.rejects(all, /larger than 256 MiB or 1000 pages/, `pages of ${size} characters`);
   }
+  let pages = 0;
+  const server = await startServer(t, (_, answer) => {
+    pages += 1;
+    return json(answer, list([transaction()], { resourceVersion: '5', continue: `${pages}` }));
+  });
+  t.match(await typed(t, ['list'], { server }), { code: 1, err: /name a namespace with -n/ });
+  t.ok(pages <= 1_001, `${pages} pages`);
 });

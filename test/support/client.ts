@@ -22,6 +22,8 @@ interface RequestParts {
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Json;
+  /** The body as text: JSON.stringify fails for thousands of levels. */
+  readonly text?: string;
 }
 
 type PatchKind = 'merge' | 'json' | 'strategic' | 'apply';
@@ -92,7 +94,7 @@ async function exchange(pool: Pool, method: Dispatcher.HttpMethod, path: string,
     path,
     ...(parts.query === undefined || Object.keys(parts.query).length === 0 ? {} : { query: { ...parts.query } }),
     headers: { accept: 'application/json', 'content-type': 'application/json', ...parts.headers },
-    body: parts.body === undefined ? null : JSON.stringify(parts.body),
+    body: parts.text ?? (parts.body === undefined ? null : JSON.stringify(parts.body)),
     reset: false, // by default undici closes the connection after each DELETE
   });
   const text = await response.body.text();

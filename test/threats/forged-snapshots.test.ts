@@ -2,6 +2,8 @@
 // posts a snapshot before the engine stores one: it is not believed in anything, and the Transaction ends as if it were not there.
 import t, { type Test } from 'tap';
 import type { JsonObject } from '../../hooks/objects/json.ts';
+import type { SnapshotEntry } from '../../hooks/transactions/model/entry.ts';
+import { textOf } from '../../hooks/transactions/snapshots/codec.ts';
 import { must } from '../support/client.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil, stepUntilGone } from '../support/stepping.ts';
@@ -74,7 +76,7 @@ function forged(stage: Stage, target: string, { type, kind: given, entry }: Atta
   const resource = kind === 'Secret' ? resources.secret : resources.configMap;
   const reference = { apiVersion: 'v1', kind, namespace: stage.namespace, name: target };
   const base = { index: 0, type, target: reference, resource, approximate: false };
-  return JSON.stringify({ ...base, ...entry(stage.namespace, target) });
+  return textOf({ ...base, ...entry(stage.namespace, target) } as unknown as SnapshotEntry);
 }
 
 async function run(t: Test, stage: Stage, [attack, name]: readonly [Attack, string]): Promise<void> {

@@ -24,7 +24,7 @@ function entry({ namespace }: Stage, transaction: string, index: number, prior: 
     namespaced: true,
     statusSubresource: false,
   };
-  return JSON.stringify({ index, type: 'Patch', target, resource, approximate: false }).replace(/}$/, `,"prior":${prior}}`);
+  return [JSON.stringify({ index, type: 'Patch', target, resource, approximate: false }), prior, '', ''].join('\n');
 }
 
 interface Bomb {

@@ -27,14 +27,19 @@ export function mayHaveItems(tree: JsonObject): boolean {
   return writtenOf(tree).mayHaveItems;
 }
 
-// The API server writes equal sets as equal texts.
-function isSameText(tree: JsonObject, other: JsonObject): boolean {
+/** Reads what comparisons need of a tree, which they then find. For 45 000 fields that takes some hundredths of a second. */
+export function learnTree(tree: JsonObject): void {
+  writtenOf(tree);
+}
+
+/** Whether both trees are equal texts: the API server writes equal sets as equal texts. */
+export function isSameTree(tree: JsonObject, other: JsonObject): boolean {
   return tree === other || writtenOf(tree).digest === writtenOf(other).digest;
 }
 
 /** Whether both trees have the same members. */
 export function hasSameMembers(tree: JsonObject, other: JsonObject): boolean {
-  return isSameText(tree, other) || (gainedMembers(tree, other).length === 0 && gainedMembers(other, tree).length === 0);
+  return isSameTree(tree, other) || (gainedMembers(tree, other).length === 0 && gainedMembers(other, tree).length === 0);
 }
 
 /** The members of a tree. */
@@ -44,7 +49,7 @@ export function membersOf(tree: JsonObject): readonly Path[] {
 
 /** The members of a tree that the other tree lacks. */
 export function gainedMembers(tree: JsonObject, before: JsonObject | undefined): readonly Path[] {
-  if (before !== undefined && isSameText(tree, before)) return [];
+  if (before !== undefined && isSameTree(tree, before)) return [];
   const gained: Path[] = [];
   const walk = (node: JsonObject, other: JsonObject | undefined, path: Path): void => {
     eachChild(node, (element, below) => {

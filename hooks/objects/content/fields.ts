@@ -117,7 +117,7 @@ export function eachChild(node: JsonObject, work: (element: string, below: JsonO
 
 /** `"f:a": {}` is the member a. `"f:a": {"f:b": {}}` is the member a.b alone. `"f:a": {".": {}, ...}` includes a too. */
 export function isMember(below: JsonObject): boolean {
-  return isEmpty(below) || Object.hasOwn(below, '.');
+  return Object.hasOwn(below, '.') || isEmpty(below);
 }
 
 /** Whether an object that was read as JSON has no key. Cheaper than a list of its keys. */

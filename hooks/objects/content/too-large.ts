@@ -3,6 +3,7 @@
 // characters collide in these sets and maps. Any client that may write an object, or its managedFields alone, can make it such an
 // object.
 import { at, isDeeperThan, isList, isObject, type Json, type JsonObject, mostLevels } from '../json.ts';
+import { measureOf } from '../measure.ts';
 import { keyNames } from './path.ts';
 
 /**
@@ -19,8 +20,18 @@ const known = new WeakMap<JsonObject, string | undefined>();
  */
 export function whyIncomparable(object: JsonObject | undefined): string | undefined {
   if (object === undefined) return undefined;
-  if (!known.has(object)) known.set(object, whyNot(object));
+  if (!known.has(object)) known.set(object, isSmall(object) ? undefined : whyNot(object));
   return known.get(object);
+}
+
+/** More than any element of a path has beside its characters. */
+const mostMarks = 8;
+
+/** Whether the measure of the object shows that the engine can compare it: then no walk over 90 000 fields is necessary. */
+function isSmall(object: JsonObject): boolean {
+  const measure = measureOf(object);
+  if (measure === undefined || measure.hasListKeys || measure.levels > mostLevels) return false;
+  return measure.values * (measure.levels * (measure.longestElement + mostMarks)) ** 2 <= mostText;
 }
 
 function whyNot(object: JsonObject): string | undefined {

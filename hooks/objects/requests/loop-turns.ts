@@ -15,7 +15,21 @@ export function ownTurn(): Promise<void> {
   return last;
 }
 
+/** The result of work that is cut into steps: each step has a turn of its own. */
+export async function inOwnTurns<Result>(steps: Generator<unknown, Result>): Promise<Result> {
+  for (;;) {
+    await ownTurn();
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
 /** The same if a step with these objects is a long one; at once otherwise. */
 export async function turnFor(...objects: readonly (JsonObject | undefined)[]): Promise<void> {
-  if (objects.reduce((sum, object) => sum + weightOf(object).text, 0) > large) await ownTurn();
+  if (areLarge(...objects)) await ownTurn();
+}
+
+/** Whether a step with these objects is a long one. */
+export function areLarge(...objects: readonly (JsonObject | undefined)[]): boolean {
+  return objects.reduce((sum, object) => sum + weightOf(object).text, 0) > large;
 }

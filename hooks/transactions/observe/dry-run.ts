@@ -17,6 +17,7 @@ import { locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
 import type { LockContext } from './begin.ts';
+import { kept } from './comparing.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
 import { wrongOwner } from './given-owners.ts';
 import { fixedInPlace } from './in-place.ts';
@@ -128,7 +129,8 @@ async function tryChange(context: DryRunContext, resolved: Resolved, prior: Json
   const { write, expected } = trialOf({ transaction, change, target, resource, prior, live: prior }, preconditionOf(prior));
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
-  return prepareTried(resolved, { way, prior, expected: write.verb === 'delete' ? undefined : expected(answer.object) });
+  const after = write.verb === 'delete' ? undefined : await kept(expected(answer.object), prior);
+  return prepareTried(resolved, { way, prior, expected: after });
 }
 
 type Tryout = Pick<Prepared, 'way' | 'prior' | 'expected'>;

@@ -4,7 +4,7 @@ import type { Packer } from '../../objects/cluster.ts';
 import { isObject } from '../../objects/json.ts';
 import { turnFor } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { type Encoded, encodeEntry, textOf } from '../snapshots/codec.ts';
+import { type Encoded, encodeEntry, linesOf } from '../snapshots/codec.ts';
 import type { Observation, Prepared } from './observation.ts';
 
 /** The texts to store, and their names; another step stores nothing. */
@@ -21,15 +21,19 @@ export async function encodedFor(
   const encoded: Encoded[] = [];
   for (const target of step.targets) {
     const entry = entryOf(target);
-    await turnFor(target.prior, target.expected);
-    const text = textOf(entry);
-    await turnFor(target.prior, target.expected);
-    encoded.push(encodeEntry(entry, { transaction, base: step.name }, packer, text));
+    const turn = () => turnFor(target.prior, target.expected);
+    const lines: string[] = [];
+    for (const line of linesOf(entry)) {
+      lines.push(line);
+      await turn();
+    }
+    encoded.push(encodeEntry(entry, { transaction, base: step.name }, packer, lines.join('\n')));
   }
   return encoded;
 }
 
-function entryOf({ resolved, way, prior, expected, approximate, deferred, recreates }: Prepared): SnapshotEntry {
+/** The entry of a target in the snapshot. */
+export function entryOf({ resolved, way, prior, expected, approximate, deferred, recreates }: Prepared): SnapshotEntry {
   const { change } = resolved;
   const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
   return {

@@ -3,12 +3,13 @@
 import type { Packer } from '../../objects/cluster.ts';
 import type { Json } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
-import { ownTurn } from '../../objects/requests/loop-turns.ts';
+import { inOwnTurns, ownTurn } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { textsOf } from '../snapshots/chunks.ts';
-import { type Decoded, openEntry, type Place, readEntry } from '../snapshots/codec.ts';
+import { type Decoded, decoding, openEntry, type Place, readEntry } from '../snapshots/codec.ts';
 import { mostBytes, mostMemory } from '../snapshots/size.ts';
+import { kept } from './comparing.ts';
 
 interface EntriesContext {
   readonly transaction: Transaction;
@@ -52,18 +53,20 @@ async function decodedInTurn(
   if (text === undefined) return undefined;
   // Packed, it is a tenth of what it holds, or less.
   const isLong = text.length > unpackedAtOnce;
-  if (isLong) await ownTurn();
-  const opened = tried(() => open(text, index, target, context)) ?? [];
-  if (isLong) await ownTurn();
-  return tried(() => opened.map(({ plain, place }) => readEntry(plain, place)).find((one) => one !== undefined));
+  try {
+    if (isLong) await ownTurn();
+    for (const { plain, place } of open(text, index, target, context)) {
+      const found = isLong ? await inOwnTurns(decoding(plain, place)) : readEntry(plain, place);
+      if (found !== undefined) return { ...found, entry: await withKept(found.entry) };
+    }
+  } catch {
+    // Stored text must never stop the engine.
+  }
+  return undefined;
 }
 
-function tried<Result>(read: () => Result): Result | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+async function withKept(entry: SnapshotEntry): Promise<SnapshotEntry> {
+  return entry.expected === undefined ? entry : { ...entry, expected: await kept(entry.expected, entry.prior) };
 }
 
 function whyUnreadable(index: number, text: string | undefined): string {

@@ -2,7 +2,8 @@
 // caused it. The engine expands, parses and trusts nothing before these checks.
 
 import type { Packer, Reader } from '../../objects/cluster.ts';
-import { at, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { weightOf } from '../../objects/measure.ts';
 import { undoOrder } from '../checks/undo-order.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoOrder } from '../model/item.ts';
@@ -64,13 +65,13 @@ export async function readSnapshot(
 }
 
 /** The snapshot in these ConfigMaps, in the order of their names, if it matches `ref`. A matching snapshot is cached. */
-export async function verified(
+async function verified(
   { packer, cache }: Pick<SnapshotSource, 'packer' | 'cache'>,
   transaction: Transaction,
   ref: RollbackRef,
   objects: readonly JsonObject[],
 ): Promise<StoredSnapshot> {
-  const data = objects.map((object) => at(object, 'data') ?? {});
+  const data = objects.map(dataOf);
   const broken = (why: string): StoredSnapshot => ({
     kind: 'broken',
     message: `snapshot ${transaction.namespace}/${ref.name} ${why}`,
@@ -78,10 +79,28 @@ export async function verified(
   if (digestOf(data) !== ref.digest) return broken('is not the one that was stored: its digest differs');
   const assembled = await assemble(data, { transaction, base: ref.name, packer });
   if (assembled.kind === 'broken') return broken(assembled.why);
-  const { entries, memory } = assembled;
-  const versions = objects.map(versionOf);
-  cache.set(transaction.uid, { digest: ref.digest, versions, entries, order: undoOrder(entries), memory });
+  const { entries } = assembled;
+  cache.set(transaction.uid, cachedOf(entries, { digest: ref.digest, objects }));
   return { kind: 'stored', ref, entries };
+}
+
+/** The entries of the snapshot in these ConfigMaps, as this process remembers them. */
+export function cachedOf(
+  entries: readonly SnapshotEntry[],
+  { digest, objects }: { readonly digest: string; readonly objects: readonly JsonObject[] },
+): CachedSnapshot {
+  const all = entries.flatMap(({ prior, expected, content }) => [prior, expected, content]);
+  const memory = all.reduce((sum, object) => sum + weightOf(object).memory, 0);
+  return { digest, versions: objects.map(versionOf), entries, order: undoOrder(entries), memory };
+}
+
+/** The digest of the snapshot in these ConfigMaps. */
+export function digestIn(objects: readonly JsonObject[]): string {
+  return digestOf(objects.map(dataOf));
+}
+
+function dataOf(object: JsonObject): Json {
+  return at(object, 'data') ?? {};
 }
 
 async function isStillThere(

@@ -5,7 +5,7 @@ import { withContent, withManagedFields } from '../../objects/content/content.ts
 import { restoredManagers } from '../../objects/content/ownership.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { describe, groupOf, identityOf } from '../../objects/reference.ts';
-import { turnFor } from '../../objects/requests/loop-turns.ts';
+import { areLarge, turnFor } from '../../objects/requests/loop-turns.ts';
 import { goneManagers } from '../attribution/others.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { removerOf, undoWriteOf } from '../checks/deferred.ts';
@@ -24,6 +24,7 @@ import { isToUndo } from '../model/item.ts';
 import type { Wanted } from '../model/others.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { UndoFinding } from '../model/undo.ts';
+import { turnToCompare } from '../observe/comparing.ts';
 import { observeItem } from '../observe/item.ts';
 import { droppingEach } from '../observe/memory-budget.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
@@ -37,8 +38,8 @@ import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
 
 type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
 
-/** Objects that are evaluated at once. */
-const atOnce = 8;
+/** Objects that are evaluated at once. Each large one is in memory several times: as text, as answer, and as it would be after the undo. */
+const atOnce = { small: 8, large: 2 } as const;
 
 /** What the undo does with each change that is to be undone, in the order of the changes. */
 export async function surveyUndo(context: SurveyContext): Promise<readonly Surveyed[]> {
@@ -62,7 +63,8 @@ export async function surveyUndo(context: SurveyContext): Promise<readonly Surve
 /** Objects are read a few at a time, and dropped. */
 async function evaluateEach(context: Evaluating, entries: readonly SnapshotEntry[]): Promise<readonly Surveyed[]> {
   const { source } = context.observing;
-  return droppingEach({ reader: source.reader, atOnce }, entries, async (entry, reader) => {
+  const few = entries.some(({ prior }) => areLarge(prior)) ? atOnce.large : atOnce.small;
+  return droppingEach({ reader: source.reader, atOnce: few }, entries, async (entry, reader) => {
     const observing = { ...context.observing, source: { ...source, reader } };
     const found = await evaluate({ ...context, observing }, entry);
     const kept = await packed({ reader: source.reader, packer: context.packer }, found);
@@ -155,7 +157,7 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
     assumedGone: new Set([...goneIn(context.assumed), ...ownServers(context)]),
     ...(context.staying && { staying: context.staying }),
   });
-  await turnFor(found.live.kind === 'present' ? found.live.object : undefined, entry.prior);
+  await turnToCompare(found.live.kind === 'present' ? found.live.object : undefined, entry.prior, entry.expected);
   const view = withoutUndone(withoutOwn(found), context.assumed);
   const drift = view.drift === 'broken' ? [] : view.drift;
   // Of a change that recreates its object, the half that is to be undone next.

@@ -10,7 +10,14 @@ import {
   largestObject,
   textsOf,
 } from '../../../../hooks/transactions/snapshots/chunks.ts';
-import { contextOf, encodeEntry, openEntry, type Place, readEntry } from '../../../../hooks/transactions/snapshots/codec.ts';
+import {
+  contextOf,
+  encodeEntry,
+  openEntry,
+  type Place,
+  readEntry,
+  textOf,
+} from '../../../../hooks/transactions/snapshots/codec.ts';
 import { isSnapshotOf, mostParts, partName, partNumber, snapshotNames } from '../../../../hooks/transactions/snapshots/names.ts';
 import { configMapsOf, readHead, snapshotFinalizer } from '../../../../hooks/transactions/snapshots/objects.ts';
 import { mostBytes } from '../../../../hooks/transactions/snapshots/size.ts';
@@ -130,7 +137,7 @@ t.test('an entry is read only where it belongs, and only by its key', async (t) 
 
 t.test('what is in the clear is believed by its tag alone', async (t) => {
   const entry = entryOf('ConfigMap', 'shop', { data: { a: '1' } });
-  const [place, json] = [placeOf(entry), JSON.stringify(entry)];
+  const [place, json] = [placeOf(entry), textOf(entry)];
   const tagged = encode(entry);
   const texts = [
     json,
@@ -151,7 +158,7 @@ t.test('what is in the clear is believed by its tag alone', async (t) => {
 
 t.test('where it must be sealed, nothing in the clear is taken, whoever tagged it', async (t) => {
   const entry = entryOf('Secret', 'shop', { data: {} });
-  const [place, json] = [placeOf(entry), JSON.stringify(entry)];
+  const [place, json] = [placeOf(entry), textOf(entry)];
   t.equal(read(`plain:${packer.tag(json, contextOf('plain', place))}:${json}`, place), undefined);
 });
 
@@ -159,9 +166,9 @@ t.test('an authentic entry that is none is refused', async (t) => {
   const entry = entryOf('ConfigMap', 'shop', { data: {} });
   const place = placeOf(entry);
   const tagged = (json: string): string => `plain:${packer.tag(json, contextOf('plain', place))}:${json}`;
-  t.ok(read(tagged(JSON.stringify(entry)), place));
+  t.ok(read(tagged(textOf(entry)), place));
   const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
-  t.ok(read(tagged(JSON.stringify(entry).replace('{"data":{}}', deep(500))), place), 'as deep as an object may be');
+  t.ok(read(tagged(textOf(entry).replace('{"data":{}}', deep(500))), place), 'as deep as an object may be');
   const wrong = [
     '',
     'null',
@@ -169,12 +176,15 @@ t.test('an authentic entry that is none is refused', async (t) => {
     '[]',
     '{}',
     ...[{ index: 1 }, { type: 'Patch' }, { target: {} }, { resource: {} }, { resource: { ...resource, plural: 1 } }].map(
-      (other) => JSON.stringify({ ...entry, ...other }),
+      (other) => textOf({ ...entry, ...other } as unknown as SnapshotEntry),
     ),
     ...[{ group: 'apps' }, { version: 'v2' }, { kind: 'Secret' }, { namespaced: false }].map((other) =>
-      JSON.stringify({ ...entry, resource: { ...resource, ...other } }),
+      textOf({ ...entry, resource: { ...resource, ...other } } as unknown as SnapshotEntry),
     ),
-    ...[501, 2_000, 20_000].map((levels) => JSON.stringify(entry).replace('{"data":{}}', deep(levels))),
+    textOf(entry).replace('\n', ''),
+    `${textOf(entry)}\n`,
+    textOf(entry).replace('{"data":{}}', '[]'),
+    ...[501, 2_000, 20_000].map((levels) => textOf(entry).replace('{"data":{}}', deep(levels))),
   ];
   for (const json of wrong) t.equal(read(tagged(json), place), undefined, json.slice(0, 200));
 });
