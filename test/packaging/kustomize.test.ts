@@ -35,6 +35,7 @@ const packages = [
   ),
   'Namespace janus-packages',
   'CompositeController janus-packages',
+  'DecoratorController janus-packages-status',
   ...['ServiceAccount', 'Role', 'RoleBinding'].map((kind) => `${kind} janus-packages/janus-packages`),
   ...['janus-packages', 'janus-packages-reader'].flatMap((name) => [`ClusterRole ${name}`, `ClusterRoleBinding ${name}`]),
   ...['install', 'view'].map((name) => `ClusterRole janus-packages-${name}`),

@@ -34,7 +34,7 @@ Metacontroller. */ -}}
 {{- if not (or (and $isWide $values.namespaces) $isReplaced) }}
 {{- $_ := set $object.metadata "labels" (merge (default dict $object.metadata.labels) (fromYaml (include "janus.labels" $root))) -}}
 {{- $change := printf "janus.%s" $object.kind -}}
-{{- if has $object.kind (list "CustomResourceDefinition" "Namespace" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
+{{- if has $object.kind (list "CustomResourceDefinition" "Namespace" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "DecoratorController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
 {{- if not (and $theirs (has $object.kind (list "ServiceAccount" "Role"))) }}{{ include $change (dict "root" $root "object" $object) }}{{ end -}}
 {{- end -}}
 {{- if $served }}{{ include "janus.served" (dict "served" $served "object" $object) }}{{ end -}}
@@ -142,6 +142,8 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- range $name, $hook := .object.spec.hooks }}{{ $_ := set $hook.webhook "url" ($hook.webhook.url | replace "http://" "https://") }}{{ end -}}
 {{- end -}}
 {{- end -}}
+
+{{- define "janus.DecoratorController" }}{{ include "janus.CompositeController" . }}{{ end -}}
 
 {{- define "janus.PrometheusRule" -}}
 {{- $values := .root.Values.monitoring -}}
