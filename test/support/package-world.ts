@@ -73,6 +73,8 @@ interface WorldOptions {
   readonly loop?: LoopKind;
   /** Of Node, for the hooks. */
   readonly flags?: readonly string[];
+  /** Called before the first hook starts. */
+  readonly before?: (client: Client, kubeconfig: string) => Promise<void>;
   /** Added to the environment of the hooks. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -84,6 +86,7 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
   t.teardown(() => client.close());
   await installManifests(client);
   await installPackages(client);
+  await options.before?.(client, plane.kubeconfig);
   const registry = await startRegistry(t);
   const proxy = await startProxy(t, registry.origin);
   const engine = await engineKubeconfig(t, client, plane.kubeconfig);

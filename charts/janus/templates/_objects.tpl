@@ -63,6 +63,7 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- if and .Values.packages.enabled (has "janus-packages" $names) }}{{ fail "namespaces: packages.enabled serves janus-packages already; take it from the list" }}{{ end -}}
 {{- if eq .Values.token.secretName "janus-sealing-key" }}{{ fail "token.secretName: expected another Secret than janus-sealing-key, which holds the key of snapshots" }}{{ end -}}
 {{- if and .Values.tls.clientSecretName (not .Values.tls.secretName) }}{{ fail "tls.clientSecretName: expected tls.secretName too: client certificates require TLS" }}{{ end -}}
+{{- if and (ne .Values.packages.crossplane "absent") (or .Values.packages.kinds (not .Values.packages.enabled)) }}{{ fail "packages.crossplane: expected packages.enabled, and no packages.kinds, which Crossplane brings itself" }}{{ end -}}
 {{- if and .Values.packages.kinds (not .Values.packages.enabled) }}{{ fail "packages.kinds: expected packages.enabled too, which serves them" }}{{ end -}}
 {{- if eq .Values.sealingKey.source "chart" -}}
 {{- if not (include "janus.cluster" .) }}{{ fail "sealingKey.source: chart requires a cluster to look for the key in; rendered without one (helm template, Argo CD) each rendering would make another key: set engine or existing, or render with --dry-run=server" }}{{ end -}}

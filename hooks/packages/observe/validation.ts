@@ -25,6 +25,7 @@ interface TreeContext {
   readonly wanted: Wanted;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
+  readonly isBeside?: boolean;
 }
 
 interface ValidationContext extends TreeContext {
@@ -43,7 +44,7 @@ export async function readAhead(context: TreeContext, isOver: () => boolean): Pr
   return tree.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
 }
 
-function treeOf({ wanted, registry, crossplane }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
+function treeOf({ wanted, registry, crossplane, isBeside }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
   const isSet = (field: string): boolean => wanted.spec[field] === true;
   return readTree(
     {
@@ -53,6 +54,7 @@ function treeOf({ wanted, registry, crossplane }: TreeContext, installed: readon
       installed,
       skipsDependencies: isSet('skipDependencyResolution'),
       crossplane,
+      isBeside,
       ignoresCrossplane: isSet('ignoreCrossplaneConstraints'),
     },
     registry,
@@ -154,11 +156,11 @@ async function tried(
 /** Undefined if the API server accepts each of its objects. */
 async function triedPackage(context: ValidationContext, pkg: TreePackage): Promise<Validation | undefined> {
   const { reader, registry, ptx, progress } = context;
-  const { source, digest, revision, contents } = pkg;
+  const { source, digest, revision, name, contents } = pkg;
   if (contents === undefined || contents.objects.length === 0 || digest === undefined) return undefined;
   const read = await objectsOf(source, digest, registry);
   if ('kind' in read) return unlessOver(progress.isOver, read);
-  const objects = read.objects.map((object) => ({ kind: contents.meta.kind, revision, object }));
+  const objects = read.objects.map((object) => ({ kind: contents.meta.kind, name, revision, object }));
   const faults = await dryRunAll(reader, objects, ptx, progress);
   if (faults === 'unfinished') return { kind: 'unfinished' };
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
