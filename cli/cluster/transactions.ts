@@ -53,12 +53,22 @@ export async function listTransactions(
   namespace: string | undefined,
   selection: Pick<ListOptions, 'labelSelector'> = {},
 ): Promise<readonly JsonObject[]> {
-  const pages = await allPages((from) => {
+  const pages = await pagesOf(session, namespace, selection);
+  if ('kind' in pages) throw problemOf(pages, session, { verb: 'list', namespace });
+  return pages.flatMap(({ items }) => items);
+}
+
+/** All Transactions of the cluster if the user may list them, otherwise those of the namespace. Throws a Problem. */
+export async function listVisibleTransactions(session: Session, namespace: string): Promise<readonly JsonObject[]> {
+  const pages = await pagesOf(session, undefined, {});
+  return 'kind' in pages ? listTransactions(session, namespace) : pages.flatMap(({ items }) => items);
+}
+
+function pagesOf(session: Session, namespace: string | undefined, selection: Pick<ListOptions, 'labelSelector'>) {
+  return allPages((from) => {
     const options = { ...selection, whole: true, limit: 200, ...(from === '' ? {} : { from }) };
     return session.cluster.listMetadata(transactions, namespace, caller, options);
   });
-  if ('kind' in pages) throw problemOf(pages, session, { verb: 'list', namespace });
-  return pages.flatMap(({ items }) => items);
 }
 
 /** Throws a Problem if the API server does not answer, or does not accept the user. A cluster without the engine is no Problem. */

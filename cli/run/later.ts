@@ -1,16 +1,18 @@
-// Finds the later Transactions of a namespace: those on the objects of a Transaction, and those with its field manager. Pure.
+// Finds later Transactions: those on the objects of a Transaction, and those with its field manager.
 import { type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
+import type { Session } from '../cluster/session.ts';
+import { listVisibleTransactions, type TransactionName } from '../cluster/transactions.ts';
 import { targetIn } from '../show/view.ts';
 
 const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name') ?? '';
+const namespaceOf = (object: JsonObject): string => textAt(object, 'metadata', 'namespace') ?? '';
 
-/** The Transactions that are newer than the named Transaction, the newest first. */
-export function newerThan(all: readonly JsonObject[], name: string): readonly JsonObject[] {
+/** The Transactions that are newer than `base`, which is one of them, the newest first. */
+export function newerThan(all: readonly JsonObject[], base: JsonObject): readonly JsonObject[] {
   const newestFirst = all.toSorted(compareNewest);
-  const place = newestFirst.findIndex((one) => nameOf(one) === name);
-  return newestFirst.slice(0, Math.max(0, place));
+  return newestFirst.slice(0, newestFirst.indexOf(base));
 }
 
 // Times of a status and of an object are whole seconds. If two Transactions ended in one second, the versions of their objects order
@@ -45,19 +47,28 @@ function newestWrite(object: JsonObject): bigint {
   return versions.filter((one) => /^\d+$/.test(one)).reduce((most, one) => (BigInt(one) > most ? BigInt(one) : most), 0n);
 }
 
-/** Names of the Transactions to undo first, in this order: those that changed its objects later, and those on top of them. */
-export function laterOn(all: readonly JsonObject[], name: string): readonly string[] {
-  const base = all.find((one) => nameOf(one) === name);
+/**
+ * The Transactions to undo first, in this order: those that changed its objects later, and those on top of them. Transactions of other
+ * namespaces count if the user may list them. Throws a Problem.
+ */
+export async function laterOn(session: Session, wanted: TransactionName): Promise<readonly JsonObject[]> {
+  const all = await listVisibleTransactions(session, wanted.namespace);
+  const base = all.find((one) => nameOf(one) === wanted.name && namespaceOf(one) === wanted.namespace);
   if (base === undefined) return [];
   const reached = new Set(targetsOf(base));
-  const found: string[] = [];
-  for (const later of newerThan(all, name).filter(isNotUndone).toReversed()) {
+  const found: JsonObject[] = [];
+  for (const later of newerThan(all, base).filter(isNotUndone).toReversed()) {
     const targets = targetsOf(later);
     if (!targets.some((target) => reached.has(target))) continue;
     for (const target of targets) reached.add(target);
-    found.unshift(nameOf(later));
+    found.unshift(later);
   }
   return found;
+}
+
+/** The name of a Transaction, for a reader who works in that namespace. */
+export function nameWithin(namespace: string, object: JsonObject): string {
+  return namespaceOf(object) === namespace ? nameOf(object) : `${namespaceOf(object)}/${nameOf(object)}`;
 }
 
 /** Whether a change of the Transaction may be in the cluster. */
@@ -67,7 +78,7 @@ function isNotUndone(object: JsonObject): boolean {
 }
 
 function targetsOf(object: JsonObject): readonly string[] {
-  const own = textAt(object, 'metadata', 'namespace') ?? '';
+  const own = namespaceOf(object);
   return listAt(object, 'spec', 'changes')
     .map(targetIn)
     .map(({ apiVersion, kind, namespace = own, name }) => [groupOf(apiVersion), kind, namespace, name].join('|'));

@@ -5,10 +5,10 @@ import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
 import { isShort } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
-import { listTransactions, problemOf } from '../cluster/transactions.ts';
+import { getNamespace, listTransactions, problemOf } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { note, say, sayAll, unlessAborted } from '../io.ts';
-import { exits, wrongUse } from '../problem.ts';
+import { exits, Problem, wrongUse } from '../problem.ts';
 import { formatted } from '../show/formats.ts';
 import { tableOf } from '../show/table.ts';
 
@@ -30,6 +30,7 @@ async function showObjects({ io, options }: Call, session: Session, { namespace,
   const format = options.text('output') ?? '';
   const all = await listTransactions(session, namespace, labels);
   const objects = options.flag('failed') ? all.filter((one) => textAt(one, 'status', 'phase') === 'Failed') : all;
+  if (all.length === 0) await refuseMissing(session, namespace);
   const text = formatted(objects.map(printed), format, true);
   if (text !== '') say(io, text);
   return exits.done;
@@ -39,10 +40,19 @@ async function showTable(call: Call, session: Session, selection: Selection): Pr
   const read = await readOrThrow(session, selection);
   const table = { ...read, rows: read.rows.filter(isWanted(read, call)) };
   const { namespace } = selection;
+  if (read.rows.length === 0) await refuseMissing(session, namespace);
   const what = call.options.flag('failed') ? 'Failed Transactions' : 'Transactions';
   if (table.rows.length > 0) sayAll(call.io, linesOf(table, table.rows, call));
   else note(call.io, `No ${what} in ${namespace === undefined ? 'any namespace' : `namespace ${namespace}`}.`);
   return call.options.flag('watch') ? follow(call, session, { selection, table }) : exits.done;
+}
+
+/** A wrong namespace looks like an empty one. A user who may not read Namespaces gets no error. */
+async function refuseMissing(session: Session, namespace: string | undefined): Promise<void> {
+  if (namespace === undefined) return;
+  const found = await getNamespace(session);
+  if (found.kind === 'failed' && found.failure.kind === 'absent')
+    throw new Problem(`Namespace ${namespace} does not exist: kubectl get namespaces lists the namespaces of the cluster.`);
 }
 
 async function readOrThrow(session: Session, selection: Selection): Promise<Table> {

@@ -1,6 +1,8 @@
 // The options of apply and plan that describe the Transaction of manifests.
 import { textAt } from '../../hooks/objects/json.ts';
 import { parseDuration } from '../../hooks/objects/time.ts';
+import { foreign } from '../../hooks/objects/words.ts';
+import { longestTransactionName } from '../../schemas/spec-values.ts';
 import type { Session } from '../cluster/session.ts';
 import { getNamespace } from '../cluster/transactions.ts';
 import type { Call, Options } from '../command/command.ts';
@@ -33,6 +35,9 @@ export async function releaseOptionsOf(
   const isWhole = manifests.some(({ object }) => isTransaction(object));
   refuseContradictions(options, app, isWhole);
   const name = options.text('name');
+  refuseBadName('--name', name);
+  refuseBadName('--generate-name', options.text('generateName')?.replace(/[-.]$/, ''));
+  refuseBadName('APP', app);
   const prefix = app === undefined ? 'apply-' : `${app}-`;
   return {
     namespace,
@@ -48,6 +53,17 @@ export async function releaseOptionsOf(
     plainSecrets: options.flag('plainSecrets'),
     ttl: ttlOf(options),
   };
+}
+
+/** A name that the API server accepts: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const subdomain = new RegExp(`^${label}(\\.${label})*$`);
+
+function refuseBadName(what: string, name: string | undefined): void {
+  if (name === undefined || (subdomain.test(name) && name.length <= longestTransactionName)) return;
+  throw wrongUse(
+    `${what} must have at most ${longestTransactionName} lowercase letters, digits, "-" and ".", and begin and end with a letter or digit; found "${foreign(name, 2 * longestTransactionName)}".`,
+  );
 }
 
 /** With an app, all objects have gates unless the user gives --no-gate. */

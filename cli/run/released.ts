@@ -3,9 +3,8 @@
 import { at, isList, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import type { Session } from '../cluster/session.ts';
-import { listTransactions } from '../cluster/transactions.ts';
 import type { Release } from '../input/release.ts';
-import { laterOn } from './later.ts';
+import { laterOn, nameWithin } from './later.ts';
 import { planOf } from './planning.ts';
 
 const mostNamed = 3;
@@ -39,13 +38,11 @@ export async function whyNotReleased(
 /** A later Transaction that is not undone has changed the objects. */
 async function changedLater(session: Session, found: JsonObject): Promise<string | undefined> {
   const [namespace = '', name = ''] = [textAt(found, 'metadata', 'namespace'), textAt(found, 'metadata', 'name')];
-  const all = await listTransactions(session, namespace);
-  const [latest] = laterOn(all, name);
-  if (latest === undefined) return undefined;
-  const later = all.find((one) => textAt(one, 'metadata', 'name') === latest);
+  const [later] = await laterOn(session, { namespace, name });
+  if (later === undefined) return undefined;
   const phase = textAt(later, 'status', 'phase') ?? 'Pending';
   const since = textAt(later, 'status', 'completionTime') ?? textAt(later, 'metadata', 'creationTimestamp') ?? 'unknown';
-  return `Transaction ${latest} (${phase} since ${since}) changed its objects later`;
+  return `Transaction ${nameWithin(namespace, later)} (${phase} since ${since}) changed its objects later`;
 }
 
 // The engine makes a change of another type once. A plan of that change would conflict with its own result.

@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { AccessQuestion, Resource } from '../../hooks/objects/cluster.ts';
 import { type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
+import { groupOf } from '../../hooks/objects/reference.ts';
+import { questionsOfContents } from '../../hooks/transactions/inspect.ts';
 import type { Plan } from '../../hooks/transactions/inspection.ts';
 import { contentsName, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
@@ -22,7 +24,9 @@ export async function rightsOf(session: Session, { plan, transaction }: Planned)
   const questions = [
     ...plan.needs.map((question) => realQuestion(question, contents)),
     ...(await needsOfTargets(session, targets, namespace)),
-    ...[...createdBy(plan), ...earlier.flatMap(createdIn)].flatMap(contentNeeds),
+    ...[...createdBy(plan), ...earlier.flatMap(createdIn)].flatMap(({ apiVersion, kind, name }) =>
+      questionsOfContents({ group: groupOf(apiVersion), kind, name }),
+    ),
   ];
   const accounts = [serviceAccountName, ...earlier.map((one) => textAt(one, 'spec', 'serviceAccountName') ?? '')];
   const created = [...createdBy(plan), ...earlier.flatMap(createdIn).filter(isNamespace)].map(({ name }) => name);
@@ -84,22 +88,6 @@ function createdIn(transaction: JsonObject): readonly Target[] {
 }
 
 const isNamespace = ({ apiVersion, kind }: Target): boolean => apiVersion === 'v1' && kind === 'Namespace';
-
-/**
- * The undo deletes a created Namespace or CustomResourceDefinition only if it may list what is in it. It also reads the ServiceAccount
- * that Kubernetes puts into the Namespace, because managedFields may not show whether others have written to it.
- */
-function contentNeeds(target: Target): readonly AccessQuestion[] {
-  const { apiVersion, kind, name } = target;
-  if (isNamespace(target))
-    return [
-      { verb: 'list', group: '*', resource: '*', namespace: name },
-      { verb: 'get', group: '', resource: 'serviceaccounts', namespace: name, name: 'default' },
-    ];
-  if (!apiVersion.startsWith('apiextensions.k8s.io/') || kind !== 'CustomResourceDefinition') return [];
-  const [resource = '', ...group] = name.split('.');
-  return [{ verb: 'list', group: group.join('.'), resource }];
-}
 
 const verbsOfLife = ['get', 'create', 'update', 'patch', 'delete'];
 const workloads = ['apps/deployments', 'apps/statefulsets', 'apps/daemonsets', 'apps/replicasets', 'batch/jobs', '/pods'];

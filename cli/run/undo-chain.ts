@@ -66,7 +66,7 @@ async function chainOf({ io, connect }: Call, to: string): Promise<Chain> {
     throw new Problem(`Transaction ${to} has no spec.fieldManager, so its later releases are unknown: undo them by name.`);
   const { phase } = viewOf(base);
   if (phase !== 'Committed') throw new Problem(`Transaction ${to} is ${phase}: undo --to needs a Committed Transaction.`);
-  const line = newerThan(all, to).filter((one) => textAt(one, 'spec', 'fieldManager') === manager);
+  const line = newerThan(all, base).filter((one) => textAt(one, 'spec', 'fieldManager') === manager);
   const objects = line.filter((one) => !isUndone(one));
   for (const one of objects) mayAct(viewOf(one), requests.undo, io.program);
   return { session, to, objects };

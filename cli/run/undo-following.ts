@@ -1,14 +1,14 @@
 // The undo of one Transaction, from its request to its end.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
-import { listTransactions, type TransactionName } from '../cluster/transactions.ts';
+import type { TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { say, sayAll } from '../io.ts';
 import { refusedCode } from '../show/end.ts';
-import { answerTo, hasLater, refusalLines } from '../show/undo.ts';
+import { answerTo, refusalLines } from '../show/undo.ts';
 import type { TransactionView } from '../show/view.ts';
 import { outputStyle } from './given.ts';
-import { laterOn } from './later.ts';
+import { undoFirstOf } from './undo-planning.ts';
 import { watch } from './watching.ts';
 
 interface Following {
@@ -30,9 +30,11 @@ export async function followUndo({ io, options }: Call, following: Following): P
   const code = await watch({ io, ...following, end: 'RolledBack', style, onState });
   if (last === undefined || code !== refusedCode) return code;
   const answer = answerTo(last, request);
-  const undoFirst =
-    answer !== undefined && hasLater(answer) ? laterOn(await listTransactions(session, wanted.namespace), wanted.name) : [];
-  if (answer === undefined) say(io, last.message);
-  else sayAll(io, refusalLines({ view: last, answer, undoFirst, isPartial: false }, { style, program: io.program }));
+  if (answer === undefined) {
+    say(io, last.message);
+    return code;
+  }
+  const undoFirst = await undoFirstOf(session, wanted, answer);
+  sayAll(io, refusalLines({ view: last, answer, undoFirst, isPartial: false }, { style, program: io.program }));
   return code;
 }

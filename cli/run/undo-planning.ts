@@ -1,14 +1,15 @@
 // Plans of undos. The engine makes them, because only the engine can unseal. An annotation requests a plan, and the status holds it.
 import type { JsonObject } from '../../hooks/objects/json.ts';
+import type { UndoAnswer } from '../../hooks/transactions/model/undo.ts';
 import { follow } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
-import { listTransactions, type TransactionName } from '../cluster/transactions.ts';
+import type { TransactionName } from '../cluster/transactions.ts';
 import { type Io, note } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { undoPlan } from '../show/requests.ts';
 import { answerTo, hasLater, isHandled, type UndoPlan } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
-import { laterOn } from './later.ts';
+import { laterOn, nameWithin } from './later.ts';
 import { mayAct, send } from './request.ts';
 import { annotationsOf, type Wish } from './undo-wish.ts';
 
@@ -37,8 +38,14 @@ export async function planUndo(planning: Planning): Promise<UndoPlan> {
   const view = await answered(planning, known, (one) => answerTo(one, request) !== undefined || isHandled(one, request));
   const answer = answerTo(view, request);
   if (answer === undefined) throw isHandled(view, request) ? new Problem(view.message, refusalCode) : silent(planning);
-  const undoFirst = hasLater(answer) ? laterOn(await listTransactions(session, wanted.namespace), wanted.name) : [];
+  const undoFirst = await undoFirstOf(session, wanted, answer);
   return { view, answer, undoFirst, isPartial: wish.isPartial };
+}
+
+/** Names of the Transactions that are in the way of an undo, the first to undo first. */
+export async function undoFirstOf(session: Session, wanted: TransactionName, answer: UndoAnswer): Promise<readonly string[]> {
+  if (!hasLater(answer)) return [];
+  return (await laterOn(session, wanted)).map((one) => nameWithin(wanted.namespace, one));
 }
 
 /** The first state with an answer, or the last state if the time has passed. */

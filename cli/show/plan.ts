@@ -1,7 +1,7 @@
 // A plan as a table, with the fields of each change and the findings. Pure.
 
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import { describe } from '../../hooks/objects/reference.ts';
+import { describe, type Reference } from '../../hooks/objects/reference.ts';
 import { clean } from '../../hooks/objects/words.ts';
 import type { Finding, Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
 import { documentOf } from './document.ts';
@@ -56,10 +56,11 @@ function heading({ namespace, name, serviceAccountName, exact }: Plan, { engine 
 }
 
 function table(changes: readonly PlannedChange[], style: Style): readonly string[] {
+  const targets = new Map(changes.map(({ index, target }) => [index, target]));
   const rows = changes.map((change) => {
     const { operation, target, fields } = change;
     const shown = operation === 'none' ? '' : String(fields.length);
-    return [operation, target.kind, target.namespace ?? '', target.name, shown, notes(change).join('; ')].map(clean);
+    return [operation, target.kind, target.namespace ?? '', target.name, shown, notes(change, targets).join('; ')].map(clean);
   });
   const [header = '', ...lines] = tableOf(['OP', 'KIND', 'NAMESPACE', 'NAME', 'FIELDS', 'NOTE'], rows);
   return [
@@ -71,11 +72,14 @@ function table(changes: readonly PlannedChange[], style: Style): readonly string
   ];
 }
 
-function notes(change: PlannedChange): readonly string[] {
+/** Targets by the index of their change. */
+type Targets = ReadonlyMap<number, Reference>;
+
+function notes(change: PlannedChange, targets: Targets): readonly string[] {
   const { losers, owners, fields, contentFrom } = change;
   const isHidden = fields.some(({ before, after }) => before?.kind === 'hidden' || after?.kind === 'hidden');
   return [
-    ...wayNotes(change),
+    ...wayNotes(change, targets),
     ...losers.map(({ manager, paths }) => `takes ${count(paths.length, 'field')} from ${manager}`),
     ...owners.map(({ code, name }) => `${code} ${name}`),
     ...(contentFrom === undefined ? [] : [`from ${contentFrom}`]),
@@ -83,8 +87,9 @@ function notes(change: PlannedChange): readonly string[] {
   ];
 }
 
-function wayNotes({ deferred, dependsOn, recreates, gate }: PlannedChange): readonly string[] {
-  const needed = dependsOn === undefined ? '' : `, needs spec.changes[${dependsOn}]`;
+function wayNotes({ deferred, dependsOn, recreates, gate }: PlannedChange, targets: Targets): readonly string[] {
+  const first = dependsOn === undefined ? undefined : targets.get(dependsOn);
+  const needed = first === undefined ? '' : `, needs ${first.kind} ${first.name}`;
   return [
     ...(recreates ? ['deleted and created again'] : []),
     ...(deferred ? [`not tried yet${needed}`] : []),
@@ -131,7 +136,8 @@ export function countsOf(changes: readonly PlannedChange[]): string {
   const words = (['create', 'update', 'delete', 'none'] as const).map(
     (operation) => `${changes.filter((one) => one.operation === operation).length} ${operation}`,
   );
-  return `${[...words, `${changes.filter(({ deferred }) => deferred).length} deferred`].join(', ')}.`;
+  const deferred = changes.filter((one) => one.deferred).length;
+  return `${words.join(', ')}${deferred === 0 ? '' : ` (${deferred} of them not tried yet)`}.`;
 }
 
 function count(number: number, what: string): string {

@@ -182,7 +182,7 @@ function verdictLines(plan: UndoPlan, { style, program }: Setting): readonly str
   const line = reason === 'Planned' ? `${heads[verdict]}${short(message)}` : short(message);
   return [
     verdict === 'nothing' || verdict === 'changes' ? line : paint(style, 'red', line),
-    ...(verdict === 'refused' ? remedies(plan, program) : []),
+    ...(verdict === 'refused' || verdict === 'unknown' ? remedies(plan, program) : []),
   ].filter((line) => line !== '');
 }
 

@@ -4,6 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../objects/json.ts';
 import type { Fault } from './checks/fault.ts';
 import { fault } from './checks/fault.ts';
+import { questionsOfContents } from './checks/permissions.ts';
 import { staticFaults } from './checks/validity.ts';
 import { autoscalersOf } from './inspect/autoscalers.ts';
 import { heldLocks, plannedChange } from './inspect/changes.ts';
@@ -15,7 +16,7 @@ import { statesOf } from './inspect/states.ts';
 import type { FailedLog, Finding, LogParts, ObjectState, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { decodeTransaction } from './model/transaction.ts';
 
-export { mayQuoteSecrets, printed };
+export { mayQuoteSecrets, printed, questionsOfContents };
 
 /** What the Transaction alone shows: no cluster is needed. Pure. */
 export function lint(object: Json): readonly Finding[] {

@@ -560,6 +560,12 @@ async function reader(t: Test, name: string, rules: readonly JsonObject[]): Prom
 
 t.test('the program reports missing Transactions and wrong options', async (t) => {
   t.match(await janus('status', 'nobody', ...where), { code: 1, err: /^janus: There is no Transaction nobody in namespace / });
+  t.match(await janus('list', '-n', 'nowhere'), { code: 1, err: /^janus: Namespace nowhere does not exist: / });
+  t.match(await janus('list', '-n', 'nowhere', '-o', 'json'), { code: 1, out: '', err: /Namespace nowhere does not exist/ });
+  t.match(await janus('apply', '-f', 'none.yaml', ...release, '--name', 'Wrong_Name'), {
+    code: 64,
+    err: /--name must have at most 230 lowercase letters, .*; found "Wrong_Name"\./,
+  });
   t.match(await janus('status', '--bogus'), { code: 64 });
   t.match(await janus('bogus'), { code: 64 });
   t.match(await janus('undo'), { code: 64 });

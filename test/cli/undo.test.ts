@@ -7,7 +7,7 @@ import t from 'tap';
 import { at, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
 import schema from '../../schemas/undo-plan.schema.json' with { type: 'json' };
 import { openCli } from '../support/cli.ts';
-import { must, waitFor } from '../support/client.ts';
+import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { inAllOnly } from '../support/selection.ts';
 import { account, startStage, statusOf } from '../support/stage.ts';
 import { change, portraits } from '../support/targets.ts';
@@ -15,7 +15,8 @@ import { change, portraits } from '../support/targets.ts';
 const stage = await startStage(t, { withoutLoop: true });
 const cli = await openCli(t, stage.kubeconfig);
 const where = ['-n', stage.namespace];
-const path = (name: string) => `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/${name}`;
+const path = (name: string, namespace = stage.namespace) =>
+  `/apis/tx.janus.io/v1alpha1/namespaces/${namespace}/transactions/${name}`;
 const validate = new Ajv({ strict: false }).compile(schema);
 
 const planUndo = 'tx.janus.io/plan-undo';
@@ -27,27 +28,30 @@ const finished = (phase: string) => [{ type: 'Finished', status: 'True', reason:
 let second = 0;
 
 /** Stored as Committed, a second after the one before. */
-async function committed(name: string, targets: readonly string[], spec: JsonObject = { fieldManager: 'shop' }): Promise<void> {
+async function committed(
+  name: string,
+  targets: readonly string[],
+  spec: JsonObject = { fieldManager: 'shop' },
+  namespace = stage.namespace,
+): Promise<void> {
   const content = { apiVersion: 'v1', kind: 'ConfigMap', data: { color: 'red' } };
-  const changes = targets.map((target) => ({ type: 'Apply', content: { ...content, metadata: { name: target } } }));
-  await stage.transaction(name, changes, { spec });
+  const changes = targets.map((target) => ({
+    type: 'Apply',
+    content: { ...content, metadata: { name: target, namespace: stage.namespace } },
+  }));
+  await stage.transaction(name, changes, { spec, namespace });
   second += 1;
   const completionTime = new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString().replace('.000', '');
   const items = targets.map((target) => ({ state: 'Applied', target: `ConfigMap ${target}`, committed: true }));
-  await store(name, {
-    phase: 'Committed',
-    items,
-    completionTime,
-    startTime: completionTime,
-    conditions: finished('Committed'),
-  });
+  const conditions = finished('Committed');
+  await store(name, { phase: 'Committed', items, completionTime, startTime: completionTime, conditions }, namespace);
 }
 
-async function store(name: string, status: JsonObject): Promise<void> {
-  const live = await stage.read(name);
+async function store(name: string, status: JsonObject, namespace = stage.namespace): Promise<void> {
+  const live = must(await stage.client.get(path(name, namespace)));
   const before = statusOf(live);
   const version = typeof before.version === 'number' ? before.version + 1 : 1;
-  must(await stage.client.update(`${path(name)}/status`, withKey(live, 'status', { ...before, ...status, version })));
+  must(await stage.client.update(`${path(name, namespace)}/status`, withKey(live, 'status', { ...before, ...status, version })));
 }
 
 const annotationsOf = async (name: string) => (at(await stage.read(name), 'metadata', 'annotations') ?? {}) as JsonObject;
@@ -242,6 +246,8 @@ t.test('the program names later Transactions in the order in which to undo them'
   await committed('beside', ['other']);
   await committed('middle', ['base', 'upper'], {});
   await committed('top', ['upper']);
+  const strangers = await freeNamespace(stage.client, 'strangers', t);
+  await committed('above', ['upper'], { fieldManager: 'strangers' }, strangers);
   const later = {
     index: 0,
     verdict: 'Blocked',
@@ -251,7 +257,10 @@ t.test('the program names later Transactions in the order in which to undo them'
   };
   const answer = { counts: { blocked: 1 }, items: [later] };
   const { code, out } = await during(['undo', 'low', ...where, '--plan'], () => answers('low', planUndo, answer));
-  t.match({ code, out }, { code: 2, out: /^ {2}Undo first, in this order: top, middle\.$/m });
+  t.match(
+    { code, out },
+    { code: 2, out: new RegExp(`^ {2}Undo first, in this order: ${strangers}/above, top, middle\\.$`, 'm') },
+  );
   t.notMatch(out, /--overwrite/, 'a later Transaction is never overwritten');
 });
 

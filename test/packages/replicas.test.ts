@@ -7,6 +7,7 @@ import { startInTurn } from '../support/in-turn.ts';
 import { definitionPath, lockPath, stagesPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
+import { share } from '../support/selection.ts';
 
 t.setTimeout(600_000);
 
@@ -46,6 +47,7 @@ t.test('a process that stops in the middle and goes on after the end changes not
   const phase = async (): Promise<string> => textAt(statusOf(await world.read('stops')), 'phase') ?? '';
   await waitFor(async () => (await phase()) === 'Installing', 'stages to be made', { everyMs: 5 });
   second.process.kill('SIGSTOP');
+  const frozen = performance.now();
   const status = await installed(t, 'stops');
   const all = async (): Promise<readonly unknown[]> => {
     const stages = (await client.list(stagesPath)).items.map(({ metadata }) => [
@@ -55,6 +57,8 @@ t.test('a process that stops in the middle and goes on after the end changes not
     return [stages, at(must(await client.get(lockPath)), 'packages')];
   };
   const before = await all();
+  // A replica that is frozen for a minute has answers of all its requests behind it.
+  await waitFor(async () => performance.now() - frozen >= share(0, 60_000), 'the freeze to last', { timeoutMs: 90_000 });
   second.process.kill('SIGCONT');
   await waitFor(async () => (await fetch(`${second.url}/healthz`)).ok, 'it to answer all that it was asked');
   t.same(await all(), before);

@@ -78,6 +78,21 @@ export function namedPaths(value: Json, path: Path, kinds: ListKinds): readonly 
   return [...parts.entries].flatMap(([element, below]) => namedPaths(below, [...path, element], kinds));
 }
 
+/** The parts of an object that `names` names, too. A list that has no keys is one part. */
+export function partsNamedIn(object: JsonObject, names: JsonObject, kinds: ListKinds): JsonObject {
+  return sharedParts(object, names, [], kinds) as JsonObject;
+}
+
+function sharedParts(value: Json, names: Json, path: Path, kinds: ListKinds): Json {
+  const [parts, named] = [partsOf(value, path, kinds), partsOf(names, path, kinds)];
+  if (parts === undefined || named === undefined) return value;
+  const both = [...parts.entries].flatMap(([element, below]): (readonly [string, Json])[] => {
+    const name = named.entries.get(element);
+    return name === undefined ? [] : [[element, sharedParts(below, name, [...path, element], kinds)]];
+  });
+  return assemble(parts.kind, both);
+}
+
 /** Joins parts again, in the order of the entries. */
 export function assemble(kind: Parts['kind'], entries: readonly (readonly [string, Json])[]): Json {
   if (kind === 'map') return Object.fromEntries(entries.map(([element, value]) => [element.slice(2), value]));

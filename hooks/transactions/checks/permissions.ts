@@ -119,16 +119,30 @@ function questionsOf(resolved: Resolved): readonly Asked[] {
   return [...own, ...containerQuestions(change.type, resource, target.name)];
 }
 
-// The undo deletes a created Namespace or CustomResourceDefinition only if it holds no other owners' objects. The ServiceAccount
-// must have the permission to list these objects.
-function containerQuestions(type: ChangeType, resource: Resource, name: string): readonly Asked[] {
+function containerQuestions(type: ChangeType, { group, kind }: Resource, name: string): readonly Asked[] {
   if (type !== 'Create') return [];
-  const purpose = 'undo';
-  if (resource.group === '' && resource.kind === 'Namespace')
-    return [{ question: { verb: 'list', group: '*', resource: '*', namespace: name }, purpose }];
-  if (resource.group !== 'apiextensions.k8s.io' || resource.kind !== 'CustomResourceDefinition') return [];
-  const [plural, ...group] = name.split('.');
-  return [{ question: { verb: 'list', group: group.join('.'), resource: plural ?? '' }, purpose }];
+  return questionsOfContents({ group, kind, name }).map((question) => ({ question, purpose: 'undo' }));
+}
+
+/**
+ * The undo deletes a created Namespace or CustomResourceDefinition only if it may list the objects in it. It also reads the
+ * ServiceAccount that Kubernetes puts into the Namespace, because managedFields may not show whether others have written to it.
+ */
+export function questionsOfContents({ group, kind, name }: Container): readonly AccessQuestion[] {
+  if (group === '' && kind === 'Namespace')
+    return [
+      { verb: 'list', group: '*', resource: '*', namespace: name },
+      { verb: 'get', group: '', resource: 'serviceaccounts', namespace: name, name: 'default' },
+    ];
+  if (group !== 'apiextensions.k8s.io' || kind !== 'CustomResourceDefinition') return [];
+  const [plural = '', ...rest] = name.split('.');
+  return [{ verb: 'list', group: rest.join('.'), resource: plural }];
+}
+
+interface Container {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
 }
 
 /** What must be readable so that the contents can be read (contentFrom). */

@@ -1,14 +1,15 @@
 // The changes of a plan, as they may be shown: what a survey has found, masked.
 
-import { listKindsOf } from '../../objects/content/lists.ts';
+import { listKindsOf, partsNamedIn } from '../../objects/content/lists.ts';
 import { lostFields } from '../../objects/content/losers.ts';
-import { type JsonObject, textAt } from '../../objects/json.ts';
+import { isObject, type JsonObject, textAt, withPath } from '../../objects/json.ts';
 import { formatTime } from '../../objects/time.ts';
 import { foreign } from '../../objects/words.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { FieldChange, HeldLock, Operation, PlannedChange } from '../inspection.ts';
 import { lockOf } from '../locks/lease.ts';
 import { leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
+import type { Change } from '../model/change.ts';
 import { gateOf } from '../model/gated.ts';
 import { sourceOf } from '../model/source.ts';
 import { holderOf, managersOfChange, type Transaction } from '../model/transaction.ts';
@@ -18,21 +19,29 @@ import { ownersOf, scalersOf } from './owners.ts';
 
 /** `autoscalers`: all that may scale a target. */
 export function plannedChange(prepared: Prepared, transaction: Transaction, autoscalers: readonly JsonObject[]): PlannedChange {
-  const { resolved, prior, expected, approximate, recreates, after, note } = prepared;
+  const { resolved, way, prior, expected, approximate, recreates, after: dependsOn, note } = prepared;
   const { index, target, change, resource } = resolved;
   const hiding = hidingOf(target, change);
-  const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding });
+  const after = way === 'Create' ? namedIn(change, expected) : expected;
+  const fields = fieldChanges({ before: prior, after }, { resource, hiding });
   const operation = operationOf(prepared, fields);
   const scalers = scalesReplicas(fields, operation) ? scalersOf(target, autoscalers) : [];
   return {
     ...{ index, target, type: change.type, operation, recreates: recreates === true, fields },
     deferred: approximate && recreates !== true,
-    ...(after === undefined ? {} : { dependsOn: after }),
+    ...(dependsOn === undefined ? {} : { dependsOn }),
     losers: operation === 'delete' ? [] : losersOf(prepared, transaction, hiding),
     owners: prior === undefined || operation === 'none' ? [] : ownersOf(prior, scalers),
     ...saidOf(resolved, transaction),
     ...(note === undefined ? {} : { note }),
   };
+}
+
+/** The fields of a new object that the user has named. Defaults, and what controllers add, would hide them. */
+function namedIn({ content, target: { name } }: Change, expected: JsonObject | undefined): JsonObject | undefined {
+  if (!isObject(content) || expected === undefined) return expected;
+  const named = withPath(content, ['metadata', 'name'], name);
+  return partsNamedIn(expected, named, listKindsOf(expected));
 }
 
 /** What the spec says of it beside its content. */

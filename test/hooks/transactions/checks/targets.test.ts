@@ -193,7 +193,7 @@ Update ConfigMap a                            | get configmaps in shop, update c
 Patch ConfigMap a                             | get configmaps in shop, patch configmaps in shop, update configmaps in shop
 Delete ConfigMap a                            | get configmaps in shop, delete configmaps in shop, create configmaps in shop, update configmaps in shop
 Update ClusterRole a                          | get rbac.authorization.k8s.io/clusterroles, update rbac.authorization.k8s.io/clusterroles
-Create Namespace new                          | get namespaces, create namespaces, delete namespaces, list */* in new
+Create Namespace new                          | get namespaces, create namespaces, delete namespaces, list */* in new, get serviceaccounts in new default
 Create CustomResourceDefinition ws.example.org | get apiextensions.k8s.io/customresourcedefinitions, create apiextensions.k8s.io/customresourcedefinitions, delete apiextensions.k8s.io/customresourcedefinitions, list example.org/ws
 `);
 for (const row of needs) {
