@@ -1,44 +1,17 @@
-// Package transactions beside a real Crossplane, which runs what they install. A stand-in for kubelets makes its Pods ready.
+// Package transactions beside a real Crossplane, which runs what they install.
 import t from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import {
-  type Crossplane,
-  createDeployment,
-  crossplaneDefinitions,
-  crossplaneNamespace,
-  runtimes,
-  startCrossplane,
-  withCrossplane,
-} from '../support/crossplane.ts';
+import { crossplaneNamespace, runtimes, withCrossplane } from '../support/crossplane.ts';
+import { revisionOf as nameOf, schemaOf as schema, startCrossplaneWorld } from '../support/crossplane-world.ts';
 import { startAdmission } from '../support/denying-admission.ts';
-import { running, startKubelet } from '../support/kubelet.ts';
-import { definitionPath, kinds, lockPath, packagePath } from '../support/package-paths.ts';
+import { definitionPath, packagePath } from '../support/package-paths.ts';
+import { conditionIn, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 
 t.setTimeout(1_800_000);
-if (withCrossplane.skip === false) process.env.CROSSPLANE_CRDS = crossplaneDefinitions();
-const { startPackageWorld, conditionIn, statusOf } = await import('../support/package-world.ts');
-
-async function startWorld() {
-  const started: { crossplane?: Crossplane } = {};
-  const world = await startPackageWorld(t, {
-    environment: { JANUS_PACKAGES_CROSSPLANE: 'beside' },
-    before: async (client, kubeconfig) => {
-      await createDeployment(client, '2.3.4');
-      started.crossplane = await startCrossplane(t, client, kubeconfig);
-    },
-  });
-  if (started.crossplane === undefined) throw new Error('Crossplane has not started');
-  startKubelet(t, world.client, crossplaneNamespace).play('pkg.crossplane.io/revision', running);
-  return { world, crossplane: started.crossplane };
-}
 
 const group = 's3.example.org';
-const schema = (...names: readonly string[]): object => ({
-  type: 'object',
-  properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
-});
 const buckets = (...fields: readonly string[]): object => definitionOf('buckets', group, schema(...fields));
 
 /** Not made a ManagedResourceDefinition by Crossplane. */
@@ -49,36 +22,8 @@ const configs = (...fields: readonly string[]): object => {
 };
 
 t.test('beside Crossplane', withCrossplane, async (t) => {
-  const { world, crossplane } = await startWorld();
+  const { world, crossplane, lockEntries, packageNames, healthy } = await startCrossplaneWorld(t);
   const { client, source } = world;
-  const condition = (object: JsonObject, type: string) => conditionIn(statusOf(object), type);
-  const lockEntries = async (): Promise<readonly string[]> => {
-    const packages = at(must(await client.get(lockPath)), 'packages');
-    return (isList(packages) ? packages : [])
-      .map((one) => `${textAt(one, 'name')} ${textAt(one, 'source')} ${textAt(one, 'version')}`)
-      .sort();
-  };
-  const packageNames = async (): Promise<readonly string[]> => {
-    const lists = await Promise.all(
-      kinds.filter((kind) => !kind.endsWith('revisions')).map(async (kind) => (await client.list(packagePath(kind))).items),
-    );
-    return lists
-      .flat()
-      .map((one) => textAt(one, 'metadata', 'name') ?? '')
-      .sort();
-  };
-  const healthy = (plural: string, name: string): Promise<JsonObject> =>
-    waitFor(
-      async () => {
-        const found = must(await client.get(packagePath(plural, name)));
-        if (['RevisionHealthy', 'RuntimeHealthy'].every((type) => condition(found, type)?.status === 'True')) return found;
-        throw new Error(JSON.stringify(found));
-      },
-      `${name} to be healthy`,
-      { timeoutMs: 120_000 },
-    );
-  const nameOf = (name: string, digest: string): string => `${name}-${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`;
-
   const family = await world.publish({ name: 'family', tag: 'v1.0.0', objects: [definitionOf('things', 'family.example.org')] });
   const first = await world.publish({
     name: 's3',
@@ -94,9 +39,9 @@ t.test('beside Crossplane', withCrossplane, async (t) => {
     await world.install('s3-1', `${source('s3')}:v1.0.0`, { packageName: 's3' });
     const status = await world.finished('s3-1');
     t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
-    const revision = await healthy('providerrevisions', nameOf('s3', first));
+    const revision = await healthy(nameOf('s3', first));
     t.equal(textAt(revision, 'metadata', 'annotations', 'crossplane.io/paused'), undefined);
-    await healthy('providerrevisions', nameOf('fam', family));
+    await healthy(nameOf('fam', family));
     t.same(await lockEntries(), [
       `${nameOf('fam', family)} ${source('family')} v1.0.0`,
       `${nameOf('s3', first)} ${source('s3')} v1.0.0`,
@@ -151,7 +96,7 @@ t.test('beside Crossplane', withCrossplane, async (t) => {
     await world.install('s3-2', `${source('s3')}:v1.1.0`, { packageName: 's3' });
     const status = await world.finished('s3-2');
     t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
-    await healthy('providerrevisions', nameOf('s3', second));
+    await healthy(nameOf('s3', second));
     t.same(await revisionsOf(), ['fam 1 Active runs', 's3 1 Inactive runs', 's3 2 Active runs']);
     t.same(await lockEntries(), [
       `${nameOf('fam', family)} ${source('family')} v1.0.0`,
@@ -172,7 +117,7 @@ t.test('beside Crossplane', withCrossplane, async (t) => {
     await world.install('family-2', `${source('family')}:v1.1.0`, { packageName: 'fam' });
     const status = await world.finished('family-2');
     t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
-    await healthy('providerrevisions', nameOf('fam', next));
+    await healthy(nameOf('fam', next));
     t.same(await packageNames(), ['fam', 's3']);
     t.match(await lockEntries(), [`${nameOf('fam', next)} ${source('family')} v1.1.0`, / v1\.1\.0$/]);
     t.notMatch(crossplane.log().slice(before), /cannot create dependency/);
@@ -275,9 +220,55 @@ t.test('beside Crossplane', withCrossplane, async (t) => {
       const status = await world.finished(name);
       t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
       await crossplane.start();
-      await healthy('providerrevisions', nameOf('s3', digest));
+      await healthy(nameOf('s3', digest));
       t.match(await lockEntries(), [/ v1\.1\.0$/, `${nameOf('s3', digest)} ${source('s3')} v1.${minor}.0`]);
       t.same(await packageNames(), ['fam', 's3']);
       t.same(await fieldsOf(), fields.toSorted());
     });
+
+  await t.test('a package with webhooks: Crossplane writes their authority, and makes their configurations', async (t) => {
+    const hooked = 'hooked.example.org';
+    const versions = ['v1', 'v2'].map((name, index) => ({
+      name,
+      served: true,
+      storage: index === 0,
+      schema: { openAPIV3Schema: schema('one') as JsonObject },
+    }));
+    const clientConfig = { service: { name: 'of-the-author', namespace: 'elsewhere', path: '/convert' } };
+    const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
+    const definition = definitionOf('things', hooked) as JsonObject;
+    const converted = { ...definition, spec: { ...(at(definition, 'spec') as JsonObject), versions, conversion } };
+    const webhook = {
+      name: 'things.hooked.example.org',
+      clientConfig: { service: { name: 'of-the-author', namespace: 'elsewhere', path: '/mutate' } },
+      rules: [{ apiGroups: [hooked], apiVersions: ['v1'], operations: ['CREATE'], resources: ['things'] }],
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+    };
+    const admissionGroup = 'admissionregistration.k8s.io/v1';
+    const configuration = { apiVersion: admissionGroup, kind: 'MutatingWebhookConfiguration', metadata: { name: 'mutating' } };
+    const digest = await world.publish({
+      name: 'hooked',
+      tag: 'v1.0.0',
+      objects: [converted, { ...configuration, webhooks: [webhook] }],
+    });
+    await world.install('hooked-1', `${source('hooked')}:v1.0.0`, { packageName: 'hooked' });
+    const status = await world.finished('hooked-1');
+    t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+    await healthy(nameOf('hooked', digest));
+    const config = async (): Promise<JsonObject> =>
+      at(
+        must(await client.get(definitionPath(`things.${hooked}`))),
+        'spec',
+        'conversion',
+        'webhook',
+        'clientConfig',
+      ) as JsonObject;
+    await waitFor(async () => at(await config(), 'caBundle') !== undefined, 'the authority');
+    const secret = must(await client.get(`/api/v1/namespaces/${crossplaneNamespace}/secrets/hooked-tls-server`));
+    const service = { name: 'hooked', namespace: crossplaneNamespace, port: 9443 };
+    t.same(await config(), { service: { ...service, path: '/convert' }, caBundle: textAt(secret, 'data', 'tls.crt') });
+    const made = must(await client.get(`/apis/${admissionGroup}/mutatingwebhookconfigurations/crossplane-provider-hooked`));
+    t.match(at(made, 'webhooks'), [{ clientConfig: { service: { ...service, path: '/mutate' } } }]);
+  });
 });

@@ -67,8 +67,13 @@ export async function startCrossplane(t: Teardown, client: Client, kubeconfig: s
     ...{ TLS_CA_SECRET_NAME: 'crossplane-root-ca', TLS_CLIENT_SECRET_NAME: 'crossplane-tls-client' },
     ...{ XPKG_CACHE_DIR: cache, XFN_CACHE_DIR: cache, TLS_CLIENT_CERTS_DIR: certificates },
   };
-  const init = spawnSync(program, ['core', 'init', '--activation', '*'], { env: environment, encoding: 'utf8' });
-  if (init.status !== 0) throw new Error(`crossplane core init: ${init.stdout}${init.stderr}`);
+  // It fails while the API server does not serve a kind yet whose CRD it has just made; a kubelet starts it again.
+  const isInitialized = (): boolean => {
+    const init = spawnSync(program, ['core', 'init', '--activation', '*'], { env: environment, encoding: 'utf8' });
+    if (init.status !== 0) throw new Error(`${init.stdout}${init.stderr}`);
+    return true;
+  };
+  await waitFor(isInitialized, 'crossplane core init');
   const secret = must(await client.get(`/api/v1/namespaces/${namespace}/secrets/crossplane-tls-client`));
   for (const name of ['ca.crt', 'tls.crt', 'tls.key'])
     writeFileSync(join(certificates, name), Buffer.from(textAt(secret, 'data', name) ?? '', 'base64'));
