@@ -7,11 +7,12 @@ import { type Installed, installedKind, present, readLock } from '../model/lock.
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
 import type { Registry } from '../registry.ts';
-import { changedPackages } from '../writes/changed.ts';
+import { type Changed, changedPackages } from '../writes/changed.ts';
 import { packagesOfKind } from '../writes/resources.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { digestedByRegistries, digestedByRevisions } from './digests.ts';
 import { dryRunAll } from './dry-run.ts';
+import { unverifiedImages } from './image-configs.ts';
 import { activeRevisions, objectsOf, resourceOf } from './objects.ts';
 import type { NotRead, Validation } from './observation.ts';
 import { type Progress, unlessOver } from './progress.ts';
@@ -72,18 +73,18 @@ export async function readValidation(context: ValidationContext): Promise<Valida
   if (tree.kind === 'failed') return context.progress.isOver() ? { kind: 'unread' } : tree;
   if (tree.kind === 'refused') return tree;
   const installed = present(all);
-  const names = await namesTaken(context, tree.lock, installed);
-  if (names.length > 0) return { kind: 'refused', faults: names };
+  const changed = changedPackages(context.wanted, entriesOf(installed), tree.lock);
+  const faults = [...(await namesTaken(context, changed, installed)), ...(await unverifiedImages(context.reader, changed))];
+  if (faults.length > 0) return { kind: 'refused', faults };
   return (await compared(context, tree.packages, installed)) ?? tried(context, tree, installed);
 }
 
 /** Package objects that have, or would have, another source. */
 async function namesTaken(
   { reader, wanted }: ValidationContext,
-  proposed: readonly JsonObject[],
+  changed: readonly Changed[],
   installed: readonly Installed[],
 ): Promise<readonly PackageFault[]> {
-  const changed = changedPackages(wanted, entriesOf(installed), proposed);
   const taken = await inTurn(changed, async (one) => {
     const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
     const found = textAt(live, 'spec', 'package');
