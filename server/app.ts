@@ -115,7 +115,15 @@ function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts)
   return fastify({ ...options, https }) as unknown as FastifyInstance;
 }
 
-const calls = ['/sync', '/finalize', '/packages/sync', '/packages/finalize', '/packages/customize'];
+const calls = [
+  '/sync',
+  '/finalize',
+  '/packages/sync',
+  '/packages/finalize',
+  '/packages/customize',
+  '/packages/status/sync',
+  '/packages/status/customize',
+];
 
 function countCalls(server: FastifyInstance, metrics: Metrics): void {
   server.addHook('onResponse', ({ routeOptions }, { statusCode, elapsedTime }, done) => {

@@ -39,7 +39,17 @@ export interface PackagesConfig {
   readonly httpHosts: readonly string[];
   /** The version of Crossplane. If it is empty, the hook does not check `spec.crossplane.version` of packages. */
   readonly crossplane: string;
+  readonly mode: CrossplaneMode;
 }
+
+/**
+ * - `absent`: no package manager of Crossplane runs in the cluster.
+ * - `beside`: Crossplane runs the revisions that the hook installs.
+ * - `idle`: a Crossplane runs, and a user has told that its package manager leaves packages alone.
+ */
+const crossplaneModes = { absent: 'absent', beside: 'beside', idle: 'idle' } as const;
+
+export type CrossplaneMode = keyof typeof crossplaneModes;
 
 /** Paths of PEM files. */
 export interface TlsPaths {
@@ -79,6 +89,7 @@ const rules = {
   JANUS_PACKAGES_NAMESPACE: matching('janus-packages', 'a namespace name', namespace),
   JANUS_PACKAGES_CACHE: matching(join(tmpdir(), 'janus-packages'), 'a path', pathPattern),
   JANUS_PACKAGES_HTTP_HOSTS: listOf('hosts, such as registry.infra.svc:5000', hostPattern),
+  JANUS_PACKAGES_CROSSPLANE: choice<CrossplaneMode>('absent', crossplaneModes),
   JANUS_CROSSPLANE_VERSION: matching('', 'a version such as v1.20.0', /^v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/),
 } satisfies Record<string, Rule<unknown>>;
 
@@ -145,6 +156,7 @@ function packagesOf(read: Read): Pick<Config, 'packages'> {
     cacheDirectory: read('JANUS_PACKAGES_CACHE', rules.JANUS_PACKAGES_CACHE),
     httpHosts: read('JANUS_PACKAGES_HTTP_HOSTS', rules.JANUS_PACKAGES_HTTP_HOSTS),
     crossplane: read('JANUS_CROSSPLANE_VERSION', rules.JANUS_CROSSPLANE_VERSION),
+    mode: read('JANUS_PACKAGES_CROSSPLANE', rules.JANUS_PACKAGES_CROSSPLANE),
   };
   return read('JANUS_PACKAGES', rules.JANUS_PACKAGES) ? { packages } : {};
 }

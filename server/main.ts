@@ -4,6 +4,7 @@
 // The hook listens before the API server answers. So a Pod is alive, but not ready, while the API server is unavailable. Until the
 // sealing key is available, the hook answers every call with 429.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sealer } from '../hooks/objects/cluster.ts';
 import type { EngineParts, Hook, Reply, Timing } from '../hooks/transactions/call.ts';
 import { createSync } from '../hooks/transactions/reconcile.ts';
@@ -12,7 +13,8 @@ import { type OpenAccess, openAccess } from './access/open.ts';
 import { type App, buildApp } from './app.ts';
 import { runInBackground, type SealingKeys } from './background.ts';
 import { clock } from './clock.ts';
-import { apiServerOf, type Config, readConfig } from './config.ts';
+import { apiServerOf, type Config, type PackagesConfig, readConfig } from './config.ts';
+import { suitsCrossplane } from './crossplane.ts';
 import { createExpressions } from './expressions/expressions.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { connect } from './kubernetes/connect.ts';
@@ -48,6 +50,7 @@ async function main(): Promise<void> {
   const events = createEventRecorder(cluster.transport);
   const keys: SealingKeys = { latest: undefined };
   const over = new AbortController();
+  const crossplane = { suits: false };
   const sealer = sealerOf(keys);
   const [expressions, manifests] = [createExpressions(), createManifests()];
   const isEnding = () => over.signal.aborted;
@@ -61,15 +64,40 @@ async function main(): Promise<void> {
     metrics: createMetrics({ definitions, inventory, monotonic: clock.monotonic }),
     bodyLimit: config.bodyLimit,
     logLevel: config.logLevel,
-    ...(config.packages === undefined ? {} : { packages: connectPackages(config.packages, cluster) }),
+    ...(config.packages === undefined ? {} : { packages: connectPackages(config.packages, cluster, () => crossplane.suits) }),
   });
   await listen(app, config);
   if (opened.access.acceptsToken === undefined)
     app.server.log.warn('authentication disabled (--insecure): anyone who can reach this port may call the hook');
   endOnSignals({ app, events, cluster, threads: [expressions, manifests], over });
   const { engineNamespace, namespaces } = config;
-  await runInBackground({ app, cluster, keys, sealer, opened, engineNamespace, namespaces }, over.signal);
+  await Promise.all([
+    runInBackground({ app, cluster, keys, sealer, opened, engineNamespace, namespaces }, over.signal),
+    awaitCrossplane({ app, cluster, packages: config.packages, crossplane }, over.signal),
+  ]);
 }
+
+interface Awaiting {
+  readonly app: App;
+  readonly cluster: KubernetesCluster;
+  readonly packages: PackagesConfig | undefined;
+  readonly crossplane: { suits: boolean };
+}
+
+/** Until the API server answers, the hook serves no package transaction. */
+async function awaitCrossplane({ app, cluster, packages, crossplane }: Awaiting, over: AbortSignal): Promise<void> {
+  while (packages !== undefined && !crossplane.suits && !over.aborted) {
+    const answer = await suitsCrossplane(cluster, packages);
+    if (answer.kind === 'fault') refuse([answer.fault]);
+    crossplane.suits = answer.kind === 'ok';
+    if (answer.kind === 'failed') {
+      app.server.log.warn({ trouble: answer.failure.message }, 'the Deployments of Crossplane cannot be read');
+      await sleep(readInterval, undefined, { signal: over }).catch(() => undefined);
+    }
+  }
+}
+
+const readInterval = 1_000;
 
 async function listen(app: App, { port, host }: Config): Promise<void> {
   try {

@@ -1,4 +1,5 @@
 // The OpenAPI document of the hook's interface. It uses the constants that validate requests.
+import { packageCustomizeRequest, packageStatusRequest, packageStatusResponse } from '../schemas/packages/status-request.ts';
 import { packageSyncRequest } from '../schemas/packages/sync-request.ts';
 import { customizeResponse, packageSyncResponse, reportedPackageStatus } from '../schemas/packages/sync-response.ts';
 import type { Schema } from '../schemas/schema.ts';
@@ -77,6 +78,11 @@ function packageCall(operationId: string, summary: string, response = 'PackageSy
   return { post: call(operationId, summary, { ...ofPackages, response }, off) };
 }
 
+function statusCall(operationId: string, summary: string, request: string, response: string) {
+  const off = { 404: refusal('Package transactions are not served here.') };
+  return { post: call(operationId, summary, { request, response }, off) };
+}
+
 function probed(operationId: string, summary: string, more: object = {}) {
   const responses = { 200: { description: 'Yes.', content: json(probe) }, ...more };
   return { operationId, summary, responses };
@@ -90,6 +96,37 @@ function text(operationId: string, summary: string, type: string) {
   };
 }
 
+const packagePaths = {
+  '/packages/sync': packageCall('packagesSync', 'Take the next step of a package transaction.'),
+  '/packages/finalize': packageCall('packagesFinalize', 'Take the next step of a package transaction that is being deleted.'),
+  '/packages/customize': packageCall('packagesCustomize', 'What wakes a package transaction.', 'CustomizeResponse'),
+  '/packages/status/sync': statusCall(
+    'packageStatus',
+    'The status of a Package.',
+    'PackageStatusRequest',
+    'PackageStatusResponse',
+  ),
+  '/packages/status/customize': statusCall(
+    'packageStatusCustomize',
+    'What wakes the status of a Package.',
+    'PackageCustomizeRequest',
+    'CustomizeResponse',
+  ),
+};
+
+const packageSchemas = {
+  PackageSyncRequest: packageSyncRequest,
+  PackageSyncResponse: {
+    ...packageSyncResponse,
+    properties: { ...packageSyncResponse.properties, status: reference('PackageStatus') },
+  },
+  PackageStatus: reportedPackageStatus,
+  CustomizeResponse: customizeResponse,
+  PackageStatusRequest: packageStatusRequest,
+  PackageStatusResponse: packageStatusResponse,
+  PackageCustomizeRequest: packageCustomizeRequest,
+};
+
 /** OpenAPI 3.1: its schemas are JSON Schema, so the constants are used unchanged. */
 export function openApiDocument() {
   return {
@@ -102,9 +139,7 @@ export function openApiDocument() {
     paths: {
       '/sync': { post: call('sync', 'Take the next steps of a Transaction.') },
       '/finalize': { post: call('finalize', 'Take the next steps of a Transaction that is being deleted.') },
-      '/packages/sync': packageCall('packagesSync', 'Take the next step of a package transaction.'),
-      '/packages/finalize': packageCall('packagesFinalize', 'Take the next step of a package transaction that is being deleted.'),
-      '/packages/customize': packageCall('packagesCustomize', 'What wakes a package transaction.', 'CustomizeResponse'),
+      ...packagePaths,
       '/healthz': { get: probed('healthz', 'Whether the process answers.') },
       '/readyz': {
         get: probed('readyz', 'Whether the hook can serve calls.', {
@@ -126,13 +161,7 @@ export function openApiDocument() {
         SyncRequest: syncRequest,
         SyncResponse: response,
         Status: status,
-        PackageSyncRequest: packageSyncRequest,
-        PackageSyncResponse: {
-          ...packageSyncResponse,
-          properties: { ...packageSyncResponse.properties, status: reference('PackageStatus') },
-        },
-        PackageStatus: reportedPackageStatus,
-        CustomizeResponse: customizeResponse,
+        ...packageSchemas,
         Error: error,
       },
     },

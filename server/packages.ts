@@ -1,5 +1,6 @@
 // Connects the coordinator of packages to the cluster and to registries.
 import type { Cluster } from '../hooks/objects/cluster.ts';
+import type { PackageCall, PackageReply } from '../hooks/packages/call.ts';
 import { readCompleteVersion } from '../hooks/packages/model/version.ts';
 import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { ConnectPackages } from './app.ts';
@@ -8,6 +9,12 @@ import type { PackagesConfig } from './config.ts';
 import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
+const secondsUntilKnown = 2;
+
+function later({ status }: PackageCall): PackageReply {
+  return { status, resyncAfterSeconds: secondsUntilKnown, finalized: false };
+}
+
 /**
  * In ms. `deadline` and `sendingTime` are parts of the 30 s for which Metacontroller waits. `lateWindow` is the time after the sending time
  * in which a write may take effect: its lifetime, 3 s for a new connection (server/main.ts), and a margin of 2 s.
@@ -15,15 +22,16 @@ import { createRegistryClient } from './registry/client.ts';
 export const times = { deadline: 18_000, sendingTime: 25_000, lateWindow: 40_000 } as const;
 const cacheBytes = 2 ** 30;
 
+/** `mayServe`: false until it is known that Crossplane suits the mode. */
 export function connectPackages(
-  { namespace, cacheDirectory, httpHosts, crossplane }: PackagesConfig,
+  { namespace, cacheDirectory, httpHosts, crossplane, mode }: PackagesConfig,
   cluster: Cluster,
+  mayServe: () => boolean,
 ): ConnectPackages {
   const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts });
   const version = readCompleteVersion(crossplane);
-  return (record) => ({
-    namespace,
-    hook: createPackageSync({
+  return (record) => {
+    const sync = createPackageSync({
       cluster,
       clock,
       openRegistry: (opening) => client.open(opening),
@@ -31,7 +39,9 @@ export function connectPackages(
       namespace,
       ...times,
       record,
+      isBeside: mode === 'beside',
       ...(version === undefined ? {} : { crossplane: version }),
-    }),
-  });
+    });
+    return { namespace, hook: async (call) => (mayServe() ? sync(call) : later(call)) };
+  };
 }

@@ -1,8 +1,9 @@
 // Validates the body of a request, and decodes it to a Call. The schema is compiled once. Faults name path and rule, never a value.
 import { Ajv, type ErrorObject } from 'ajv';
-import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../hooks/objects/json.ts';
+import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, objectAt, textAt } from '../hooks/objects/json.ts';
 import type { PackageCall } from '../hooks/packages/call.ts';
 import type { Call } from '../hooks/transactions/call.ts';
+import { packageCustomizeRequest, packageStatusRequest } from '../schemas/packages/status-request.ts';
 import { packageSyncRequest } from '../schemas/packages/sync-request.ts';
 import { dialect } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';
@@ -13,12 +14,14 @@ interface Fault {
   readonly rule: string;
 }
 
-type Validated<Valid> =
+export type Validated<Valid> =
   | { readonly kind: 'ok'; readonly call: Valid }
   | { readonly kind: 'faults'; readonly faults: readonly Fault[] };
 
 const conforms = new Ajv({ ...dialect, allErrors: true }).compile(syncRequest);
 const isPackageRequest = new Ajv({ ...dialect, allErrors: true }).compile(packageSyncRequest);
+const isStatusRequest = new Ajv({ ...dialect, allErrors: true }).compile(packageStatusRequest);
+const isPackageCustomize = new Ajv({ ...dialect, allErrors: true }).compile(packageCustomizeRequest);
 const mostFaults = 10;
 
 export function validateSyncRequest(body: Json | undefined): Validated<Call> {
@@ -38,6 +41,31 @@ export function validatePackageRequest(body: Json | undefined): Validated<Packag
   if (deep.length > 0) return { kind: 'faults', faults: deep };
   const { name, uid, status } = callOf(body as Json);
   return { kind: 'ok', call: { name, uid, status } };
+}
+
+/** A Package, and its revisions. */
+interface PackageWithRevisions {
+  readonly pkg: JsonObject;
+  readonly revisions: readonly JsonObject[];
+}
+
+export function validateStatusRequest(body: Json | undefined): Validated<PackageWithRevisions> {
+  return validatePackage(isStatusRequest, body, 'object');
+}
+
+export function validatePackageCustomize(body: Json | undefined): Validated<PackageWithRevisions> {
+  return validatePackage(isPackageCustomize, body, 'parent');
+}
+
+function validatePackage(
+  conforms: typeof isStatusRequest,
+  body: Json | undefined,
+  member: 'object' | 'parent',
+): Validated<PackageWithRevisions> {
+  if (!conforms(body)) return { kind: 'faults', faults: (conforms.errors ?? []).slice(0, mostFaults).map(faultOf) };
+  const pkg = objectAt(body as Json, member);
+  if (isDeeperThan(pkg, mostLevels)) return { kind: 'faults', faults: [{ path: `/${member}`, rule: 'depth' }] };
+  return { kind: 'ok', call: { pkg, revisions: childrenOf(at(body as Json, 'related')) } };
 }
 
 // The hook serializes replies by recursion. No valid status or object is that deep.

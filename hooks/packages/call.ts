@@ -62,6 +62,8 @@ export interface PackageParts {
   readonly namespace: string;
   /** The version of Crossplane. Without it the hook checks no package's `spec.crossplane.version`. */
   readonly crossplane?: Version;
+  /** Crossplane runs the revisions that the hook installs. */
+  readonly isBeside?: boolean;
   /** ms for which a call reads from registries and the cluster. */
   readonly deadline: number;
   /** ms of a call after which it sends no write. */

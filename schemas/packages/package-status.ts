@@ -42,7 +42,7 @@ const stage: Schema = {
     purpose: {
       type: 'string',
       description: 'The part of the change that it makes.',
-      enum: ['Packages', 'Revisions', 'Objects', 'Releases', 'Activation'],
+      enum: ['Packages', 'Revisions', 'Pauses', 'Objects', 'Releases', 'Activation'],
     },
     digest: string('SHA-256 of its contents. The hook refuses other contents.', 71),
   },

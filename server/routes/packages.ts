@@ -1,10 +1,12 @@
-// POST /packages/sync, /packages/finalize and /packages/customize, if the hook serves package transactions; 404 otherwise. The rules of
+// POST /packages/sync, /packages/finalize and /packages/customize, and /packages/status/… for the status of Packages, if the hook serves package transactions; 404 otherwise. The rules of
 // /sync apply (routes/hooks.ts): Metacontroller decodes replies strictly, and an expected condition is never an error code.
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import type { PackageCall, PackageHook } from '../../hooks/packages/call.ts';
-import { relatedResources } from '../../hooks/packages/customize.ts';
-import { validatePackageRequest } from '../validation.ts';
+import { relatedResources, relatedRevisions } from '../../hooks/packages/customize.ts';
+import { timeOf } from '../../hooks/packages/model/status.ts';
+import { packageStatusOf } from '../../hooks/packages/package-status.ts';
+import { type Validated, validatePackageCustomize, validatePackageRequest, validateStatusRequest } from '../validation.ts';
 import type { Work } from '../work.ts';
 
 export interface PackageRoutes {
@@ -28,14 +30,30 @@ export function addPackageRoutes(server: FastifyInstance, { hook, work, namespac
     '/packages/finalize': serving(true),
     '/packages/customize': async ({ uid }) => ({ relatedResources: relatedResources(uid, namespace) }),
   };
-  for (const [path, serve] of Object.entries(routes)) {
-    server.post(path, async (request, reply) => {
-      const validated = validatePackageRequest(request.body as Json | undefined);
-      if (validated.kind === 'faults') return refuse(reply, validated.faults);
-      if (work.draining) return later(reply);
-      return reply.type('application/json').send(JSON.stringify(await serve(validated.call)));
-    });
-  }
+  for (const [path, serve] of Object.entries(routes))
+    server.post(path, answering({ work, validate: validatePackageRequest, serve }));
+  server.post('/packages/status/sync', answering({ work, validate: validateStatusRequest, serve: statusAnswer }));
+  const customize = async ({ pkg }: { readonly pkg: JsonObject }) => ({ relatedResources: relatedRevisions(pkg) });
+  server.post('/packages/status/customize', answering({ work, validate: validatePackageCustomize, serve: customize }));
+}
+
+async function statusAnswer({ pkg, revisions }: { readonly pkg: JsonObject; readonly revisions: readonly JsonObject[] }) {
+  return { status: packageStatusOf(pkg, revisions, timeOf(Date.now())), attachments: [] };
+}
+
+interface Answering<Call> {
+  readonly work: Work;
+  readonly validate: (body: Json | undefined) => Validated<Call>;
+  readonly serve: (call: Call) => Promise<JsonObject>;
+}
+
+function answering<Call>({ work, validate, serve }: Answering<Call>) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const validated = validate(request.body as Json | undefined);
+    if (validated.kind === 'faults') return refuse(reply, validated.faults);
+    if (work.draining) return later(reply);
+    return reply.type('application/json').send(JSON.stringify(await serve(validated.call)));
+  };
 }
 
 function later(reply: FastifyReply): FastifyReply {

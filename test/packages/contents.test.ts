@@ -251,6 +251,19 @@ const requires = (entry: object) => meta({ spec: { dependsOn: [entry] } });
 const crd = definitionOf('buckets', 's3.example.org');
 const source = 'registry.example.org/acme/b';
 
+t.test('beside Crossplane a package may call webhooks; Crossplane makes their configurations', async (t) => {
+  const inspection = inspect(true);
+  const configuration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'w' },
+  };
+  for (const object of [meta(), { ...crd, spec: { conversion: { strategy: 'Webhook' } } }, configuration])
+    inspection.take(object as JsonObject);
+  const done = inspection.done();
+  t.same(typeof done === 'string' ? done : done.objects.map(({ kind }) => kind), ['CustomResourceDefinition']);
+});
+
 const contents: readonly (readonly [name: string, objects: readonly object[], expected: RegExp | 'ok'])[] = [
   ['a Provider', [meta(), crd], 'ok'],
   ['an older meta', [meta({ apiVersion: 'meta.pkg.crossplane.io/v1alpha1' })], 'ok'],
@@ -266,11 +279,11 @@ const contents: readonly (readonly [name: string, objects: readonly object[], ex
   ['a CRD in a Configuration', [meta({ kind: 'Configuration' }), crd], /a Configuration may not hold/],
   ['a repeated object', [meta(), crd, crd], /CustomResourceDefinition buckets.s3.example.org is there twice/],
   ['an object without name', [meta(), { ...crd, metadata: {} }], /expected apiVersion, kind and metadata.name/],
-  ['a conversion webhook', [meta(), { ...crd, spec: { conversion: { strategy: 'Webhook' } } }], /not supported yet/],
+  ['a conversion webhook', [meta(), { ...crd, spec: { conversion: { strategy: 'Webhook' } } }], /nothing serves it/],
   [
     'an admission webhook',
     [meta(), { apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration', metadata: { name: 'w' } }],
-    /not supported yet/,
+    /nothing serves it/,
   ],
   ['a legacy dependency', [requires({ provider: source, version: '>=v1.0.0' })], 'ok'],
   ['a digest', [requires({ kind: 'Provider', package: source, version: `sha256:${'a'.repeat(64)}` })], 'ok'],

@@ -833,7 +833,7 @@ t.test('a ManagedResourceDefinition that is Active stays so', async (t) => {
       spec: { group: 'g', ...given },
     };
     const there = live === undefined ? undefined : { metadata: { name: 'x' }, spec: { state: live } };
-    return installedObject({ kind: 'Provider', revision: 'new', object }, there, ptxOf(), 'new-uid').spec;
+    return installedObject({ kind: 'Provider', name: 'a', revision: 'new', object }, there, ptxOf(), 'new-uid').spec;
   };
   const mrd = 'ManagedResourceDefinition';
   t.same(state(mrd, {}, 'Active'), { group: 'g', state: 'Active' }, 'the package does not name it');
@@ -855,7 +855,7 @@ t.test('33, 38: the new revision is the controller; only the last package transa
   const ownerReferences = [owner('ProviderRevision', 'old', { controller: true }), owner('Transaction', 'former')];
   const object = { apiVersion: 'v1', kind: 'CustomResourceDefinition', metadata: { name: 'x' }, status: { conditions: null } };
   const live = { metadata: { name: 'x', labels: { theirs: '1' }, ownerReferences } };
-  const made = installedObject({ kind: 'Provider', revision: 'new', object }, live, ptxOf(), 'new-uid');
+  const made = installedObject({ kind: 'Provider', name: 'a', revision: 'new', object }, live, ptxOf(), 'new-uid');
   t.equal(made.status, undefined);
   t.same(at(made, 'metadata', 'labels'), { theirs: '1', 'pkg.crossplane.io/transaction': 'mine' });
   t.same(at(made, 'metadata', 'ownerReferences'), [

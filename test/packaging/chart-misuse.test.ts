@@ -2,7 +2,8 @@
 // namespace that enforces Pod Security.
 import t from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { relatedResources } from '../../hooks/packages/customize.ts';
+import { relatedResources, relatedRevisions } from '../../hooks/packages/customize.ts';
+import { packageKinds } from '../../hooks/packages/model/package.ts';
 import { connectToCluster } from '../support/install.ts';
 import { openHelm } from './helm.ts';
 import { inShort, openKustomize } from './kustomize.ts';
@@ -112,7 +113,8 @@ t.test('a confined Metacontroller may watch all that wakes what it calls for', a
     (apiGroups as readonly string[]).includes(group) &&
     (resources as readonly string[]).includes(plural) &&
     (verbs as readonly string[]).includes('watch');
-  for (const related of relatedResources('uid', 'janus-packages')) {
+  const packages = packageKinds.flatMap((kind) => relatedRevisions({ kind, metadata: { name: 'a' } }));
+  for (const related of [...relatedResources('uid', 'janus-packages'), ...packages]) {
     const [group = '', plural = ''] = [textAt(related, 'apiVersion')?.split('/')[0], textAt(related, 'resource')];
     t.ok(
       rules.some((rule) => mayWatch(rule, group, plural)),

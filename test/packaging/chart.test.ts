@@ -89,6 +89,11 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     lacks: ['"name":"metacontroller"},"spec"'],
   },
+  'with packages, beside a Crossplane': {
+    values: { packages: { enabled: true, crossplane: 'beside' } },
+    has: ['"name":"JANUS_PACKAGES_CROSSPLANE","value":"beside"'],
+    lacks: ['"name":"locks.pkg.crossplane.io"'],
+  },
   'with TLS': {
     values: { tls: { secretName: 'janus-hook-tls', clientSecretName: 'janus-metacontroller-tls' } },
     has: ['https://janus.janus-system.svc/sync', '"scheme":"HTTPS"', '"port":443', 'JANUS_TLS_CLIENT_AUTHORITY', '"clientTLS"'],
@@ -203,6 +208,8 @@ const refused: readonly (readonly [values: JsonObject, said: RegExp])[] = [
   [{ replicas: 'two' }, /replicas/],
   [{ replicas: -1 }, /replicas/],
   [{ packages: { enabled: 'maybe' } }, /packages.*enabled/],
+  [{ packages: { enabled: true, crossplane: 'near' } }, /packages.*crossplane/],
+  [{ packages: { enabled: true, kinds: true, crossplane: 'beside' } }, /which Crossplane brings itself/],
   [
     { packages: { enabled: true }, namespaces: [{ name: 'janus-packages', serviceAccounts: ['a'] }] },
     /serves janus-packages already/,

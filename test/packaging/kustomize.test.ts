@@ -28,13 +28,15 @@ const base = render('manifests').map(inShort);
 const wide = ['ClusterRole janus', 'ClusterRoleBinding janus'];
 const served = ['team-a', 'team-b'].flatMap((name) => [`Role ${name}/janus`, `RoleBinding ${name}/janus`]);
 const kinds = ['provider', 'configuration', 'function'].flatMap((kind) => [`${kind}s`, `${kind}revisions`]);
+const ownKinds = [...kinds, 'locks'].map((plural) => `CustomResourceDefinition ${plural}.pkg.crossplane.io`);
 const packages = [
-  ...[...kinds, 'locks', 'transactions'].map((plural) => `CustomResourceDefinition ${plural}.pkg.crossplane.io`),
+  'CustomResourceDefinition transactions.pkg.crossplane.io',
   ...['spec', 'owners'].flatMap((one) =>
     ['', 'Binding'].map((kind) => `ValidatingAdmissionPolicy${kind} ${one}.transactions.pkg.crossplane.io`),
   ),
   'Namespace janus-packages',
   'CompositeController janus-packages',
+  'DecoratorController janus-packages-status',
   ...['ServiceAccount', 'Role', 'RoleBinding'].map((kind) => `${kind} janus-packages/janus-packages`),
   ...['janus-packages', 'janus-packages-reader'].flatMap((name) => [`ClusterRole ${name}`, `ClusterRoleBinding ${name}`]),
   ...['install', 'view'].map((name) => `ClusterRole janus-packages-${name}`),
@@ -44,7 +46,8 @@ const metacontroller = render('test/fixtures/metacontroller/install').map(inShor
 for (const [folder, expected] of [
   ['manifests', base],
   ['examples/namespaced', [...base.filter((name) => !wide.includes(name)), ...served]],
-  ['examples/packages', [...base, ...packages]],
+  ['examples/packages', [...base, ...packages, ...ownKinds]],
+  ['examples/crossplane', [...base, ...packages]],
   ['examples/install', [...base, ...metacontroller]],
   ['examples/kind', [...base, ...metacontroller]],
   [
@@ -71,6 +74,8 @@ t.test('package transactions: on, with a folder for what registries send', async
   const pod = at(one('examples/packages', 'Deployment janus-system/janus'), 'spec', 'template', 'spec');
   t.match(JSON.stringify(pod), '{"name":"JANUS_PACKAGES","value":"true"}');
   t.match(JSON.stringify(at(pod, 'volumes')), 'emptyDir');
+  const beside = JSON.stringify(one('examples/crossplane', 'Deployment janus-system/janus'));
+  t.match(beside, '{"name":"JANUS_PACKAGES_CROSSPLANE","value":"beside"}');
   const off = at(one('manifests', 'Deployment janus-system/janus'), 'spec', 'template', 'spec');
   t.notMatch(JSON.stringify(off), 'JANUS_PACKAGES');
 });

@@ -32,6 +32,8 @@ for (const components of [['sharded'], ['packages', 'packages/kinds', 'sharded']
       );
     t.same(selected, ['first', 'second']);
     const controllers = objects.filter(({ kind }) => kind === 'CompositeController');
+    for (const one of objects.filter(({ kind }) => kind === 'DecoratorController'))
+      t.equal(textAt(one, 'metadata', 'labels', 'tx.janus.io/shard'), 'first');
     t.same(
       controllers.map((one) => [textAt(one, 'metadata', 'name'), textAt(one, 'metadata', 'labels', 'tx.janus.io/shard')]),
       [['janus', 'first'], ...(components.includes('packages') ? [['janus-packages', 'first']] : []), ['janus-second', 'second']],

@@ -100,7 +100,8 @@ t.test('the document names every route, and no other', async (t) => {
   const off = Object.keys(paths).filter(
     (path) => !['GET', 'POST'].some((method) => isOff.hasRoute({ url: path, method: method as 'GET' })),
   );
-  t.same(off, ['/packages/sync', '/packages/finalize', '/packages/customize'], 'off by default');
+  const ofPackages = ['/packages/sync', '/packages/finalize', '/packages/customize'];
+  t.same(off, [...ofPackages, '/packages/status/sync', '/packages/status/customize'], 'off by default');
 });
 
 t.test('the hook validates requests by the schema in the document', async (t) => {

@@ -61,6 +61,7 @@ const entrances = [
   'hooks/transactions/sweep.ts',
   'hooks/packages/reconcile.ts',
   'hooks/packages/customize.ts',
+  'hooks/packages/package-status.ts',
 ];
 /** What both adapters need. */
 const beside = ['server/slots.ts', 'server/threads/turns.ts', 'server/yaml-thread.ts'];

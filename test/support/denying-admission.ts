@@ -1,7 +1,7 @@
 // An admission webhook that denies writes of one stage's Transactions, with an answer that the test chooses.
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { at, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, objectAt, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { makeCertificate } from './certificate.ts';
 import { type Answer, type Client, must, type Teardown, waitFor } from './client.ts';
 import { account, type Stage } from './stage.ts';
@@ -15,11 +15,15 @@ interface Review {
   readonly dryRun: boolean;
   /** The field manager of the request. */
   readonly manager: string;
+  /** The object as it would be stored; empty for a deletion. */
+  readonly object: JsonObject;
 }
+
+type Verdict = JsonObject | undefined | Promise<JsonObject | undefined>;
 
 export interface DenyingAdmission {
   /** Sets the verdict for later requests: the `status` of the answer for a denied one, undefined for an allowed one. */
-  decide(verdict: (review: Review) => JsonObject | undefined): void;
+  decide(verdict: (review: Review) => Verdict): void;
 }
 
 const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
@@ -56,11 +60,11 @@ interface AdmissionOptions {
 }
 
 export async function startAdmission(options: AdmissionOptions, t: Teardown): Promise<DenyingAdmission> {
-  let verdict: (review: Review) => JsonObject | undefined = () => undefined;
+  let verdict: (review: Review) => Verdict = () => undefined;
   const { certificate, key } = makeCertificate();
   const server = createServer({ cert: certificate, key }, async (request, answer) => {
     const review = parseJson(Buffer.concat(await request.toArray()).toString()) as JsonObject;
-    answer.end(JSON.stringify(answered(textAt(review, 'request', 'uid') ?? '', verdict(reviewOf(review)))));
+    answer.end(JSON.stringify(answered(textAt(review, 'request', 'uid') ?? '', await verdict(reviewOf(review)))));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
@@ -86,6 +90,7 @@ function reviewOf(review: JsonObject): Review {
     operation: text('operation'),
     dryRun: at(review, 'request', 'dryRun') === true,
     manager: text('options', 'fieldManager'),
+    object: objectAt(review, 'request', 'object'),
   };
 }
 

@@ -7,10 +7,15 @@ import { type Client, must, waitFor } from './client.ts';
 import { applyObject, isEstablished, readManifest } from './install.ts';
 import { definitionPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from './package-paths.ts';
 
-/** Resolves once all kinds are served and the ServiceAccount has its rights. */
-export async function installPackages(client: Client): Promise<void> {
+const folder = process.env.CROSSPLANE_CRDS;
+
+/** Resolves once all kinds are served and the ServiceAccount has its rights. `theirs`: a folder with Crossplane's CRDs. */
+export async function installPackages(client: Client, theirs = folder): Promise<void> {
   const names = [...kinds, 'locks'].map((plural) => `${plural}.pkg.crossplane.io`);
-  const definitions = await Promise.all([readManifest('packages/transactions.pkg.crossplane.io.yaml'), ...names.map(readKind)]);
+  const definitions = await Promise.all([
+    readManifest('packages/transactions.pkg.crossplane.io.yaml'),
+    ...names.map((name) => readKind(name, theirs)),
+  ]);
   await applyAll(client, definitions.flat());
   for (const name of [...names, 'transactions.pkg.crossplane.io'])
     await waitFor(async () => isEstablished(must(await client.get(definitionPath(name)))), `${name} to be established`);
@@ -34,14 +39,13 @@ async function rightsAndStorage(client: Client): Promise<void> {
   await waitFor(async () => (await packages.get(packagePath('providers'), { limit: 1 })).code === 200, 'providers to be served');
 }
 
-const folder = process.env.CROSSPLANE_CRDS;
 /** Ours keep what they do not know; a strict dry run of Crossplane's refuses it. */
 export const hasOwnKinds = folder === undefined;
 
-/** Our own CRD of a kind, or Crossplane's, from the folder that CROSSPLANE_CRDS names. */
-async function readKind(name: string): Promise<readonly JsonObject[]> {
-  if (folder === undefined) return readManifest(`packages/kinds/${name}.yaml`);
-  const text = readFileSync(join(folder, `pkg.crossplane.io_${name.split('.')[0]}.yaml`), 'utf8');
+/** Our own CRD of a kind, or Crossplane's. */
+async function readKind(name: string, definitions: string | undefined): Promise<readonly JsonObject[]> {
+  if (definitions === undefined) return readManifest(`packages/kinds/${name}.yaml`);
+  const text = readFileSync(join(definitions, `pkg.crossplane.io_${name.split('.')[0]}.yaml`), 'utf8');
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Json)
     .filter(isObject);

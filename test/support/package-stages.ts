@@ -116,9 +116,16 @@ export const packageUnits: readonly Unit[] = [
   },
   {
     name: 'packages/customize',
-    what: 'what wakes a package transaction',
+    what: 'what wakes a package transaction, and the status of a Package',
     holds: file(packages('customize.ts')),
-    sees: ['objects', 'packages/writes'],
+    sees: ['objects', 'packages/model', 'packages/writes'],
+    nature: 'pure',
+  },
+  {
+    name: 'packages/status',
+    what: 'the status of a Package, from its revisions',
+    holds: file(packages('package-status.ts')),
+    sees: ['objects'],
     nature: 'pure',
   },
   {

@@ -64,8 +64,10 @@ interface RunningHook {
   kill(): Promise<void>;
 }
 
+const crossplaneMember = 'revisionHistoryLimit';
+
 /** A member of the spec of each package with more digits than a number of JavaScript keeps; an unknown one if the kinds allow it. */
-export const memberWithDigits = hasOwnKinds ? 'novel' : 'revisionHistoryLimit';
+export const memberWithDigits = hasOwnKinds ? 'novel' : crossplaneMember;
 
 interface WorldOptions {
   /** Nobody calls for package transactions: the test does. */
@@ -73,6 +75,10 @@ interface WorldOptions {
   readonly loop?: LoopKind;
   /** Of Node, for the hooks. */
   readonly flags?: readonly string[];
+  /** A folder with the CRDs of Crossplane, in place of our own. */
+  readonly definitions?: string;
+  /** Called before the first hook starts. */
+  readonly before?: (client: Client, kubeconfig: string) => Promise<void>;
   /** Added to the environment of the hooks. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -83,7 +89,8 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
   const client = connect(plane.kubeconfig);
   t.teardown(() => client.close());
   await installManifests(client);
-  await installPackages(client);
+  await installPackages(client, options.definitions);
+  await options.before?.(client, plane.kubeconfig);
   const registry = await startRegistry(t);
   const proxy = await startProxy(t, registry.origin);
   const engine = await engineKubeconfig(t, client, plane.kubeconfig);
@@ -116,14 +123,18 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
   const hook = await startHook();
   await startEngineLoop(hook.url);
   if (options.isByHand !== true) await startPackageLoop(hook.url);
-  return worldOf({ plane, client, proxy, origin: registry.origin, hook, startHook, startPackageLoop, engineKubeconfig: engine });
+  const large = options.definitions === undefined ? memberWithDigits : crossplaneMember;
+  const parts = { plane, client, proxy, hook, startHook, startPackageLoop, engineKubeconfig: engine };
+  return worldOf({ ...parts, origin: registry.origin, large });
 }
 
 type Parts = Pick<PackageWorld, 'plane' | 'client' | 'proxy' | 'hook' | 'startHook' | 'startPackageLoop' | 'engineKubeconfig'> & {
   readonly origin: string;
+  /** The member of a spec with more digits than a number of JavaScript keeps. */
+  readonly large: string;
 };
 
-function worldOf({ origin, ...parts }: Parts): PackageWorld {
+function worldOf({ origin, large, ...parts }: Parts): PackageWorld {
   const { client, proxy } = parts;
   const source = (name: string): string => `${proxy.host}/acme/${name}`;
   const published = new Map<string, PackageKind>();
@@ -160,7 +171,7 @@ function worldOf({ origin, ...parts }: Parts): PackageWorld {
         apiVersion: 'pkg.crossplane.io/v1',
         kind,
         metadata,
-        spec: { package: package_, [memberWithDigits]: JSON.rawJSON('9007199254740993') },
+        spec: { package: package_, [large]: JSON.rawJSON('9007199254740993') },
       };
       const spec = { change: 'Install', install: { package: snapshot }, retryLimit };
       const object = { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name, annotations }, spec };

@@ -34,7 +34,7 @@ Metacontroller. */ -}}
 {{- if not (or (and $isWide $values.namespaces) $isReplaced) }}
 {{- $_ := set $object.metadata "labels" (merge (default dict $object.metadata.labels) (fromYaml (include "janus.labels" $root))) -}}
 {{- $change := printf "janus.%s" $object.kind -}}
-{{- if has $object.kind (list "CustomResourceDefinition" "Namespace" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
+{{- if has $object.kind (list "CustomResourceDefinition" "Namespace" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "DecoratorController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
 {{- if not (and $theirs (has $object.kind (list "ServiceAccount" "Role"))) }}{{ include $change (dict "root" $root "object" $object) }}{{ end -}}
 {{- end -}}
 {{- if $served }}{{ include "janus.served" (dict "served" $served "object" $object) }}{{ end -}}
@@ -63,6 +63,7 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- if and .Values.packages.enabled (has "janus-packages" $names) }}{{ fail "namespaces: packages.enabled serves janus-packages already; take it from the list" }}{{ end -}}
 {{- if eq .Values.token.secretName "janus-sealing-key" }}{{ fail "token.secretName: expected another Secret than janus-sealing-key, which holds the key of snapshots" }}{{ end -}}
 {{- if and .Values.tls.clientSecretName (not .Values.tls.secretName) }}{{ fail "tls.clientSecretName: expected tls.secretName too: client certificates require TLS" }}{{ end -}}
+{{- if and (ne .Values.packages.crossplane "absent") (or .Values.packages.kinds (not .Values.packages.enabled)) }}{{ fail "packages.crossplane: expected packages.enabled, and no packages.kinds, which Crossplane brings itself" }}{{ end -}}
 {{- if and .Values.packages.kinds (not .Values.packages.enabled) }}{{ fail "packages.kinds: expected packages.enabled too, which serves them" }}{{ end -}}
 {{- if eq .Values.sealingKey.source "chart" -}}
 {{- if not (include "janus.cluster" .) }}{{ fail "sealingKey.source: chart requires a cluster to look for the key in; rendered without one (helm template, Argo CD) each rendering would make another key: set engine or existing, or render with --dry-run=server" }}{{ end -}}
@@ -142,6 +143,8 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- range $name, $hook := .object.spec.hooks }}{{ $_ := set $hook.webhook "url" ($hook.webhook.url | replace "http://" "https://") }}{{ end -}}
 {{- end -}}
 {{- end -}}
+
+{{- define "janus.DecoratorController" }}{{ include "janus.CompositeController" . }}{{ end -}}
 
 {{- define "janus.PrometheusRule" -}}
 {{- $values := .root.Values.monitoring -}}

@@ -73,7 +73,7 @@ export function ownersIn(object: JsonObject | undefined): readonly JsonObject[] 
 }
 
 /** The owner in control; undefined if no owner controls the object. */
-export function controllerOf(object: JsonObject): JsonObject | undefined {
+export function controllerOf(object: JsonObject | undefined): JsonObject | undefined {
   return ownersIn(object).find((owner) => at(owner, 'controller') === true);
 }
 

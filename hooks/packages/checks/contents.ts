@@ -41,13 +41,14 @@ export const installedKinds = [...new Set([...allowed.Provider, ...allowed.Confi
     return { apiVersion, kind };
   });
 
-export function inspect(): Inspection {
+/** `mayCall`: a running Crossplane serves what the package calls. */
+export function inspect(mayCall = false): Inspection {
   const objects = new Map<string, Reference>();
   let [metas, meta, fault]: [number, Meta | string | undefined, string | undefined] = [0, undefined, undefined];
   return {
     take(object) {
       if (!isMeta(object)) {
-        fault ??= faultOf(object, objects);
+        fault ??= faultOf(object, objects, mayCall);
         return;
       }
       metas += 1;
@@ -62,13 +63,13 @@ export function inspect(): Inspection {
 }
 
 /** Adds the object to the objects that were found, or names its fault. */
-function faultOf(object: JsonObject, objects: Map<string, Reference>): string | undefined {
+function faultOf(object: JsonObject, objects: Map<string, Reference>, mayCall: boolean): string | undefined {
   const reference = referenceOf(object);
   if (typeof reference === 'string') return reference;
   const key = `${reference.kind} ${reference.name}`;
   if (objects.has(key)) return `${describe(reference)} is there twice`;
   objects.set(key, reference);
-  return webhookIn(object, reference);
+  return mayCall ? undefined : webhookIn(object, reference);
 }
 
 function contentsOf(meta: Meta | string, objects: readonly Reference[], fault: string | undefined): Contents | string {
@@ -76,7 +77,7 @@ function contentsOf(meta: Meta | string, objects: readonly Reference[], fault: s
   if (fault !== undefined) return fault;
   const misplaced = objects.find(({ apiVersion, kind }) => !allowed[meta.kind].includes(`${apiVersion} ${kind}`));
   if (misplaced !== undefined) return `a ${meta.kind} may not hold ${describe(misplaced)}`;
-  return { meta, objects: meta.kind === 'Function' ? [] : objects };
+  return { meta, objects: meta.kind === 'Function' ? [] : objects.filter((one) => !isWebhookConfiguration(one)) };
 }
 
 function referenceOf(object: JsonObject): Reference | string {
@@ -93,17 +94,20 @@ function describe({ apiVersion, kind, name }: Reference): string {
   return foreign(`${apiVersion} ${kind} ${name}`, longestName);
 }
 
-/**
- * A package cannot bring a webhook, because its server must run before the API server calls it. A later version may support
- * webhooks.
- */
+/** Crossplane makes these objects, under names of its own, once a revision runs that serves them. The hook never makes them. */
+export function isWebhookConfiguration({ apiVersion, kind }: Pick<Reference, 'apiVersion' | 'kind'>): boolean {
+  return webhooks.includes(`${apiVersion} ${kind}`);
+}
+
+/** Whether the API server calls a webhook of the package to convert objects of that kind. */
+export function isConverted(object: JsonObject): boolean {
+  return textAt(object, 'spec', 'conversion', 'strategy') === 'Webhook';
+}
+
+/** If nothing runs the package, nothing serves its webhooks, and each write of these kinds would fail. */
 function webhookIn(object: JsonObject, reference: Reference): string | undefined {
-  const isWebhook =
-    webhooks.includes(`${reference.apiVersion} ${reference.kind}`) ||
-    textAt(object, 'spec', 'conversion', 'strategy') === 'Webhook';
-  return isWebhook
-    ? `${describe(reference)} calls a webhook of the package, which is not supported yet: what serves it is not installed with it`
-    : undefined;
+  if (!isWebhookConfiguration(reference) && !isConverted(object)) return undefined;
+  return `${describe(reference)} calls a webhook of the package, and nothing serves it: run the package by Crossplane, and set JANUS_PACKAGES_CROSSPLANE=beside`;
 }
 
 /** The object as the hook installs it. Builders leave a status with nulls. */

@@ -6,7 +6,7 @@ import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../m
 import { advanced, millisecondsOf, type Status, timeOf } from '../model/status.ts';
 import type { Context, ObservedTo } from '../observe/observation.ts';
 import { type Note, type Step, safetyWait, setStatus } from './step.ts';
-import { ended, finished, isOverdue, readingNote, releasing, tooSlow, unread } from './transitions.ts';
+import { ended, finished, handOver, isOverdue, readingNote, releasing, tooSlow, unread } from './transitions.ts';
 import { requestRollback, undoLast } from './undo.ts';
 
 type Acquiring = ObservedTo<'acquire'>;
@@ -111,7 +111,7 @@ function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
 // was done, and the hook undoes nothing. Then the hook deletes the stages and contents of the holder, because no other process
 // deletes them.
 function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
-  const { ptx, now, lateWindow, garbage } = observation;
+  const { ptx, now, lateWindow, garbage, paused = [] } = observation;
   const settled = millisecondsOf(ptx.status.settledTime);
   const settledHolder = digestOf({ name: holder.name, uid: holder.uid });
   // Another holder may have taken and released the Lock since the last call.
@@ -124,6 +124,7 @@ function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
     return setStatus(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, noteOn(holder));
   const undoing = holder.hasWritten ? undefined : undoingOf(observation, holder);
   if (undoing !== undefined) return undoing;
+  if (paused.length > 0) return { ...handOver(paused, ptx.status), note: noteOn(holder) };
   if (garbage.length > 0)
     return deleting(observation, garbage, 'stages and contents of the former holder are deleted', noteOn(holder));
   const because = 'the former holder of the Lock is gone, and nothing of it is left';

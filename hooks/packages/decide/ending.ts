@@ -13,10 +13,11 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, timeOf } from '../model/status.ts';
 import { createdAt, isOlder, keptFor, type ObservedTo } from '../observe/observation.ts';
 import type { Step } from './step.ts';
-import { finished, pauseAfter, releasing } from './transitions.ts';
+import { finished, handOver, pauseAfter, releasing } from './transitions.ts';
 
-export function release({ ptx, now, lock }: ObservedTo<'release'>): Step {
+export function release({ ptx, now, lock, paused = [] }: ObservedTo<'release'>): Step {
   const { status } = ptx;
+  if (paused.length > 0) return handOver(paused, status);
   if (!isTriedAgain(ptx))
     return releasing(ptx, lock, { because: 'the Lock is released', status: finished(status, status.outcome, now), wait: 1 });
   const wait = Math.max(pauseAfter(status.failures), status.outcome?.retryAfterSeconds ?? 0);

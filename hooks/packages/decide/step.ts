@@ -2,7 +2,7 @@
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
-import type { Garbage, NextChanges, Orphan } from '../observe/observation.ts';
+import type { Garbage, NextChanges, Orphan, Paused } from '../observe/observation.ts';
 import type { Prepared } from '../writes/stages.ts';
 
 /** The conditions of a package transaction while nothing else is known. */
@@ -34,6 +34,8 @@ export type Step = Decided &
      * write.
      */
     | { readonly kind: 'adopt'; readonly orphans: readonly Orphan[]; readonly isOptional: boolean }
+    /** Crossplane may act on the revisions that were paused until the Lock was written. */
+    | { readonly kind: 'handOver'; readonly paused: readonly Paused[] }
     /** The hook stores the contents of stages. */
     | { readonly kind: 'store'; readonly contents: readonly Prepared[] }
     /** The hook creates the stage `index`. */

@@ -5,6 +5,7 @@ import { cut } from '../../objects/words.ts';
 import { holds } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
+import type { Paused } from '../observe/observation.ts';
 import type { RegistryFailure } from '../registry.ts';
 import type { Decided, Step } from './step.ts';
 
@@ -34,6 +35,11 @@ export function lostLock(status: Status): Status {
 export function finished(status: Status, outcome: Outcome | undefined, now: number): Status {
   const phase = outcome?.kind === 'Succeeded' ? 'Succeeded' : 'Failed';
   return advanced(status, { phase, outcome, completionTime: timeOf(now), sweepTime: timeOf(now) });
+}
+
+/** The Lock is written: the revisions start, or end, with Crossplane. Then the Lock is released. */
+export function handOver(paused: readonly Paused[], status: Status): Step {
+  return { kind: 'handOver', paused, because: 'Crossplane gets the revisions', status, wait: 0.2 };
 }
 
 export const longestMessage = 7_000;

@@ -2,13 +2,13 @@
 import type { JsonObject } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { holderOf, holds, isAsResolved } from '../model/holder.ts';
-import { withoutDigest } from '../model/lock.ts';
+import { withoutDigest, withTagOnly } from '../model/lock.ts';
 import { advanced, type Outcome, type Status } from '../model/status.ts';
 import type { ObservedTo } from '../observe/observation.ts';
 import { type Step, setStatus } from './step.ts';
 import { abandoned, ended, installationFailure, longestMessage, lostLock } from './transitions.ts';
 
-export function verify({ ptx, lock, faults }: ObservedTo<'verify'>): Step {
+export function verify({ ptx, lock, faults, isBeside }: ObservedTo<'verify'>): Step {
   const { status } = ptx;
   const proposed = status.proposed ?? [];
   const done = advanced(status, { phase: 'Releasing', outcome: success(proposed) });
@@ -23,13 +23,18 @@ export function verify({ ptx, lock, faults }: ObservedTo<'verify'>): Step {
   return {
     kind: 'writePackages',
     lock,
-    packages: proposed,
+    packages: entriesToWrite(proposed, isBeside),
     because: 'everything is there',
     status: done,
     wait: 1,
     // An earlier write of the Lock may still be late: the next call fences the Lock before the hook rolls anything back.
     refused: ({ message }) => advanced(status, { outcome: failure(`The packages of the Lock could not be written: ${message}`) }),
   };
+}
+
+/** Crossplane's controllers read a tag or a digest, and not both. */
+function entriesToWrite(proposed: readonly JsonObject[], isBeside = false): readonly JsonObject[] {
+  return isBeside ? proposed.map(withTagOnly) : proposed;
 }
 
 function success(proposed: readonly JsonObject[]): Outcome {

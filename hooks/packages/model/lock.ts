@@ -78,6 +78,12 @@ export function digested(one: Installed, digest: string): Installed {
   return { ...one, digest, entry: { ...one.entry, version: `${one.tag}@${digest}` } };
 }
 
+/** The entry with its tag alone, as Crossplane writes it. An entry without a tag keeps its digest. */
+export function withTagOnly(entry: JsonObject): JsonObject {
+  const { tag } = readVersions(textAt(entry, 'version') ?? '') ?? {};
+  return tag === undefined ? entry : { ...entry, version: tag };
+}
+
 const mostNamed = 10;
 
 /** Names the entries without a digest, in words. Undefined if every entry has a digest. */

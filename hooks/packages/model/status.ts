@@ -21,7 +21,7 @@ export function isTerminal(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-const purposes = ['Packages', 'Revisions', 'Objects', 'Releases', 'Activation'] as const;
+const purposes = ['Packages', 'Revisions', 'Pauses', 'Objects', 'Releases', 'Activation'] as const;
 
 export type Purpose = (typeof purposes)[number];
 

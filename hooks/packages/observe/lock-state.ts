@@ -2,11 +2,13 @@
 
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
-import { holderOf, isNumbered, numbered } from '../model/holder.ts';
+import { type Holder, holderOf, isNumbered, numbered } from '../model/holder.ts';
+import { packageKinds } from '../model/package.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, mostMade } from '../model/status.ts';
-import { configMaps, packageTransactions, stageLabel, stages, theLock, uidLabel } from '../writes/resources.ts';
-import type { Garbage, HolderState } from './observation.ts';
+import { isPausedFor } from '../writes/beside.ts';
+import { configMaps, packageTransactions, revisionsOfKind, stageLabel, stages, theLock, uidLabel } from '../writes/resources.ts';
+import type { Garbage, HolderState, Paused } from './observation.ts';
 import { find, list, type PackageReader } from './read.ts';
 
 export function findLock(reader: PackageReader): Promise<JsonObject | undefined> {
@@ -71,7 +73,23 @@ export async function readHolder(
   const isSame = holder.uid === '' ? holder.name !== ptx.name : textAt(found, 'metadata', 'uid') === holder.uid;
   // A finished holder took the Lock by a late request: it has nothing under way.
   if (found !== undefined && isSame) return { isHolderThere: !isTerminal(readPackageTransaction(found).status.phase), ...none };
-  if (!uidForm.test(holder.uid)) return { isHolderThere: false, ...none };
-  const leftStages = await stagesMadeBy(reader, holder.uid);
-  return { isHolderThere: false, leftStages, garbage: await madeFor(reader, holder.uid) };
+  return uidForm.test(holder.uid) ? leftBy(reader, holder) : { isHolderThere: false, ...none };
+}
+
+async function leftBy(reader: PackageReader, { uid, hasWritten }: Holder): Promise<HolderState> {
+  const leftStages = await stagesMadeBy(reader, uid);
+  const paused = hasWritten ? await pausedFor(reader, uid) : [];
+  return { isHolderThere: false, leftStages, garbage: await madeFor(reader, uid), paused };
+}
+
+/** Revisions that a package transaction has paused until the Lock is written. */
+export async function pausedFor(reader: PackageReader, uid: string): Promise<readonly Paused[]> {
+  const found = await Promise.all(
+    packageKinds.map(async (kind) => {
+      const resource = revisionsOfKind(kind);
+      const all = await list(reader, resource, undefined, { whole: true });
+      return all.filter((live) => isPausedFor(live, uid)).map((live) => ({ resource, live }));
+    }),
+  );
+  return found.flat();
 }

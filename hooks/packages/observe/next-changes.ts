@@ -10,10 +10,11 @@ import { isRevisionOf, packageLabel, sourceOfRevision } from '../model/names.ts'
 import { type PackageKind, quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Purpose, Stage } from '../model/status.ts';
+import { type Pause, pauseChange } from '../writes/beside.ts';
 import {
   activationChanges,
   type ChangedPackage,
-  keepsState,
+  dependsOnSpec,
   objectChange,
   type PackageObject,
   packageChange,
@@ -33,6 +34,7 @@ interface NextContext {
   readonly ptx: PackageTransaction;
   readonly wanted: Wanted;
   readonly lock: JsonObject | undefined;
+  readonly isBeside?: boolean;
 }
 
 export async function readNextChanges(context: NextContext, stage: Stage): Promise<NextChanges> {
@@ -54,10 +56,10 @@ export async function readNextChanges(context: NextContext, stage: Stage): Promi
 /** The changes of one item, or a missing requirement in words. */
 type ChangesOf = (context: NextContext, item: JsonObject) => Promise<readonly JsonObject[] | string>;
 
-const packageChanges: ChangesOf = async ({ reader, ptx, wanted }, item) => {
+const packageChanges: ChangesOf = async ({ reader, ptx, wanted, isBeside = false }, item) => {
   const one = item as unknown as ChangedPackage;
   const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
-  return otherSince(one, wanted, live) ?? [packageChange(one, wanted, live, ptx)];
+  return otherSince(one, wanted, live) ?? [packageChange(one, wanted, live, { ...ptx, isBeside })];
 };
 
 /** Why another object has the name of a package since it was validated, in words. */
@@ -69,7 +71,7 @@ function otherSince(one: ChangedPackage, wanted: Wanted, live: JsonObject | unde
   return `${one.kind} ${one.name}: expected uid ${wanted.uid}, found ${uid ?? 'no such object'}, since it was validated`;
 }
 
-const revisionChanges: ChangesOf = async ({ reader, ptx }, item) => {
+const revisionChanges: ChangesOf = async ({ reader, ptx, isBeside = false }, item) => {
   const one = item as unknown as ChangedPackage;
   const resource = revisionsOfKind(one.kind);
   const owner = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
@@ -79,7 +81,15 @@ const revisionChanges: ChangesOf = async ({ reader, ptx }, item) => {
     list(reader, resource, undefined, { labelSelector: `${packageLabel}=${one.name}`, whole: true }),
   ]);
   if (live !== undefined && isTerminating(live)) return `${one.kind}Revision ${one.revision} is being deleted`;
-  return [revisionChange(one, { owner, live, revisions }, ptx)];
+  return [revisionChange(one, { owner, live, revisions }, { ...ptx, isBeside })];
+};
+
+const pauses: ChangesOf = async ({ reader, ptx }, item) => {
+  const one = item as unknown as Pause;
+  const [kind, name] = [textAt(one.target, 'kind'), textAt(one.target, 'name') ?? ''];
+  const resource = await resourceOf(reader, one.target);
+  const live = resource === undefined ? undefined : await findMetadata(reader, { resource, name });
+  return live === undefined ? `${kind} ${name} is gone` : [pauseChange(one, live, ptx)];
 };
 
 const objectChanges: ChangesOf = async (context, item) => {
@@ -94,7 +104,7 @@ const objectChanges: ChangesOf = async (context, item) => {
   if (uid === undefined) return `${kind}Revision ${revision} is gone`;
   if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
   // For most live objects only the metadata count, and CRDs are large.
-  const read = keepsState(object) ? find : findMetadata;
+  const read = dependsOnSpec(object) ? find : findMetadata;
   const live = await read(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
   return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, ptx, uid)];
 };
@@ -135,6 +145,7 @@ const activation: ChangesOf = async ({ reader }, item) => {
 const byPurpose: Readonly<Record<Purpose, ChangesOf>> = {
   Packages: packageChanges,
   Revisions: revisionChanges,
+  Pauses: pauses,
   Objects: objectChanges,
   Releases: async (_, item) => [releaseChange(item as unknown as Released)],
   Activation: activation,

@@ -3,6 +3,7 @@
 import type { Resource } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { isWebhookConfiguration } from '../checks/contents.ts';
 import { isRevisionOf, packageLabel, type RevisionOwner } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
 import type { Stage } from '../model/status.ts';
@@ -36,9 +37,13 @@ export async function objectsOf(
   });
   if (answer.kind === 'failed') return answer;
   if (room.left < 0) return tooLarge(`${source}@${digest}`);
-  const all = objects.filter((object) => !isMeta(object));
+  const all = objects.filter((object) => !isMeta(object) && !isMadeByCrossplane(object));
   const isFirst = (object: JsonObject): boolean => textAt(object, 'kind') === definitions.kind;
   return { meta: objects.find(isMeta), objects: [...all.filter(isFirst), ...all.filter((object) => !isFirst(object))] };
+}
+
+function isMadeByCrossplane(object: JsonObject): boolean {
+  return isWebhookConfiguration({ apiVersion: textAt(object, 'apiVersion') ?? '', kind: textAt(object, 'kind') ?? '' });
 }
 
 function tooLarge(which: string): RegistryFailed {

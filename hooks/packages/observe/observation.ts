@@ -18,6 +18,8 @@ export interface Context {
   readonly now: number;
   /** ms after which no request of a process that died can take effect: the deadline of a call, and the lifetime of a write. */
   readonly lateWindow: number;
+  /** Crossplane runs the revisions that the hook installs. */
+  readonly isBeside?: boolean;
 }
 
 /** An object that may be deleted. */
@@ -67,13 +69,21 @@ export type NextChanges =
   | { readonly kind: 'changes'; readonly changes: readonly JsonObject[]; readonly source?: Sourced['source'] }
   | { readonly kind: 'lost'; readonly message: string };
 
+/** A revision that is paused until the Lock is written. */
+export interface Paused {
+  readonly resource: Resource;
+  readonly live: JsonObject;
+}
+
 /**
- * Whether the package transaction that holds the Lock exists. If it is gone, also its stages, the last one first, and its contents.
+ * Whether the package transaction that holds the Lock exists. If it is gone, also its stages, the last one first, its contents, and
+ * the revisions that it has paused.
  */
 export interface HolderState {
   readonly isHolderThere: boolean;
   readonly leftStages: readonly JsonObject[];
   readonly garbage: readonly Garbage[];
+  readonly paused?: readonly Paused[];
 }
 
 interface WithLock {
@@ -105,7 +115,8 @@ interface Read {
   readonly verify: WithLock & { readonly faults: readonly string[] | 'unfinished' };
   /** The stages of this try that exist, the last one first. */
   readonly rollBack: { readonly found: readonly JsonObject[] };
-  readonly release: WithLock;
+  /** `paused`: revisions that wait for the Lock, which is written. */
+  readonly release: WithLock & { readonly paused?: readonly Paused[] };
   readonly cleanUp: {
     /** Stages and contents of all its tries. The list is empty if they must stay. */
     readonly garbage: readonly Garbage[];

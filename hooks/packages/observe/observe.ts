@@ -8,7 +8,7 @@ import { quoted } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
 import { secrets, stages } from '../writes/resources.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
-import { findLock, findNumberedLock, readHolder, stagesOfTry } from './lock-state.ts';
+import { findLock, findNumberedLock, pausedFor, readHolder, stagesOfTry } from './lock-state.ts';
 import { readNextChanges } from './next-changes.ts';
 import { type Context, isToRead, type NotRead, type Observation, type ObservedTo } from './observation.ts';
 import { readOrphans } from './owners.ts';
@@ -77,7 +77,7 @@ const reads: Reads = {
     if (preparation.kind === 'unfinished') serving.ahead.forget(ptx.uid);
     return { lock, preparation };
   },
-  async install({ reader, ptx, namespace }) {
+  async install({ reader, ptx, namespace, isBeside = false }) {
     const { wanted, status } = ptx;
     const planned = status.stages[status.committed];
     const [lock, stage] = await Promise.all([
@@ -87,17 +87,20 @@ const reads: Reads = {
     // The end of a try needs no further read, which may fail for ever.
     const goesOn = !ptx.isDeleting && faultOf(ptx) === undefined && isAsResolved(ptx, lock);
     const isNext = goesOn && planned !== undefined && stage === undefined && typeof wanted !== 'string';
-    return { lock, stage, next: isNext ? await readNextChanges({ reader, ptx, wanted, lock }, planned) : undefined };
+    return { lock, stage, next: isNext ? await readNextChanges({ reader, ptx, wanted, lock, isBeside }, planned) : undefined };
   },
   async verify(context) {
     const { reader, ptx, serving } = context;
     const lock = await findLock(reader);
     const isToCheck = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
     const progress = progressOf(context, deadlineOf(serving));
-    return { lock, faults: isToCheck ? await readVerification(reader, ptx, progress) : 'unfinished' };
+    return { lock, faults: isToCheck ? await readVerification(reader, context, progress) : 'unfinished' };
   },
   rollBack: async ({ reader, ptx }) => ({ found: await stagesOfTry(reader, ptx) }),
-  release: async ({ reader }) => ({ lock: await findLock(reader) }),
+  async release({ reader, ptx, isBeside = false }) {
+    const isWritten = ptx.status.outcome?.kind === 'Succeeded';
+    return { lock: await findLock(reader), paused: isBeside && isWritten ? await pausedFor(reader, ptx.uid) : [] };
+  },
   async cleanUp({ reader, ptx, now }) {
     const [garbage, history] = await Promise.all([garbageOf(reader, ptx), garbageOfPrevious(reader, now)]);
     // Once the package transaction is gone, an object without another owner is garbage.
@@ -108,13 +111,13 @@ const reads: Reads = {
 
 /** Reads the tree ahead, once in each try by each process. */
 async function readPackages(context: ObserveContext, lock: JsonObject | undefined): Promise<NotRead | undefined> {
-  const { ptx, serving, reader } = context;
+  const { ptx, serving } = context;
   const known = serving.ahead.recall(ptx.uid, String(ptx.status.failures));
   if (known.has('tree') || typeof ptx.wanted === 'string' || lock === undefined) return undefined;
   const opened = await openRegistry(context, ptx.wanted);
   if ('reason' in opened) return undefined;
   const { registry, isOver } = opened;
-  const unread = await readAhead({ reader, wanted: ptx.wanted, lock, crossplane: serving.crossplane, registry }, isOver);
+  const unread = await readAhead({ ...context, wanted: ptx.wanted, lock, crossplane: serving.crossplane, registry }, isOver);
   if (unread === undefined) known.add('tree');
   return unread;
 }

@@ -8,6 +8,8 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 type List = ReturnType<Registry['tags']>;
 
 export interface Prefetch extends Registry {
+  /** Crossplane runs the packages, and serves their webhooks. */
+  readonly isBeside: boolean;
   /** Requests the tags of the packages that this package requires. The package must be valid, and its meta is kept. */
   ahead(meta: Meta): void;
   /** Whether there are more lists, tags in them, objects or characters than the hook keeps. If so, every later request fails. */
@@ -24,15 +26,18 @@ export const mostObjects = 200_000;
 export const mostCharacters = 32_000_000;
 const atOnce = 8;
 
+interface Tree {
+  readonly installed: readonly Installed[];
+  readonly skipsDependencies: boolean;
+  readonly isBeside?: boolean | undefined;
+}
+
 /**
  * Requests the tags of a package's requirements as soon as the package is read and found valid, while others are still read. The
  * resolution requires these tags next. The hook requests each list once, a few lists at a time: names in a package must not fill
  * the memory of the hook.
  */
-export function listingAhead(
-  registry: Registry,
-  { installed, skipsDependencies }: { readonly installed: readonly Installed[]; readonly skipsDependencies: boolean },
-): Prefetch {
+export function listingAhead(registry: Registry, { installed, skipsDependencies, isBeside = false }: Tree): Prefetch {
   const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
   const [listing, reading] = [inLanes(), inLanes()];
@@ -57,6 +62,7 @@ export function listingAhead(
     return list;
   };
   return {
+    isBeside,
     isFull,
     tags,
     digest: (reference) => registry.digest(reference),

@@ -6,13 +6,15 @@ import { present, readLock } from '../model/lock.ts';
 import { isRevisionOf } from '../model/names.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Registry } from '../registry.ts';
+import type { Pause } from '../writes/beside.ts';
 import { type Changed, changedPackages } from '../writes/changed.ts';
 import type { ChangedPackage, PackageObject, Released } from '../writes/changes.ts';
-import { configMaps, familyLabel, revisionsOfKind, uidLabel } from '../writes/resources.ts';
+import { configMaps, definitions, familyLabel, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { type Part, stagesOf } from '../writes/stages.ts';
 import { mostValues, objectsOf } from './objects.ts';
 import type { Preparation } from './observation.ts';
 import { type InstalledObject, installedObjects } from './owners.ts';
+import { managedDefinition, pausesOf } from './pauses.ts';
 import { unlessOver } from './progress.ts';
 import { list, type PackageReader } from './read.ts';
 import { withRemovals } from './removed.ts';
@@ -24,6 +26,7 @@ interface PreparationContext {
   readonly wanted: Wanted;
   readonly lock: JsonObject;
   readonly isOver: () => boolean;
+  readonly isBeside?: boolean;
 }
 
 export async function readPreparation(context: PreparationContext): Promise<Preparation> {
@@ -39,12 +42,13 @@ export async function readPreparation(context: PreparationContext): Promise<Prep
     packages.push({ ...one, ...(family === undefined ? {} : { family }) });
     // The hook never installs an object that a Function holds.
     const own = one.kind === 'Function' ? [] : read.objects;
-    objects.push(...own.map((object) => ({ kind: one.kind, revision: one.revision, object })));
+    objects.push(...own.map((object) => ({ kind: one.kind, name: one.name, revision: one.revision, object })));
   }
   const found = await list(reader, configMaps, reader.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
   const existing = new Set(found.map((object) => textAt(object, 'metadata', 'name') ?? ''));
   const released = await leftOut(reader, packages, objects);
-  const prepared = stagesOf(ptx, partsOf(packages, objects, released), reader.gzip);
+  const pauses = context.isBeside === true ? await pausesOf(reader, packages, objects) : [];
+  const prepared = stagesOf(ptx, partsOf({ packages, pauses, objects, released }), reader.gzip);
   return { kind: 'ready', prepared, existing };
 }
 
@@ -56,16 +60,20 @@ async function changedNow({ reader, ptx, wanted, lock }: PreparationContext): Pr
   return changedPackages(wanted, before, ptx.status.proposed ?? []);
 }
 
-function partsOf(
-  packages: readonly ChangedPackage[],
-  objects: readonly PackageObject[],
-  released: readonly Released[],
-): readonly Part[] {
+interface Parts {
+  readonly packages: readonly ChangedPackage[];
+  readonly pauses: readonly Pause[];
+  readonly objects: readonly PackageObject[];
+  readonly released: readonly Released[];
+}
+
+function partsOf({ packages, pauses, objects, released }: Parts): readonly Part[] {
   const stored = (items: readonly object[]) => items as unknown as readonly JsonObject[];
   const items = stored(packages);
   return [
     { purpose: 'Packages', items, changesPerItem: 1 },
     { purpose: 'Revisions', items, changesPerItem: 1 },
+    { purpose: 'Pauses', items: stored(pauses), changesPerItem: 1 },
     { purpose: 'Objects', items: stored(objects), changesPerItem: 1 },
     { purpose: 'Releases', items: stored(released), changesPerItem: 1 },
     { purpose: 'Activation', items, changesPerItem: 2 },
@@ -81,7 +89,7 @@ async function leftOut(
   packages: readonly ChangedPackage[],
   objects: readonly PackageObject[],
 ): Promise<readonly Released[]> {
-  const held = new Set(objects.map(({ object }) => keyOf(textAt(object, 'kind'), object)));
+  const held = new Set(objects.flatMap(({ object }) => [keyOf(textAt(object, 'kind'), object), ...managedBy(object)]));
   const others = (await installedObjects(reader)).filter(({ resource, object }) => !held.has(keyOf(resource.kind, object)));
   const kinds = [...new Set(packages.map(({ kind }) => kind))];
   const own = await inTurn(kinds, async (kind) => {
@@ -91,6 +99,11 @@ async function leftOut(
   });
   const uids = new Set(own.flat().map((one) => textAt(one, 'metadata', 'uid')));
   return others.flatMap((one) => releasedFrom(one, uids));
+}
+
+/** Crossplane makes a ManagedResourceDefinition of the CRD, and gives it our label. */
+function managedBy(object: JsonObject): readonly string[] {
+  return textAt(object, 'kind') === definitions.kind ? [keyOf(managedDefinition.kind, object)] : [];
 }
 
 function keyOf(kind: string | undefined, object: JsonObject): string {

@@ -23,6 +23,8 @@ export interface TreeQuery {
   readonly crossplane?: Version | undefined;
   /** The hook does not check the package itself against that version. It checks the dependencies. */
   readonly ignoresCrossplane?: boolean;
+  /** Crossplane runs the packages, and serves their webhooks. */
+  readonly isBeside?: boolean | undefined;
 }
 
 export type Tree =
@@ -128,7 +130,7 @@ async function readRelease(release: Release, registry: Prefetch): Promise<Read |
   const answer = await registry.digest(release);
   if (answer.kind === 'failed') return answer;
   const { digest } = answer;
-  const inspection = inspect();
+  const inspection = inspect(registry.isBeside);
   const read = await registry.read(release.source, digest, inspection.take);
   if (read.kind === 'failed') return read.failure.kind === 'invalid' ? invalid(read.failure.message) : read;
   const contents = inspection.done();

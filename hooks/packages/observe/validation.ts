@@ -7,11 +7,12 @@ import { type Installed, installedKind, present, readLock } from '../model/lock.
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
 import type { Registry } from '../registry.ts';
-import { changedPackages } from '../writes/changed.ts';
+import { type Changed, changedPackages } from '../writes/changed.ts';
 import { packagesOfKind } from '../writes/resources.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { digestedByRegistries, digestedByRevisions } from './digests.ts';
 import { dryRunAll } from './dry-run.ts';
+import { unverifiedImages } from './image-configs.ts';
 import { activeRevisions, objectsOf, resourceOf } from './objects.ts';
 import type { NotRead, Validation } from './observation.ts';
 import { type Progress, unlessOver } from './progress.ts';
@@ -25,6 +26,7 @@ interface TreeContext {
   readonly wanted: Wanted;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
+  readonly isBeside?: boolean;
 }
 
 interface ValidationContext extends TreeContext {
@@ -43,7 +45,7 @@ export async function readAhead(context: TreeContext, isOver: () => boolean): Pr
   return tree.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
 }
 
-function treeOf({ wanted, registry, crossplane }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
+function treeOf({ wanted, registry, crossplane, isBeside }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
   const isSet = (field: string): boolean => wanted.spec[field] === true;
   return readTree(
     {
@@ -53,6 +55,7 @@ function treeOf({ wanted, registry, crossplane }: TreeContext, installed: readon
       installed,
       skipsDependencies: isSet('skipDependencyResolution'),
       crossplane,
+      isBeside,
       ignoresCrossplane: isSet('ignoreCrossplaneConstraints'),
     },
     registry,
@@ -70,18 +73,18 @@ export async function readValidation(context: ValidationContext): Promise<Valida
   if (tree.kind === 'failed') return context.progress.isOver() ? { kind: 'unread' } : tree;
   if (tree.kind === 'refused') return tree;
   const installed = present(all);
-  const names = await namesTaken(context, tree.lock, installed);
-  if (names.length > 0) return { kind: 'refused', faults: names };
+  const changed = changedPackages(context.wanted, entriesOf(installed), tree.lock);
+  const faults = [...(await namesTaken(context, changed, installed)), ...(await unverifiedImages(context.reader, changed))];
+  if (faults.length > 0) return { kind: 'refused', faults };
   return (await compared(context, tree.packages, installed)) ?? tried(context, tree, installed);
 }
 
 /** Package objects that have, or would have, another source. */
 async function namesTaken(
   { reader, wanted }: ValidationContext,
-  proposed: readonly JsonObject[],
+  changed: readonly Changed[],
   installed: readonly Installed[],
 ): Promise<readonly PackageFault[]> {
-  const changed = changedPackages(wanted, entriesOf(installed), proposed);
   const taken = await inTurn(changed, async (one) => {
     const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
     const found = textAt(live, 'spec', 'package');
@@ -154,11 +157,11 @@ async function tried(
 /** Undefined if the API server accepts each of its objects. */
 async function triedPackage(context: ValidationContext, pkg: TreePackage): Promise<Validation | undefined> {
   const { reader, registry, ptx, progress } = context;
-  const { source, digest, revision, contents } = pkg;
+  const { source, digest, revision, name, contents } = pkg;
   if (contents === undefined || contents.objects.length === 0 || digest === undefined) return undefined;
   const read = await objectsOf(source, digest, registry);
   if ('kind' in read) return unlessOver(progress.isOver, read);
-  const objects = read.objects.map((object) => ({ kind: contents.meta.kind, revision, object }));
+  const objects = read.objects.map((object) => ({ kind: contents.meta.kind, name, revision, object }));
   const faults = await dryRunAll(reader, objects, ptx, progress);
   if (faults === 'unfinished') return { kind: 'unfinished' };
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;

@@ -5,6 +5,7 @@ import type { Mutation, Writes } from '../../objects/mutation.ts';
 import type { Step } from '../decide/step.ts';
 import { timeOf } from '../model/status.ts';
 import type { Context, Garbage } from '../observe/observation.ts';
+import { handOverWrite } from '../writes/beside.ts';
 import { createLock, fenceLock, releaseLock, takeLock, writePackages } from '../writes/lock.ts';
 import { ownersWrite } from '../writes/owners.ts';
 import { accountIn, preconditionOf } from '../writes/resources.ts';
@@ -34,6 +35,11 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
       return step.orphans.map(({ resource, live, owners }) => ({
         write: ownersWrite(resource, live, owners, namespace),
         settledBy: step.isOptional ? ['absent', 'refused'] : ['absent'],
+      }));
+    case 'handOver':
+      return step.paused.map(({ resource, live }) => ({
+        write: handOverWrite(resource, live, namespace),
+        settledBy: ['absent'],
       }));
     case 'store':
       return step.contents.map(({ stage, index, contents }) => ({

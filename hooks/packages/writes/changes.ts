@@ -1,12 +1,14 @@
 // The changes of a stage, as the engine reads them.
 import { at, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
-import { installable } from '../checks/contents.ts';
+import { controllerOf } from '../checks/conflicts.ts';
+import { installable, isConverted } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
 import { type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
+import { besideSettings, convertedBy, pausedForGood, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
-import { familyLabel } from './resources.ts';
+import { familyLabel, nameLabel } from './resources.ts';
 
 /** A package, with the part of its meta that describes its revision. */
 export interface ChangedPackage extends Changed {
@@ -16,6 +18,8 @@ export interface ChangedPackage extends Changed {
 /** An object of a package. */
 export interface PackageObject {
   readonly kind: PackageKind;
+  /** The name of the package object. */
+  readonly name: string;
   readonly revision: string;
   readonly object: JsonObject;
 }
@@ -29,11 +33,16 @@ function change(object: JsonObject, live: JsonObject | undefined): JsonObject {
   return { target, type: live === undefined ? 'Create' : 'Update', content: object };
 }
 
+/** The package transaction, and whether Crossplane runs what it installs. */
+interface Making extends Maker {
+  readonly isBeside?: boolean;
+}
+
 /** The package object. A required package keeps its spec, except for its version. */
-export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | undefined, maker: Maker): JsonObject {
+export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | undefined, maker: Making): JsonObject {
   const spec = one.isRoot ? wanted.spec : { ...objectAt(live, 'spec'), package: one.package };
   const labels = labelsOf(live, one.isRoot ? wanted.labels : {}, maker);
-  const metadata = { name: one.name, labels, ...annotations(live, {}) };
+  const metadata = { name: one.name, labels, ...annotations(live, maker.isBeside ? pausedForGood : {}) };
   return change({ apiVersion: packageApiVersion, kind: one.kind, metadata, spec }, live);
 }
 
@@ -62,38 +71,59 @@ interface RevisionGround {
 }
 
 /** The revision, Inactive. If it is Active already, it stays Active. */
-export function revisionChange(one: ChangedPackage, ground: RevisionGround, maker: Maker): JsonObject {
-  const { owner, live, revisions } = ground;
+export function revisionChange(one: ChangedPackage, ground: RevisionGround, maker: Making): JsonObject {
+  const { owner, live } = ground;
+  const family = one.family === undefined ? {} : { [familyLabel]: one.family };
+  const uid = textAt(owner, 'metadata', 'uid') ?? '';
+  const reference = { apiVersion: packageApiVersion, kind: one.kind, name: one.name, uid };
+  const runs = maker.isBeside === true && isActive(live);
+  const isHeld = maker.isBeside === true && !runs;
+  const metadata = {
+    name: one.revision,
+    labels: labelsOf(live, { [packageLabel]: one.name, ...family }, maker),
+    ...annotations(live, isHeld ? pausedUntilLocked(maker) : {}),
+    ownerReferences: ownersOf(live, maker, { reference, controls: runs && textAt(controllerOf(live), 'uid') === uid }),
+  };
+  const spec = runs ? runningSpec(one, ground, maker) : revisionSpec(one, ground, maker);
+  return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
+}
+
+function isActive(revision: JsonObject | undefined): boolean {
+  return textAt(revision, 'spec', 'desiredState') === 'Active';
+}
+
+function revisionSpec(one: ChangedPackage, { owner, live, revisions }: RevisionGround, maker: Making): JsonObject {
   const numbers = revisions.map((revision) => at(revision, 'spec', 'revision'));
   const highest = Math.max(0, ...numbers.filter((number) => typeof number === 'number'));
   const own = at(live, 'spec', 'revision');
-  const isActive = textAt(live, 'spec', 'desiredState') === 'Active';
   const settings = [...copied, ...(one.kind === 'Configuration' ? [] : ['runtimeConfigRef'])].flatMap((key) => {
     const value = at(owner, 'spec', key);
     return value === undefined ? [] : [[key, value] as const];
   });
-  const family = one.family === undefined ? {} : { [familyLabel]: one.family };
-  const uid = textAt(owner, 'metadata', 'uid') ?? '';
-  const reference = { apiVersion: packageApiVersion, kind: one.kind, name: one.name, uid };
-  const metadata = {
-    name: one.revision,
-    labels: labelsOf(live, { [packageLabel]: one.name, ...family }, maker),
-    ...annotations(live, {}),
-    ownerReferences: ownersOf(live, maker, { reference, controls: false }),
-  };
-  const spec = {
+  return {
     ...objectAt(live, 'spec'),
     ...Object.fromEntries(settings),
-    desiredState: isActive ? 'Active' : 'Inactive',
+    ...(maker.isBeside === true ? besideSettings(one.kind, owner, maker) : {}),
+    desiredState: isActive(live) ? 'Active' : 'Inactive',
     image: `${one.source}@${one.digest}`,
-    revision: isActive && typeof own === 'number' ? own : highest + 1,
+    revision: isActive(live) && typeof own === 'number' ? own : highest + 1,
   };
-  return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
+}
+
+/**
+ * Crossplane runs the revision: it keeps the name of its image, or it would start again. If Crossplane has installed it, nothing of
+ * its spec changes.
+ */
+function runningSpec(one: ChangedPackage, ground: RevisionGround, maker: Making): JsonObject {
+  const { live } = ground;
+  const spec = objectAt(live, 'spec');
+  const isAdopted = textAt(live, 'metadata', 'labels', nameLabel) === undefined;
+  return isAdopted ? spec : { ...revisionSpec(one, ground, maker), image: at(spec, 'image') ?? null };
 }
 
 /** The object as the hook makes it. For the dry run it has no owner, because the revision does not exist yet. */
 export function installedObject(
-  { kind, revision, object }: PackageObject,
+  { kind, name, revision, object }: PackageObject,
   live: JsonObject | undefined,
   maker: Maker,
   revisionUid: string | undefined,
@@ -107,11 +137,15 @@ export function installedObject(
     ...annotations(live, at(given, 'annotations')),
     ...owners,
   };
-  return { ...keptActive(installable(object), live), metadata };
+  return { ...convertedBy(name, keptActive(installable(object), live), live), metadata };
 }
 
-/** Whether the result depends on `spec.state` of the live object. */
-export function keepsState(object: JsonObject): boolean {
+/** Whether the result depends on the spec of the live object. */
+export function dependsOnSpec(object: JsonObject): boolean {
+  return keepsState(object) || isConverted(object);
+}
+
+function keepsState(object: JsonObject): boolean {
   return textAt(object, 'kind') === 'ManagedResourceDefinition';
 }
 

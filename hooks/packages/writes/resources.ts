@@ -17,6 +17,8 @@ export const packageTransactions: Resource = {
 
 export const locks: Resource = { ...cluster, group, version: 'v1beta1', plural: 'locks', kind: 'Lock' };
 
+export const imageConfigs: Resource = { ...cluster, group, version: 'v1beta1', plural: 'imageconfigs', kind: 'ImageConfig' };
+
 export const definitions: Resource = {
   ...cluster,
   group: 'apiextensions.k8s.io',

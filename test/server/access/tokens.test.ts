@@ -67,7 +67,15 @@ const refused: readonly (readonly [reason: string, authorization: string | undef
 
 t.test('the hook refuses a caller without a token in constant words, before it reads the body', async (t) => {
   const opened = open(t, { current: `${first}\n` });
-  for (const path of ['/sync', '/finalize', '/packages/sync', '/packages/finalize', '/packages/customize'])
+  for (const path of [
+    '/sync',
+    '/finalize',
+    '/packages/sync',
+    '/packages/finalize',
+    '/packages/customize',
+    '/packages/status/sync',
+    '/packages/status/customize',
+  ])
     for (const [reason, authorization] of refused) {
       const answer = await call(opened, authorization, path);
       t.equal(answer.statusCode, 401, reason);

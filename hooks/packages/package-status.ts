@@ -1,0 +1,83 @@
+// The status of a Package, as Crossplane's package manager would write it. It comes from the revisions of the Package, which
+// Crossplane's other controllers report on. Conditions that others write stay as they are: Metacontroller replaces the whole status.
+import { at, type JsonObject, objectAt, objectsAt, textAt } from '../objects/json.ts';
+import { cut } from '../objects/words.ts';
+
+interface Condition {
+  readonly type: 'Installed' | 'Healthy';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message?: string;
+}
+
+/** `now` in RFC 3339. */
+export function packageStatusOf(pkg: JsonObject, revisions: readonly JsonObject[], now: string): JsonObject {
+  const current = newestFirst(revisions).find(isActive) ?? newestFirst(revisions)[0];
+  const before = objectAt(pkg, 'status');
+  const conditions = conditionsWith(pkg, [installed(current), healthy(current)], now);
+  if (current === undefined) return { ...before, conditions };
+  const identifier = textAt(pkg, 'spec', 'package') ?? '';
+  const resolved = textAt(current, 'status', 'resolvedImage') ?? textAt(current, 'spec', 'image') ?? identifier;
+  const names = { currentRevision: textAt(current, 'metadata', 'name') ?? '', currentIdentifier: identifier };
+  return { ...before, ...names, resolvedPackage: resolved, conditions };
+}
+
+function newestFirst(revisions: readonly JsonObject[]): readonly JsonObject[] {
+  const numberOf = (revision: JsonObject): number => Number(at(revision, 'spec', 'revision') ?? 0);
+  return revisions.toSorted((left, right) => numberOf(right) - numberOf(left));
+}
+
+function isActive(revision: JsonObject): boolean {
+  return textAt(revision, 'spec', 'desiredState') === 'Active';
+}
+
+function installed(current: JsonObject | undefined): Condition {
+  const type = 'Installed';
+  if (current === undefined) return { type, status: 'False', reason: 'UnpackingPackage', message: 'It has no revision yet' };
+  if (isActive(current)) return { type, status: 'True', reason: 'ActivePackageRevision' };
+  return { type, status: 'False', reason: 'InactivePackageRevision', message: 'Package is inactive' };
+}
+
+/** The aspects of a revision that make it healthy. A Configuration runs nothing. */
+function aspectsOf(revision: JsonObject): readonly (readonly [type: string, name: string])[] {
+  const own = ['RevisionHealthy', 'revision'] as const;
+  return textAt(revision, 'kind') === 'ConfigurationRevision' ? [own] : [own, ['RuntimeHealthy', 'runtime']];
+}
+
+const longest = 8_000;
+
+function healthy(current: JsonObject | undefined): Condition {
+  const type = 'Healthy';
+  const found =
+    current === undefined ? [] : aspectsOf(current).map(([aspect, name]) => ({ name, ...conditionOf(current, aspect) }));
+  const ill = found.find(({ status }) => status !== 'True');
+  if (ill === undefined && found.length > 0) return { type, status: 'True', reason: 'HealthyPackageRevision' };
+  const { name = 'revision', status = 'Unknown', message = '' } = ill ?? {};
+  const words = `Package ${name} health is "${status}"${message === '' ? '' : ` with message: ${message}`}`;
+  const isKnown = status === 'False';
+  return {
+    type,
+    status: isKnown ? 'False' : 'Unknown',
+    reason: isKnown ? 'UnhealthyPackageRevision' : 'UnknownPackageRevisionHealth',
+    message: cut(words, longest),
+  };
+}
+
+function conditionOf(object: JsonObject, type: string): { readonly status?: string; readonly message?: string } {
+  const found = objectsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
+  const [status, message] = [textAt(found, 'status'), textAt(found, 'message')];
+  return { ...(status === undefined ? {} : { status }), ...(message === undefined ? {} : { message }) };
+}
+
+/** Ours in their place, others unchanged. A condition that stays keeps its time. */
+function conditionsWith(pkg: JsonObject, own: readonly Condition[], now: string): readonly JsonObject[] {
+  const before = objectsAt(pkg, 'status', 'conditions');
+  const generation = at(pkg, 'metadata', 'generation');
+  const written = own.map((one): JsonObject => {
+    const old = before.find((other) => textAt(other, 'type') === one.type);
+    const since = textAt(old, 'status') === one.status ? textAt(old, 'lastTransitionTime') : undefined;
+    return { ...one, lastTransitionTime: since ?? now, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+  });
+  const kept = before.map((old) => written.find((one) => one.type === textAt(old, 'type')) ?? old);
+  return [...kept, ...written.filter((one) => !kept.includes(one))];
+}

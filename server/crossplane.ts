@@ -1,0 +1,70 @@
+// Whether a Crossplane runs in the cluster, and whether it suits the mode of package transactions. Its package manager writes the
+// Lock by itself. So the hook refuses to start beside one that it does not expect, and without one that it needs.
+import type { Failed, Identity, Reader, Resource } from '../hooks/objects/cluster.ts';
+import { at, type JsonObject, listAt, objectsAt, textAt } from '../hooks/objects/json.ts';
+import { foreign } from '../hooks/objects/words.ts';
+import { compareVersions, readCompleteVersion, type Version } from '../hooks/packages/model/version.ts';
+import type { PackagesConfig } from './config.ts';
+
+type Suits = { readonly kind: 'ok' } | { readonly kind: 'fault'; readonly fault: string } | Failed;
+
+const deployments: Resource = {
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
+  verbs: ['list'],
+  statusSubresource: true,
+};
+
+/** The label that the chart of Crossplane gives all its Deployments. */
+const crossplaneLabel = 'app.kubernetes.io/component=cloud-infrastructure-controller';
+
+/** Before it, a revision controller makes the Deployments of providers, and expects that the package manager has made the revision. */
+const oldest = 'v2.0.0';
+const longestText = 100;
+
+/** Reads as the ServiceAccount that installs packages: the hook itself reads no Deployments. */
+export async function suitsCrossplane(reader: Pick<Reader, 'listMetadata'>, config: PackagesConfig): Promise<Suits> {
+  const identity: Identity = { kind: 'serviceAccount', namespace: config.namespace, name: 'janus-packages' };
+  const options = { labelSelector: crossplaneLabel, whole: true };
+  const answer = await reader.listMetadata(deployments, undefined, identity, options);
+  if (answer.kind === 'failed') return answer;
+  const fault = faultOf(answer.items.find(isRunning), config);
+  return fault === undefined ? { kind: 'ok' } : { kind: 'fault', fault };
+}
+
+/** Whether it runs the controllers. Another Deployment with the label grants rights to providers. */
+function isRunning(deployment: JsonObject): boolean {
+  const containers = objectsAt(deployment, 'spec', 'template', 'spec', 'containers');
+  const isCore = containers.some((one) => ['core', 'start'].every((word) => listAt(one, 'args').includes(word)));
+  return isCore && at(deployment, 'spec', 'replicas') !== 0;
+}
+
+function faultOf(found: JsonObject | undefined, { mode, crossplane }: PackagesConfig): string | undefined {
+  if (mode === 'idle') return undefined;
+  if (mode === 'beside') return besideFault(found, readCompleteVersion(crossplane));
+  if (found === undefined) return undefined;
+  return `JANUS_PACKAGES_CROSSPLANE: expected no running package manager of Crossplane, found ${describe(found)}; set beside, and Crossplane runs what package transactions install; or scale the Deployment down; or set idle, if its package manager leaves packages alone`;
+}
+
+function besideFault(found: JsonObject | undefined, given: Version | undefined): string | undefined {
+  const expected = `JANUS_PACKAGES_CROSSPLANE: beside expects a running Crossplane from ${oldest} on`;
+  if (found === undefined)
+    return `${expected}, found no Deployment with the label ${crossplaneLabel}, the arguments core start, and a replica; install Crossplane, or leave this setting out`;
+  const [version, least] = [given ?? versionOf(found), readCompleteVersion(oldest)];
+  if (version === undefined || least === undefined)
+    return `${expected}, found ${describe(found)}, whose version cannot be read; set JANUS_CROSSPLANE_VERSION to it`;
+  return compareVersions(version, least) < 0 ? `${expected}, found ${describe(found)}; upgrade Crossplane` : undefined;
+}
+
+function versionOf(deployment: JsonObject): Version | undefined {
+  return readCompleteVersion(textAt(deployment, 'metadata', 'labels', 'app.kubernetes.io/version') ?? '');
+}
+
+function describe(deployment: JsonObject): string {
+  const [namespace, name] = ['namespace', 'name'].map((key) => textAt(deployment, 'metadata', key) ?? '');
+  const version = textAt(deployment, 'metadata', 'labels', 'app.kubernetes.io/version') ?? 'no version';
+  return foreign(`Deployment ${namespace}/${name} (${version})`, longestText);
+}

@@ -1,0 +1,329 @@
+// Package transactions beside Crossplane, as far as its controllers need not run: what is paused when, what a revision says, what the
+// Lock says, who ends a try, and whether the hook starts. crossplane.test.ts is beside a real one.
+import t from 'tap';
+import type { Reader } from '../../hooks/objects/cluster.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { held, withPackages } from '../../hooks/packages/model/holder.ts';
+import type { CrossplaneMode } from '../../server/config.ts';
+import { suitsCrossplane } from '../../server/crossplane.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { must, waitFor } from '../support/client.ts';
+import { createDeployment } from '../support/crossplane.ts';
+import { startAdmission } from '../support/denying-admission.ts';
+import { engineKubeconfig } from '../support/engine-identity.ts';
+import { hookEnvironment, startHookProcess } from '../support/hook-process.ts';
+import { definitionPath, lockPath, packagePath } from '../support/package-paths.ts';
+import { conditionIn, startPackageWorld } from '../support/package-world.ts';
+import { definitionOf } from '../support/registry/builder.ts';
+
+t.setTimeout(900_000);
+
+const world = await startPackageWorld(t, {
+  environment: { JANUS_PACKAGES_CROSSPLANE: 'beside' },
+  before: (client) => createDeployment(client, '2.3.4'),
+});
+const { client, source } = world;
+const paused = 'crossplane.io/paused';
+const annotation = (object: JsonObject, name: string): string | undefined => textAt(object, 'metadata', 'annotations', name);
+const provider = async (name: string): Promise<JsonObject> => must(await client.get(packagePath('providers', name)));
+const revisionPath = (name: string, digest: string): string =>
+  packagePath('providerrevisions', `${name}-${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`);
+const versions = async (): Promise<readonly string[]> => {
+  const packages = at(must(await client.get(lockPath)), 'packages');
+  return (isList(packages) ? packages : [])
+    .map((one) => `${textAt(one, 'source')?.split('/').at(-1)} ${textAt(one, 'version')}`)
+    .sort();
+};
+
+const admission = await startAdmission(
+  {
+    client,
+    name: 'beside',
+    user: 'system:serviceaccount:janus-packages:janus-packages',
+    rule: { apiGroups: ['pkg.crossplane.io'], apiVersions: ['*'], resources: ['*'] },
+    probe: () =>
+      client
+        .asServiceAccount('janus-packages', 'janus-packages')
+        .create(
+          packagePath('providers'),
+          { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name: 'probe' }, spec: { package: 'a.b/c:v1' } },
+          { dryRun: 'All' },
+        ),
+  },
+  t,
+);
+
+interface Seen {
+  readonly name: string;
+  readonly object: JsonObject;
+}
+
+/** What the writes of package transactions said of revisions and of the Lock, in order. */
+const seen: string[] = [];
+let meanwhile: (seen: Seen) => Promise<JsonObject | undefined> = async () => undefined;
+admission.decide(async ({ name, resource, operation, dryRun, object }) => {
+  if (dryRun || operation === 'DELETE') return undefined;
+  if (resource === 'providerrevisions')
+    seen.push(`${at(object, 'spec', 'revision')} ${textAt(object, 'spec', 'desiredState')} ${holdOf(object)}`);
+  const packages = at(object, 'packages');
+  if (resource === 'locks' && isList(packages)) seen.push(`Lock ${packages.map((one) => textAt(one, 'version')).join()}`);
+  return meanwhile({ name, object });
+});
+
+function holdOf(object: JsonObject): string {
+  return annotation(object, paused) === 'true' ? 'paused' : 'not paused';
+}
+
+/** Each line once, where it comes first after another one. */
+function story(): readonly string[] {
+  return seen.splice(0).filter((one, index, all) => one !== all[index - 1]);
+}
+
+const group = 'root.example.org';
+const schema = (...names: readonly string[]): object => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+});
+const fields = ['one', 'two', 'three', 'four'];
+const publish = (minor: number): Promise<string> =>
+  world.publish({
+    name: 'root',
+    tag: `v1.${minor}.0`,
+    objects: [definitionOf('things', group, schema(...fields.slice(0, minor + 1)))],
+  });
+const digests = [await publish(0), await publish(1), await publish(2)] as const;
+const install = (name: string, minor: number): Promise<JsonObject> =>
+  world.install(name, `${source('root')}:v1.${minor}.0`, { packageName: 'root', retryLimit: 1 });
+
+t.test('Crossplane gets a revision once the Lock is written, and never the Package', async (t) => {
+  await install('first', 0);
+  t.equal(conditionIn(await world.finished('first'), 'Ready')?.status, 'True');
+  t.same(story().slice(-5), ['1 Inactive paused', '1 Active paused', 'Lock v1.0.0', '1 Active not paused', 'Lock v1.0.0']);
+  t.equal(annotation(await provider('root'), paused), 'true');
+  t.match(must(await client.get(revisionPath('root', digests[0]))), {
+    spec: {
+      desiredState: 'Active',
+      image: `${source('root')}@${digests[0]}`,
+      skipDependencyResolution: true,
+      tlsServerSecretName: 'root-tls-server',
+      tlsClientSecretName: 'root-tls-client',
+      commonLabels: { 'pkg.crossplane.io/transaction': 'first' },
+    },
+  });
+  t.same(await versions(), ['root v1.0.0']);
+});
+
+t.test('an update: the revision that leaves is paused before its objects change, and until the Lock is written', async (t) => {
+  await install('second', 1);
+  t.equal(conditionIn(await world.finished('second'), 'Ready')?.status, 'True');
+  const told = story();
+  t.same(told.filter((one) => /^\d/.test(one)).slice(0, 4), [
+    '2 Inactive paused',
+    '1 Active paused',
+    '2 Active paused',
+    '1 Inactive paused',
+  ]);
+  const written = told.indexOf('Lock v1.1.0');
+  t.same(
+    told.slice(0, written).filter((one) => one.endsWith('not paused')),
+    [],
+  );
+  t.same(
+    told
+      .slice(written)
+      .filter((one) => one.endsWith('not paused'))
+      .toSorted(),
+    ['1 Inactive not paused', '2 Active not paused'],
+  );
+  t.same(await versions(), ['root v1.1.0']);
+});
+
+t.test('a try that fails leaves no pause behind', async (t) => {
+  const before = must(await client.get(revisionPath('root', digests[1])));
+  meanwhile = async ({ object }) =>
+    at(object, 'spec', 'revision') === 3 && textAt(object, 'spec', 'desiredState') === 'Active'
+      ? { code: 403, message: 'not today' }
+      : undefined;
+  await install('refused', 2);
+  const status = await world.finished('refused');
+  t.equal(conditionIn(status, 'Installed')?.reason, 'InstallationFailed', JSON.stringify(status));
+  const after = must(await client.get(revisionPath('root', digests[1])));
+  t.same([at(after, 'spec'), at(after, 'metadata', 'annotations')], [at(before, 'spec'), at(before, 'metadata', 'annotations')]);
+  t.equal((await client.get(revisionPath('root', digests[2]))).code, 404);
+  t.same(await versions(), ['root v1.1.0']);
+  seen.length = 0;
+});
+
+for (const [how, value, said] of [
+  ['by another value', 'false', /which it had; impatient has written another value/],
+  ['without a trace', null, /which it had; somebody has removed it, and managedFields do not show who/],
+] as const)
+  t.test(`a Package that somebody unpauses meanwhile, ${how}, ends the try, which says who did it`, async (t) => {
+    const annotations = { [paused]: value };
+    meanwhile = async ({ object }) => {
+      const isNext = at(object, 'spec', 'revision') === 3 && textAt(object, 'spec', 'desiredState') === 'Active';
+      const path = packagePath('providers', 'root');
+      if (isNext) must(await client.patch(path, { metadata: { annotations } }, 'merge', { fieldManager: 'impatient' }));
+      return undefined;
+    };
+    const name = value === null ? 'removed' : 'unpaused';
+    await install(name, 2);
+    const status = await world.finished(name);
+    t.match(conditionIn(status, 'Installed')?.message, /^Provider root: expected the annotation crossplane\.io\/paused=true, /);
+    t.match(conditionIn(status, 'Installed')?.message, said);
+    meanwhile = async () => undefined;
+    t.match(must(await client.get(revisionPath('root', digests[1]))), { spec: { desiredState: 'Active' } });
+  });
+
+t.test('the next one starts from what is there', async (t) => {
+  await install('again', 2);
+  t.equal(conditionIn(await world.finished('again'), 'Ready')?.status, 'True');
+  t.equal(annotation(await provider('root'), paused), 'true');
+  t.same(await versions(), ['root v1.2.0']);
+  seen.length = 0;
+});
+
+t.test('a holder that is gone and had written the Lock: its revisions are handed over by the next one', async (t) => {
+  const path = revisionPath('root', digests[2]);
+  const pausedFor = { [paused]: 'true', 'packages.janus.io/paused-for': 'gone' };
+  must(await client.patch(path, { metadata: { annotations: pausedFor } }));
+  const lock = must(await client.get(lockPath));
+  const packages = at(lock, 'packages');
+  const taken = held(withPackages(lock, isList(packages) ? (packages as readonly JsonObject[]) : []), {
+    name: 'gone',
+    uid: 'gone',
+    number: 90,
+  });
+  must(
+    await client.update(lockPath, {
+      ...taken,
+      metadata: {
+        ...(at(taken, 'metadata') as JsonObject),
+        annotations: { ...(at(taken, 'metadata', 'annotations') as JsonObject), 'packages.janus.io/holder-has-written': 'true' },
+      },
+    }),
+  );
+  await world.publish({ name: 'other', tag: 'v1.0.0' });
+  await world.install('after', `${source('other')}:v1.0.0`, { packageName: 'other' });
+  t.equal(conditionIn(await world.finished('after'), 'Ready')?.status, 'True');
+  t.equal(annotation(must(await client.get(path)), paused), undefined);
+});
+
+t.test('an ImageConfig that requires a signature refuses the package before the first write', async (t) => {
+  const group = 'pkg.crossplane.io';
+  const names = { kind: 'ImageConfig', plural: 'imageconfigs' };
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const version = { name: 'v1beta1', served: true, storage: true, schema: { openAPIV3Schema: open } };
+  const definition = {
+    metadata: { name: `imageconfigs.${group}` },
+    spec: { group, scope: 'Cluster', names, versions: [version] },
+  };
+  must(await client.create(definitionPath(), definition));
+  const path = `/apis/${group}/v1beta1/imageconfigs`;
+  await waitFor(async () => (await client.get(path)).code === 200, 'ImageConfigs to be served');
+  const matchImages = [{ type: 'Prefix', prefix: source('signed') }];
+  const config = { apiVersion: `${group}/v1beta1`, kind: 'ImageConfig', metadata: { name: 'strict' } };
+  must(await client.create(path, { ...config, spec: { matchImages, verification: { provider: 'Cosign' } } }));
+  must(await client.create(path, { ...config, metadata: { name: 'mirror' }, spec: { matchImages } }));
+  await world.publish({ name: 'signed', tag: 'v1.0.0' });
+  await world.publish({ name: 'needs-signed', tag: 'v1.0.0', requires: { signed: '>=v1.0.0' } });
+  for (const name of ['signed', 'needs-signed']) {
+    await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
+    t.match(conditionIn(await world.finished(name), 'Validated'), {
+      reason: 'InvalidPackage',
+      message: `${source('signed')}:v1.0.0: ImageConfig "strict" requires a verified signature, and package transactions verify none`,
+    });
+    t.equal((await client.get(packagePath('providers', name))).code, 404);
+  }
+});
+
+/** Two versions, of which a webhook of the package converts one to the other. */
+function converted(group: string, ...more: readonly string[]): object {
+  const definition = definitionOf('things', group) as JsonObject;
+  const openAPIV3Schema = schema('one', ...more);
+  const versions = ['v1', 'v2'].map((name, index) => ({ name, served: true, storage: index === 0, schema: { openAPIV3Schema } }));
+  const clientConfig = { service: { name: 'of-the-author', namespace: 'elsewhere', path: '/convert-all' } };
+  const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
+  return { ...definition, spec: { ...(at(definition, 'spec') as JsonObject), versions, conversion } };
+}
+
+t.test('a conversion webhook: the Service of the package, and the authority that Crossplane has written', async (t) => {
+  const group = 'converted.example.org';
+  const configuration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: 'mutating' },
+  };
+  for (const [tag, ...more] of [['v1.0.0'], ['v1.1.0', 'two']] as const)
+    await world.publish({ name: 'converted', tag, objects: [converted(group, ...more), configuration] });
+  await world.install('converted-1', `${source('converted')}:v1.0.0`, { packageName: 'converted' });
+  t.equal(conditionIn(await world.finished('converted-1'), 'Ready')?.status, 'True');
+  const path = definitionPath(`things.${group}`);
+  const clientConfig = async (): Promise<unknown> =>
+    at(must(await client.get(path)), 'spec', 'conversion', 'webhook', 'clientConfig');
+  const service = { name: 'converted', namespace: 'crossplane-system', path: '/convert-all', port: 9443 };
+  t.same(await clientConfig(), { service });
+  const configurations = await client.list('/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations');
+  t.same(configurations.items, [], 'Crossplane makes it');
+  const caBundle = Buffer.from(makeCertificate().certificate).toString('base64');
+  must(await client.patch(path, { spec: { conversion: { webhook: { clientConfig: { caBundle } } } } }));
+  await world.install('converted-2', `${source('converted')}:v1.1.0`, { packageName: 'converted' });
+  t.equal(conditionIn(await world.finished('converted-2'), 'Ready')?.status, 'True');
+  t.same(await clientConfig(), { service, caBundle });
+});
+
+const deployment = (version: string | undefined, more: JsonObject = {}): JsonObject => ({
+  metadata: {
+    namespace: 'crossplane-system',
+    name: 'crossplane',
+    labels: version === undefined ? {} : { 'app.kubernetes.io/version': version },
+  },
+  spec: { template: { spec: { containers: [{ args: ['core', 'start'] }] } }, ...more },
+});
+const rights: JsonObject = {
+  metadata: { name: 'rbac' },
+  spec: { template: { spec: { containers: [{ args: ['rbac', 'start'] }] } } },
+};
+
+const starts: readonly (readonly [
+  what: string,
+  mode: CrossplaneMode,
+  found: readonly JsonObject[],
+  fault: RegExp | undefined,
+  version?: string,
+])[] = [
+  ['alone', 'absent', [], undefined],
+  ['alone, beside what only grants rights', 'absent', [rights], undefined],
+  ['alone, beside one that is scaled down', 'absent', [deployment('2.3.4', { replicas: 0 })], undefined],
+  [
+    'alone, beside a running one',
+    'absent',
+    [rights, deployment('2.3.4')],
+    /expected no running package manager .* found Deployment crossplane-system\/crossplane \(2\.3\.4\); set beside/,
+  ],
+  ['a running one that leaves packages alone', 'idle', [deployment('1.20.0')], undefined],
+  ['beside v2', 'beside', [deployment('2.0.0')], undefined],
+  ['beside a candidate of v2.4', 'beside', [deployment('2.4.0-rc.0')], undefined],
+  ['beside v1', 'beside', [deployment('1.20.0')], /from v2\.0\.0 on, found Deployment .*\(1\.20\.0\); upgrade/],
+  ['beside none', 'beside', [], /found no Deployment with the label/],
+  ['beside one that is scaled down', 'beside', [deployment('2.3.4', { replicas: 0 })], /found no Deployment with the label/],
+  ['beside one without a version', 'beside', [deployment(undefined)], /set JANUS_CROSSPLANE_VERSION/],
+  ['beside one without a version, which is set', 'beside', [deployment(undefined)], undefined, 'v2.3.4'],
+];
+for (const [what, mode, found, fault, crossplane = ''] of starts)
+  t.test(`whether the hook starts: ${what}`, async (t) => {
+    const reader = {
+      listMetadata: async () => ({ kind: 'ok', items: found, complete: true, next: '', size: 0, serverTime: 0 }),
+    } as unknown as Reader;
+    const config = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], crossplane, mode };
+    const answer = await suitsCrossplane(reader, config);
+    t.equal(answer.kind, fault === undefined ? 'ok' : 'fault');
+    if (answer.kind === 'fault' && fault !== undefined) t.match(answer.fault, fault);
+  });
+
+t.test('the hook does not start where a package manager runs that it does not expect', async (t) => {
+  const kubeconfig = await engineKubeconfig(t, client, world.plane.kubeconfig);
+  const hook = startHookProcess(t, { ...hookEnvironment(t, kubeconfig, 'janus-system'), JANUS_PACKAGES: 'true' });
+  t.equal(await hook.ended, 1);
+  t.match(hook.errors(), /The hook cannot start:\n- JANUS_PACKAGES_CROSSPLANE: expected no running package manager/);
+});
