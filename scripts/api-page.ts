@@ -36,6 +36,7 @@ const packageExample = {
         spec: { package: 'registry.example.org/acme/provider-aws-s3:v1.0.0' },
       },
     },
+    delete: { source: 'registry.example.org/acme/provider-aws-s3' },
     retryLimit: 5,
   },
 };

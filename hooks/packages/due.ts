@@ -15,6 +15,8 @@ export type Due =
   | 'prepare'
   | 'install'
   | 'verify'
+  /** The hook deletes objects, and undoes nothing any more. */
+  | 'delete'
   | 'rollBack'
   | 'release'
   | 'cleanUp';
@@ -25,6 +27,7 @@ const byPhase = {
   Preparing: 'prepare',
   Installing: 'install',
   Verifying: 'verify',
+  Deleting: 'delete',
   RollingBack: 'rollBack',
   Releasing: 'release',
   Succeeded: 'cleanUp',

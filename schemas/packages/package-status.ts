@@ -11,6 +11,7 @@ const packagePhases = [
   'Preparing',
   'Installing',
   'Verifying',
+  'Deleting',
   'RollingBack',
   'Releasing',
   'Succeeded',
@@ -42,7 +43,7 @@ const stage: Schema = {
     purpose: {
       type: 'string',
       description: 'The part of the change that it makes.',
-      enum: ['Packages', 'Revisions', 'Pauses', 'Objects', 'Releases', 'Activation'],
+      enum: ['Packages', 'Revisions', 'Pauses', 'Objects', 'Releases', 'Activation', 'Deactivation'],
     },
     digest: string('SHA-256 of its contents. The hook refuses other contents.', 71),
   },
@@ -90,6 +91,7 @@ export const packageStatus: Schema = {
     lockDigest: string('SHA-256 of Lock.packages at the resolution of this attempt.', 71),
     tryTime: time('Start of this attempt.'),
     retryTime: time('Start of the next attempt.'),
+    deletionTime: time('Time of the first deletion. From then on a Delete only goes forward.'),
     settledTime: time('Until this time a request of the deleted holder of the Lock may still take effect.'),
     settledHolder: string('SHA-256 of the deleted holder of the Lock that settledTime belongs to.', 71),
     sweepTime: time('Time at which the stages of a finished transaction, and their contents, are deleted. Absent afterwards.'),
@@ -109,7 +111,11 @@ export const packageStatus: Schema = {
       required: ['kind'],
       properties: {
         kind: { type: 'string', description: 'The result of the attempt.', enum: ['Succeeded', 'Failed', 'Abandoned'] },
-        step: { type: 'string', description: 'The step that failed.', enum: ['Validation', 'Installation', 'Rollback'] },
+        step: {
+          type: 'string',
+          description: 'The step that failed.',
+          enum: ['Validation', 'Installation', 'Rollback', 'Deletion'],
+        },
         reason: string('The reason of the condition.', packageStatusLimits.reason),
         message: string('In words.', packageStatusLimits.message),
         retryAfterSeconds: { type: 'integer', description: 'The delay that a registry requested.', minimum: 0 },

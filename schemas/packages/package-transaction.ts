@@ -6,6 +6,7 @@ import { packageStatus as status } from './package-status.ts';
 
 export const packagesGroup = 'pkg.crossplane.io';
 const packageVersion = 'v1alpha1';
+const packageChanges = ['Install', 'Delete'] as const;
 const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
 
 const snapshot: Schema = {
@@ -36,16 +37,28 @@ const snapshot: Schema = {
 // Unknown fields are kept, so that the policy refuses them by name. Otherwise the API server would drop them without an error.
 const spec: Schema = {
   type: 'object',
-  description: 'The package to install. spec is immutable.',
-  required: ['change', 'install'],
+  description: 'The package to install or to delete. spec is immutable.',
+  required: ['change'],
   'x-kubernetes-preserve-unknown-fields': true,
+  'x-kubernetes-validations': [
+    {
+      rule: "self.change == 'Install' ? has(self.install) && !has(self.delete) : has(self.delete) && !has(self.install)",
+      message: 'expected the member that change names, install or delete, and not the other',
+    },
+  ],
   properties: {
-    change: { type: 'string', description: 'Install.', enum: ['Install'] },
+    change: { type: 'string', description: 'The change of the installed packages.', enum: packageChanges },
     install: {
       type: 'object',
       description: 'Installs a package, or updates it if its source is installed already.',
       required: ['package'],
       properties: { package: snapshot },
+    },
+    delete: {
+      type: 'object',
+      description: 'Deletes a package and its objects, if nothing needs them.',
+      required: ['source'],
+      properties: { source: string('Registry and repository of the installed package, without tag or digest.', 512) },
     },
     retryLimit: { type: 'integer', description: 'Number of attempts that may fail.', default: 5, minimum: 1, maximum: 1_000 },
   },
@@ -74,7 +87,7 @@ function isSame(field: string): string {
 const packageTransaction: Schema = {
   type: 'object',
   description:
-    'Installs a Crossplane package with all dependencies, or nothing. The hook resolves and compares the packages before the first write, and makes the change as a chain of Transactions. One package transaction runs at a time.',
+    'Installs a Crossplane package with all dependencies, or nothing, or deletes a package that nothing needs. The hook resolves and compares the packages before the first write, and makes the change as a chain of Transactions. One package transaction runs at a time.',
   required: ['apiVersion', 'kind', 'metadata', 'spec'],
   properties: {
     apiVersion: { type: 'string', description: `Always ${packagesGroup}/${packageVersion}.` },
@@ -125,6 +138,7 @@ export const packageTransactionDefinition = {
           },
           { name: 'Change', type: 'string', description: 'The kind of change.', jsonPath: '.spec.change' },
           { name: 'Package', type: 'string', description: 'The package.', jsonPath: '.spec.install.package.spec.package' },
+          { name: 'Source', type: 'string', description: 'The package to delete.', jsonPath: '.spec.delete.source', priority: 1 },
           { name: 'Phase', type: 'string', description: 'The present phase.', jsonPath: '.status.phase' },
           { name: 'Done', type: 'string', description: 'Committed stages, and all stages.', jsonPath: '.status.progress' },
           conditionColumn('Ready', 'status'),

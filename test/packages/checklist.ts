@@ -1,5 +1,5 @@
 // The points of the specification of package transactions, each with the tests that show it. `later`: features that do not exist yet
-// (Delete, Replace, the packages' own controllers).
+// (Replace, the packages' own controllers).
 
 type Shown = readonly (readonly [file: string, words: string])[];
 
@@ -15,6 +15,7 @@ const client = 'test/packages/registry/client.test.ts';
 
 const install = 'test/packages/install.test.ts';
 const points = 'test/packages/points.test.ts';
+const deletion = 'test/packages/delete.test.ts';
 const rollback = 'test/packages/rollback.test.ts';
 const recovery = 'test/packages/recovery.test.ts';
 const decide = 'test/packages/decide.test.ts';
@@ -22,7 +23,10 @@ const kinds = 'test/packages/kinds.test.ts';
 const tree = [install, 'a tree is installed whole'] as const;
 
 const shown: Readonly<Record<number, Shown>> = {
-  4: [[contents, '4: a source with a tag']],
+  4: [
+    [contents, '4: a source with a tag'],
+    [deletion, '4: the API server refuses a source with a tag or a digest'],
+  ],
   8: [[resolve, '8, 28: the whole Lock, unchanged entries as they were']],
   11: [[resolve, '11: MissingDependency']],
   12: [
@@ -93,6 +97,8 @@ const shown: Readonly<Record<number, Shown>> = {
   32: [[install, '6, 11, 15, 26, 32: what cannot be installed']],
   39: [[recovery, '39: a package transaction ends without the controller manager']],
   40: [[points, '40: a retry installs the snapshot']],
+  45: [[deletion, '45: a Delete is refused']],
+  46: [[deletion, '46: a Delete removes the package']],
   43: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
   44: [tree],
   56: [
@@ -109,7 +115,7 @@ const shown: Readonly<Record<number, Shown>> = {
 
 const last = 58;
 /** Other changes than Install, precedence, names of package transactions, controllers. */
-const later = [34, 41, 42, 45, 46, 47, 48, 49, 50, 51, 52, 53, 57];
+const later = [34, 41, 42, 47, 48, 49, 50, 51, 52, 53, 57];
 
 export const checklist: readonly Point[] = Array.from({ length: last }, (_, index): Point => {
   const point = index + 1;

@@ -20,7 +20,12 @@ import * as validating from '../../hooks/packages/decide/validating.ts';
 import * as verifying from '../../hooks/packages/decide/verifying.ts';
 import { dueOf } from '../../hooks/packages/due.ts';
 import { held, holderOf, packagesDigest, released } from '../../hooks/packages/model/holder.ts';
-import { type PackageTransaction, readPackageTransaction, type Wanted } from '../../hooks/packages/model/package-transaction.ts';
+import {
+  installOf,
+  type PackageTransaction,
+  readPackageTransaction,
+  type Wanted,
+} from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
 import { compareWithLive, leavingIn } from '../../hooks/packages/observe/comparison.ts';
 import { garbageOfPrevious, garbageOfTries } from '../../hooks/packages/observe/garbage.ts';
@@ -477,7 +482,7 @@ t.test('an impossible name means that no object exists; any other refusal decide
     t.equal(await look(readerOf({}), location), undefined);
     await t.rejects(look(readerOf({ code: 403, reason: 'Forbidden' }), location), { name: 'Error' });
   }
-  const named = (name: string): Wanted | string => {
+  const named = (name: string) => {
     const spec = { package: 'registry.example.org/acme/root:v1.0.0' };
     const package_ = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name }, spec };
     return ptxOf({}, { install: { package: package_ } }).wanted;
@@ -807,8 +812,8 @@ t.test('writes: a call that is late sends nothing; what may be refused stops not
 });
 
 t.test('35: what changes, dependencies first; the wanted package is always among it', async (t) => {
-  const { wanted } = ptxOf();
-  if (typeof wanted === 'string') throw new Error(String(wanted));
+  const wanted = installOf(ptxOf());
+  if (wanted === undefined) throw new Error('no install');
   const before = [entry('other')];
   const after = [entry('other'), entry('root', 'family', 'other'), entry('family')];
   t.same(
@@ -863,8 +868,8 @@ t.test('33, 38: the new revision is the controller; only the last package transa
     { ...owner('ProviderRevision', 'new'), uid: 'new-uid', controller: true, blockOwnerDeletion: true },
     { ...owner('Transaction', 'mine'), uid: 'uid-1' },
   ]);
-  const { wanted } = ptxOf();
-  if (typeof wanted === 'string') throw new Error(String(wanted));
+  const wanted = installOf(ptxOf());
+  if (wanted === undefined) throw new Error('no install');
   const [changed] = changedPackages(wanted, [], [entry('root')]);
   if (changed === undefined) throw new Error(String('nothing changes'));
   const ground = {

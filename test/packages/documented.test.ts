@@ -23,6 +23,8 @@ const ofCoordinator = [
   'InstallationFailed',
   'RollingBack',
   'RollbackIncomplete',
+  'DeletionFailed',
+  'CleanupPending',
 ];
 
 t.test('each reason once, and no other', async (t) => {
@@ -30,7 +32,14 @@ t.test('each reason once, and no other', async (t) => {
     ([, reason]) => reason,
   );
   t.same(documented.toSorted(), [...packageReasons, ...ofCoordinator].toSorted());
-  const code = ['decide/transitions', 'decide/acquiring', 'decide/installing', 'decide/rolling-back', 'observe/dry-run'];
+  const code = [
+    'decide/transitions',
+    'decide/acquiring',
+    'decide/installing',
+    'decide/deleting',
+    'decide/rolling-back',
+    'observe/dry-run',
+  ];
   const all = [...code, 'outcome/conditions'].map((name) => read('hooks', 'packages', `${name}.ts`)).join('\n');
   for (const reason of ofCoordinator) t.ok(all.includes(`'${reason}'`), reason);
   t.ok(documented.length > 0);

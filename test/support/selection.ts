@@ -49,6 +49,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['monitoring/story', 'monitoring/alerts'],
   ['packages/bad-input', 'packages/contents'],
   ['packages/compare-generated', 'packages/compare'],
+  ['packages/delete', 'packages/install'],
   ['packages/kinds', 'packages/install'],
   ['packages/lost', 'packages/rollback'],
   ['packages/owners', 'packages/rollback'],

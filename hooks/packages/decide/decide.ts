@@ -1,6 +1,7 @@
 // Observation -> Step. Pure: no reads, no clock, no log.
 import type { Observation } from '../observe/observation.ts';
 import { acquire, refuse, wait } from './acquiring.ts';
+import { deletePackage } from './deleting.ts';
 import { cleanUp, release } from './ending.ts';
 import { install } from './installing.ts';
 import { prepare } from './preparing.ts';
@@ -27,6 +28,8 @@ export function decide(observation: Observation): Step {
       return install(observation);
     case 'verify':
       return verify(observation);
+    case 'delete':
+      return deletePackage(observation);
     case 'rollBack':
       return rollBack(observation);
     case 'release':

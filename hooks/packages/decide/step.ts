@@ -36,6 +36,8 @@ export type Step = Decided &
     | { readonly kind: 'adopt'; readonly orphans: readonly Orphan[]; readonly isOptional: boolean }
     /** Crossplane may act on the revisions that were paused until the Lock was written. */
     | { readonly kind: 'handOver'; readonly paused: readonly Paused[] }
+    /** Objects of a package that is being deleted. `kept`: they lose their owners instead. */
+    | { readonly kind: 'delete'; readonly objects: readonly Garbage[]; readonly kept: readonly Orphan[] }
     /** The hook stores the contents of stages. */
     | { readonly kind: 'store'; readonly contents: readonly Prepared[] }
     /** The hook creates the stage `index`. */

@@ -16,8 +16,8 @@ export function releasing(ptx: PackageTransaction, lock: JsonObject | undefined,
 
 export function ended(status: Status, outcome: Outcome): Status {
   const failures = outcome.kind === 'Failed' ? status.failures + 1 : status.failures;
-  const made = status.phase === 'Installing' || status.phase === 'Verifying';
-  return advanced(status, { phase: made ? 'RollingBack' : 'Releasing', outcome, failures });
+  const isMade = ['Installing', 'Verifying', 'Deleting'].includes(status.phase) && status.deletionTime === undefined;
+  return advanced(status, { phase: isMade ? 'RollingBack' : 'Releasing', outcome, failures });
 }
 
 export function abandoned(status: Status): Status {

@@ -8,6 +8,8 @@ export const packageReasons = [
   'CircularDependency',
   'CRDConflict',
   'SchemaIncompatible',
+  'RequiredByOthers',
+  'ResourcesInUse',
 ] as const;
 
 type PackageReason = (typeof packageReasons)[number];
@@ -21,6 +23,8 @@ export const tryReasons = [
   'CRDInstallationFailed',
   'InstallationFailed',
   'RollbackIncomplete',
+  'DeletionFailed',
+  'CleanupPending',
 ] as const;
 
 export interface PackageFault {

@@ -2,7 +2,7 @@
 import { at, type JsonObject, objectAt, textAt } from '../../objects/json.ts';
 import { digestOf } from './digest.ts';
 import { kindOf, type PackageKind, packageApiVersion, packageKinds, quoted } from './package.ts';
-import { type PackageReference, readReference } from './reference.ts';
+import { type PackageReference, readReference, readSource } from './reference.ts';
 import { isKnown, readStatus, type Status } from './status.ts';
 
 /** The package to install. */
@@ -16,14 +16,20 @@ export interface Wanted {
   readonly reference: PackageReference;
 }
 
+/** The package to delete. */
+export interface Deletion {
+  /** Registry and repository. */
+  readonly source: string;
+}
+
 export interface PackageTransaction {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
   readonly isDeleting: boolean;
   readonly annotations: JsonObject;
-  /** The package to install, or why the spec is not valid, in words. */
-  readonly wanted: Wanted | string;
+  /** The package to install or to delete, or why the spec is not valid, in words. */
+  readonly wanted: Wanted | Deletion | string;
   readonly specDigest: string;
   readonly retryLimit: number;
   readonly status: Status;
@@ -38,6 +44,23 @@ export const howToAllow = `annotate the package transaction with ${allowIrrevers
 
 export function mayBreak({ annotations }: Pick<PackageTransaction, 'annotations'>): boolean {
   return annotations[allowIrreversible] === 'true';
+}
+
+const keepsDefinitions = 'pkg.crossplane.io/keep-crds';
+
+/** Whether a Delete leaves the objects of the package, without owners. The annotation may be on the package, too. */
+export function keepsObjects(object: { readonly annotations: JsonObject }): boolean {
+  return object.annotations[keepsDefinitions] === 'true';
+}
+
+/** Undefined unless the package transaction installs. */
+export function installOf({ wanted }: Pick<PackageTransaction, 'wanted'>): Wanted | undefined {
+  return typeof wanted === 'string' || !('reference' in wanted) ? undefined : wanted;
+}
+
+/** Undefined unless the package transaction deletes. */
+export function deletionOf({ wanted }: Pick<PackageTransaction, 'wanted'>): Deletion | undefined {
+  return typeof wanted === 'string' || 'reference' in wanted ? undefined : wanted;
 }
 
 const usualRetryLimit = 5;
@@ -63,14 +86,21 @@ export function readPackageTransaction(object: JsonObject): PackageTransaction {
   };
 }
 
-const members = ['change', 'install', 'retryLimit'];
+const members = ['change', 'install', 'delete', 'retryLimit'];
 
-function readWanted(name: string, spec: JsonObject): Wanted | string {
+function readWanted(name: string, spec: JsonObject): PackageTransaction['wanted'] {
   if (name.length > longestName) return `metadata.name: at most ${longestName} characters, found ${name.length}`;
   const foreign = Object.keys(spec).find((member) => !members.includes(member));
   if (foreign !== undefined) return `spec: expected ${members.join(', ')}, found ${quoted(foreign)}`;
-  if (textAt(spec, 'change') !== 'Install') return `spec.change: expected Install, found ${quoted(textAt(spec, 'change'))}`;
-  return readSnapshot(at(spec, 'install', 'package'));
+  const change = textAt(spec, 'change');
+  if (change === 'Install' && at(spec, 'delete') === undefined) return readSnapshot(at(spec, 'install', 'package'));
+  if (change === 'Delete' && at(spec, 'install') === undefined) return readDeletion(textAt(spec, 'delete', 'source') ?? '');
+  return `spec.change: expected Install with spec.install, or Delete with spec.delete, found ${quoted(change)}`;
+}
+
+function readDeletion(source: string): Deletion | string {
+  if (readSource(source) !== undefined) return { source };
+  return `spec.delete.source: expected registry and repository, without tag or digest, such as registry.example.org/acme/name, found ${quoted(source)}`;
 }
 
 const place = 'spec.install.package';

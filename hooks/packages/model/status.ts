@@ -8,6 +8,7 @@ export const phases = [
   'Preparing',
   'Installing',
   'Verifying',
+  'Deleting',
   'RollingBack',
   'Releasing',
   'Succeeded',
@@ -21,7 +22,7 @@ export function isTerminal(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-const purposes = ['Packages', 'Revisions', 'Pauses', 'Objects', 'Releases', 'Activation'] as const;
+const purposes = ['Packages', 'Revisions', 'Pauses', 'Objects', 'Releases', 'Activation', 'Deactivation'] as const;
 
 export type Purpose = (typeof purposes)[number];
 
@@ -36,7 +37,7 @@ export interface Stage {
 /** Why a try ends. */
 export interface Outcome {
   readonly kind: 'Succeeded' | 'Failed' | 'Abandoned';
-  readonly step?: 'Validation' | 'Installation' | 'Rollback';
+  readonly step?: 'Validation' | 'Installation' | 'Rollback' | 'Deletion';
   readonly reason?: string;
   readonly message?: string;
   /** Another try could not help. */
@@ -53,6 +54,8 @@ const textFields = [
   'lockDigest',
   'tryTime',
   'retryTime',
+  /** The time of the first deletion: from then on nothing is undone. */
+  'deletionTime',
   /** Until then, a request for the holder of the Lock that is gone may still take effect. */
   'settledTime',
   /** The holder of the Lock that was found gone. `settledTime` belongs to this holder. */

@@ -21,6 +21,7 @@ import {
   type Released,
   releaseChange,
   revisionChange,
+  stateChange,
 } from '../writes/changes.ts';
 import { sourced } from '../writes/contents.ts';
 import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
@@ -32,7 +33,8 @@ import { find, findMetadata, list, type PackageReader } from './read.ts';
 interface NextContext {
   readonly reader: PackageReader;
   readonly ptx: PackageTransaction;
-  readonly wanted: Wanted;
+  /** Undefined unless the package transaction installs. */
+  readonly wanted: Wanted | undefined;
   readonly lock: JsonObject | undefined;
   readonly isBeside?: boolean;
 }
@@ -58,6 +60,7 @@ type ChangesOf = (context: NextContext, item: JsonObject) => Promise<readonly Js
 
 const packageChanges: ChangesOf = async ({ reader, ptx, wanted, isBeside = false }, item) => {
   const one = item as unknown as ChangedPackage;
+  if (wanted === undefined) return 'the package transaction installs no package';
   const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
   return otherSince(one, wanted, live) ?? [packageChange(one, wanted, live, { ...ptx, isBeside })];
 };
@@ -149,4 +152,5 @@ const byPurpose: Readonly<Record<Purpose, ChangesOf>> = {
   Objects: objectChanges,
   Releases: async (_, item) => [releaseChange(item as unknown as Released)],
   Activation: activation,
+  Deactivation: async (_, { kind, name }) => [stateChange(String(kind), String(name), 'Inactive')],
 };

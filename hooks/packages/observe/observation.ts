@@ -86,6 +86,18 @@ export interface HolderState {
   readonly paused?: readonly Paused[];
 }
 
+/** What is left of a package that is being deleted. */
+export interface DeletionState {
+  /** The objects that the next call deletes: first those of the package, then its revisions, then the package. */
+  readonly objects: readonly Garbage[];
+  /** Objects that stay, without owners. */
+  readonly kept: readonly Orphan[];
+  /** Why objects cannot be deleted, in words. */
+  readonly inUse: readonly string[];
+  /** Names of objects that are being deleted. */
+  readonly terminating: readonly string[];
+}
+
 interface WithLock {
   /** Undefined: there is no Lock. */
   readonly lock: JsonObject | undefined;
@@ -113,6 +125,7 @@ interface Read {
   };
   /** `faults`: objects that are not as the stages made them, in words. */
   readonly verify: WithLock & { readonly faults: readonly string[] | 'unfinished' };
+  readonly delete: WithLock & { readonly state: DeletionState | undefined };
   /** The stages of this try that exist, the last one first. */
   readonly rollBack: { readonly found: readonly JsonObject[] };
   /** `paused`: revisions that wait for the Lock, which is written. */

@@ -5,8 +5,9 @@ import { type Due, dueOf, faultOf } from '../due.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { holds, isAsResolved } from '../model/holder.ts';
 import { quoted } from '../model/package.ts';
-import type { Wanted } from '../model/package-transaction.ts';
+import { deletionOf, installOf, type Wanted } from '../model/package-transaction.ts';
 import { secrets, stages } from '../writes/resources.ts';
+import { readDeactivation, readDeletable, readDeletionState } from './deletion.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
 import { findLock, findNumberedLock, pausedFor, readHolder, stagesOfTry } from './lock-state.ts';
 import { readNextChanges } from './next-changes.ts';
@@ -51,11 +52,14 @@ const reads: Reads = {
   },
   async validate(context) {
     const { ptx, reader, serving } = context;
-    const { wanted } = ptx;
+    const [wanted, deletion] = [installOf(ptx), deletionOf(ptx)];
     const lock = await findLock(reader);
     const fault = faultOf(ptx);
     if (fault !== undefined) return { lock, validation: { kind: 'refused', faults: [finalFault('InvalidPackage', fault)] } };
-    if (typeof wanted === 'string' || ptx.isDeleting || !holds(ptx, lock)) return { lock, validation: undefined };
+    if (ptx.isDeleting || !holds(ptx, lock)) return { lock, validation: undefined };
+    if (deletion !== undefined)
+      return { lock, validation: await readDeletable({ reader, ptx, deletion }, lock, progressOf(context, deadlineOf(serving))) };
+    if (wanted === undefined) return { lock, validation: undefined };
     const opened = await openRegistry(context, wanted);
     if ('reason' in opened) return { lock, validation: { kind: 'refused', faults: [opened] } };
     const { registry, isOver } = opened;
@@ -66,9 +70,11 @@ const reads: Reads = {
   },
   async prepare(context) {
     const { ptx, reader, serving } = context;
-    const { wanted } = ptx;
+    const [wanted, deletion] = [installOf(ptx), deletionOf(ptx)];
     const lock = await findLock(reader);
-    if (typeof wanted === 'string' || !isAsResolved(ptx, lock) || ptx.isDeleting) return { lock, preparation: undefined };
+    if (!isAsResolved(ptx, lock) || ptx.isDeleting) return { lock, preparation: undefined };
+    if (deletion !== undefined) return { lock, preparation: await readDeactivation({ reader, ptx, deletion }) };
+    if (wanted === undefined) return { lock, preparation: undefined };
     const opened = await openRegistry(context, wanted);
     // The Secret existed when the hook resolved the tree.
     if ('reason' in opened)
@@ -78,7 +84,7 @@ const reads: Reads = {
     return { lock, preparation };
   },
   async install({ reader, ptx, namespace, isBeside = false }) {
-    const { wanted, status } = ptx;
+    const [wanted, { status }] = [installOf(ptx), ptx];
     const planned = status.stages[status.committed];
     const [lock, stage] = await Promise.all([
       findLock(reader),
@@ -86,7 +92,7 @@ const reads: Reads = {
     ]);
     // The end of a try needs no further read, which may fail for ever.
     const goesOn = !ptx.isDeleting && faultOf(ptx) === undefined && isAsResolved(ptx, lock);
-    const isNext = goesOn && planned !== undefined && stage === undefined && typeof wanted !== 'string';
+    const isNext = goesOn && planned !== undefined && stage === undefined;
     return { lock, stage, next: isNext ? await readNextChanges({ reader, ptx, wanted, lock, isBeside }, planned) : undefined };
   },
   async verify(context) {
@@ -95,6 +101,11 @@ const reads: Reads = {
     const isToCheck = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
     const progress = progressOf(context, deadlineOf(serving));
     return { lock, faults: isToCheck ? await readVerification(reader, context, progress) : 'unfinished' };
+  },
+  async delete({ reader, ptx }) {
+    const [lock, deletion] = [await findLock(reader), deletionOf(ptx)];
+    const isToRead = deletion !== undefined && holds(ptx, lock);
+    return { lock, state: isToRead ? await readDeletionState({ reader, ptx, deletion }) : undefined };
   },
   rollBack: async ({ reader, ptx }) => ({ found: await stagesOfTry(reader, ptx) }),
   async release({ reader, ptx, isBeside = false }) {
@@ -113,11 +124,12 @@ const reads: Reads = {
 async function readPackages(context: ObserveContext, lock: JsonObject | undefined): Promise<NotRead | undefined> {
   const { ptx, serving } = context;
   const known = serving.ahead.recall(ptx.uid, String(ptx.status.failures));
-  if (known.has('tree') || typeof ptx.wanted === 'string' || lock === undefined) return undefined;
-  const opened = await openRegistry(context, ptx.wanted);
+  const wanted = installOf(ptx);
+  if (known.has('tree') || wanted === undefined || lock === undefined) return undefined;
+  const opened = await openRegistry(context, wanted);
   if ('reason' in opened) return undefined;
   const { registry, isOver } = opened;
-  const unread = await readAhead({ ...context, wanted: ptx.wanted, lock, crossplane: serving.crossplane, registry }, isOver);
+  const unread = await readAhead({ ...context, wanted, lock, crossplane: serving.crossplane, registry }, isOver);
   if (unread === undefined) known.add('tree');
   return unread;
 }

@@ -80,8 +80,15 @@ export async function list(
 
 /** Whether there is an object of that kind. */
 export async function hasObjects(reader: PackageReader, resource: Resource): Promise<boolean> {
-  const query = { resource, namespace: undefined };
-  return pageOf(await readPage(reader.cluster, identityOf(reader), query, { limit: 1 })).items.length > 0;
+  return (await firstObjects(reader, resource, 1)).items.length > 0;
+}
+
+/** The first objects of a kind, with their metadata, and whether there are more. */
+export async function firstObjects(reader: PackageReader, resource: Resource, limit = 500) {
+  const { items, next } = pageOf(
+    await readPage(reader.cluster, identityOf(reader), { resource, namespace: undefined }, { limit }),
+  );
+  return { items, isMore: next !== undefined };
 }
 
 function pageOf(page: Page | Failed): Page {

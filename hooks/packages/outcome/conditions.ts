@@ -13,17 +13,26 @@ interface Condition {
 const condition = (status: Condition['status'], reason: string, message: string): Condition => ({ status, reason, message });
 
 const valid = condition('True', 'AllValidationsPassed', 'Pre-flight validation completed successfully');
-const pending = condition('Unknown', 'InstallationPending', 'Installation pending validation completion');
-const installing = condition('Unknown', 'InstallationInProgress', 'Package installation in progress');
-const complete = condition('True', 'InstallationComplete', 'Package installation completed successfully');
+/** The condition Installed of a change, and Ready if it failed. */
+const installation = {
+  pending: condition('Unknown', 'InstallationPending', 'Installation pending validation completion'),
+  inProgress: condition('Unknown', 'InstallationInProgress', 'Package installation in progress'),
+  complete: condition('True', 'InstallationComplete', 'Package installation completed successfully'),
+  failed: condition('False', 'InstallationFailed', 'Transaction installation failed'),
+};
+const deletion = {
+  pending: condition('Unknown', 'DeletionPending', 'Deletion pending validation completion'),
+  inProgress: condition('Unknown', 'DeletionInProgress', 'Package deletion in progress'),
+  complete: condition('False', 'DeletionComplete', 'Package deletion completed successfully'),
+  failed: condition('False', 'DeletionFailed', 'Transaction deletion failed'),
+} satisfies typeof installation;
 const executing = condition('Unknown', 'TransactionInProgress', 'Transaction is currently executing');
 const ready = condition('True', 'TransactionComplete', 'Transaction completed successfully');
 const unvalidated = condition('False', 'ValidationFailed', 'Transaction validation failed');
-const uninstalled = condition('False', 'InstallationFailed', 'Transaction installation failed');
 
 type Conditions = Readonly<Record<'Validated' | 'Installed' | 'Ready', Condition>>;
 
-function installConditions(status: Status, note: Note | undefined): Conditions {
+function installConditions(status: Status, note: Note | undefined, change: typeof installation): Conditions {
   const { phase, outcome } = status;
   if (phase === 'RollingBack') {
     const why = cut(`Rolling back: ${outcome?.message ?? ''}`, longest);
@@ -32,10 +41,10 @@ function installConditions(status: Status, note: Note | undefined): Conditions {
   // Before its next try, the condition names what the package transaction waits for. The end of the last try does not show what
   // somebody may have to repair.
   const waits = phase === 'Waiting' && note?.reason === 'WaitingForLock';
-  if (outcome !== undefined && !waits) return endOf(status, outcome);
+  if (outcome !== undefined && !waits) return endOf(status, outcome, change);
   if (phase === 'Waiting' || phase === 'Validating')
-    return { Validated: openingOf(phase, note), Installed: pending, Ready: executing };
-  return { Validated: valid, Installed: installing, Ready: executing };
+    return { Validated: openingOf(phase, note), Installed: change.pending, Ready: executing };
+  return { Validated: valid, Installed: change.inProgress, Ready: executing };
 }
 
 function openingOf(phase: Status['phase'], note: Note | undefined): Condition {
@@ -44,21 +53,26 @@ function openingOf(phase: Status['phase'], note: Note | undefined): Condition {
   return condition('Unknown', 'Resolving', 'Resolving the packages');
 }
 
-function endOf({ phase, lockDigest }: Status, outcome: Outcome): Conditions {
-  const { kind, step, reason = 'InstallationFailed', message = '' } = outcome;
-  if (kind === 'Succeeded') return succeeded(phase, message);
+function endOf({ phase, lockDigest }: Status, outcome: Outcome, change: typeof installation): Conditions {
+  const { kind, step, reason = change.failed.reason, message = '' } = outcome;
+  if (kind === 'Succeeded') return succeeded(phase, message, change.complete);
   if (kind === 'Abandoned') {
     // If the status has the digest of the Lock that the try was resolved against, the tree was found valid.
     const Validated = lockDigest === undefined ? condition('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
-    return { Validated, Installed: condition('False', 'InstallationFailed', `Not installed: ${message}`), Ready: uninstalled };
+    return { Validated, Installed: { ...change.failed, message: `Nothing is changed: ${message}` }, Ready: change.failed };
   }
-  if (step !== 'Validation') return { Validated: valid, Installed: condition('False', reason, message), Ready: uninstalled };
+  // Parts of the package are deleted, and parts are left.
+  if (step === 'Deletion') {
+    const left = condition('False', reason, message);
+    return { Validated: valid, Installed: left, Ready: left };
+  }
+  if (step !== 'Validation') return { Validated: valid, Installed: condition('False', reason, message), Ready: change.failed };
   // A fault of a registry is no verdict on the packages.
   const Validated = reason === 'Unavailable' ? condition('Unknown', 'Resolving', message) : condition('False', reason, message);
-  return { Validated, Installed: pending, Ready: unvalidated };
+  return { Validated, Installed: change.pending, Ready: unvalidated };
 }
 
-function succeeded(phase: Status['phase'], message: string): Conditions {
+function succeeded(phase: Status['phase'], message: string, complete: Condition): Conditions {
   const Installed = message === '' ? complete : { ...complete, message: `${complete.message}; ${message}` };
   return { Validated: valid, Installed, Ready: phase === 'Succeeded' ? ready : executing };
 }
@@ -82,9 +96,23 @@ function finished({ phase }: Status): Condition {
   return condition('False', 'TransactionInProgress', 'It is under way, or will be tried again');
 }
 
+interface Conditioned {
+  readonly generation: number;
+  readonly isDeletion: boolean;
+}
+
 /** All conditions. A condition whose status stays keeps its time. */
-export function conditionsOf(status: Status, note: Note | undefined, generation: number, now: string): readonly JsonObject[] {
-  const all = { ...installConditions(status, note), Synced: synced(status, note), Finished: finished(status) };
+export function conditionsOf(
+  status: Status,
+  note: Note | undefined,
+  { generation, isDeletion }: Conditioned,
+  now: string,
+): readonly JsonObject[] {
+  const all = {
+    ...installConditions(status, note, isDeletion ? deletion : installation),
+    Synced: synced(status, note),
+    Finished: finished(status),
+  };
   return Object.entries(all).map(([type, one]) => {
     const before = status.conditions.find((other) => textAt(other, 'type') === type);
     const since = textAt(before, 'status') === one.status ? textAt(before, 'lastTransitionTime') : undefined;

@@ -36,6 +36,8 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
         write: ownersWrite(resource, live, owners, namespace),
         settledBy: step.isOptional ? ['absent', 'refused'] : ['absent'],
       }));
+    case 'delete':
+      return packageDeletions(step, namespace);
     case 'handOver':
       return step.paused.map(({ resource, live }) => ({
         write: handOverWrite(resource, live, namespace),
@@ -57,6 +59,16 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
         ...deletions(step.history, namespace).map((one): Mutation => ({ ...one, settledBy: ['absent', 'refused'] })),
       ];
   }
+}
+
+function packageDeletions({ objects, kept }: Extract<Step, { kind: 'delete' }>, namespace: string): readonly Mutation[] {
+  const withoutOwners = kept.map(
+    ({ resource, live, owners }): Mutation => ({
+      write: ownersWrite(resource, live, owners, namespace),
+      settledBy: ['absent'],
+    }),
+  );
+  return [...withoutOwners, ...deletions(objects, namespace)];
 }
 
 /** Another writer's contents under that name do no harm: the stage names their digests. */

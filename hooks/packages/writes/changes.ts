@@ -180,10 +180,11 @@ export function releaseChange({ target, owner }: Released): JsonObject {
  * revision controls the objects already.
  */
 export function activationChanges({ kind, revision }: Changed, leaving: readonly string[]): readonly JsonObject[] {
-  const patch = (name: string, desiredState: string): JsonObject => ({
-    target: { apiVersion: packageApiVersion, kind: `${kind}Revision`, name },
-    type: 'Patch',
-    content: { spec: { desiredState } },
-  });
-  return [patch(revision, 'Active'), ...leaving.map((name) => patch(name, 'Inactive'))];
+  const ofKind = `${kind}Revision`;
+  return [stateChange(ofKind, revision, 'Active'), ...leaving.map((name) => stateChange(ofKind, name, 'Inactive'))];
+}
+
+/** Makes a revision Active or Inactive. */
+export function stateChange(kind: string, name: string, desiredState: 'Active' | 'Inactive'): JsonObject {
+  return { target: { apiVersion: packageApiVersion, kind, name }, type: 'Patch', content: { spec: { desiredState } } };
 }
