@@ -725,6 +725,26 @@ t.test('the program refuses an item of a List that is no object', async (t) => {
   }
 });
 
+t.test('the message on a file that is not YAML names the line, and quotes nothing', (t) => {
+  const read = (text: string) => () => manifestsIn({ name: 'file', text });
+  const not = 'file is not the YAML of objects';
+  const rows = [
+    ['a: 1\n---\nb: hidden\nc: 1\nb: hidden', `${not}: line 5: correct it.`],
+    ['a:\n\tb: hidden', `${not}: line 2: correct it.`],
+    ['a: "hidden', `${not}: line 1: correct it.`],
+    ['{{- if hidden }}\na: 1', `${not}: line 1: if it is a template, such as of a Helm chart, render it first.`],
+    ['a: {{ hidden }}', 'file holds a key that is no text: if it is a template, such as of a Helm chart, render it first.'],
+  ] as const;
+  for (const [text, message] of rows) t.throws(read(text), { message }, text);
+  const numbered = { ...one, metadata: { name: 7 } };
+  t.throws(
+    () => transactionIn(sourced(numbered), options),
+    /^given holds a ConfigMap whose metadata.name is 7, which is not text: put/,
+  );
+  t.throws(() => transactionIn(sourced({ ...one, metadata: { name: null } }), options), /without metadata.name: name it\.$/);
+  t.end();
+});
+
 t.test('an empty namespace means no namespace, as for kubectl', async (t) => {
   for (const namespace of ['', null]) {
     const cm = { ...one, metadata: { name: 'c', namespace } };
