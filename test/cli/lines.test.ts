@@ -67,6 +67,8 @@ t.test('an unknown result has another exit code than a difference', async (t) =>
     [['lint', '-f', 'cm.json'], 3, /There is no Transaction in these files/],
     [['rbac', '-f', 'tx.json'], 1, silent],
     [['apply', '-f', 'missing.yaml'], 1, /ENOENT/],
+    [['apply', '-f', 'cm.json', 'shop'], 1, silent],
+    [['plan', '-f', 'cm.json', 'shop'], 3, silent],
     [['status', 'deletion'], 1, silent],
   ];
   for (const [words, code, err] of rows) t.match(await typed(t, words), { code, out: /^$/, err }, words.join(' '));
@@ -75,6 +77,22 @@ t.test('an unknown result has another exit code than a difference', async (t) =>
 t.test('the program answers wrong use by one line', async (t) => {
   for (const words of [['list', '--bogus'], ['lst'], ['undo'], ['list', '-o', 'xml'], ['plan']])
     t.match(await typed(t, words), { code: 64, out: /^$/, err: /^janus: [^\n]+\n$/ }, words.join(' '));
+});
+
+t.test('a value that no Transaction may have is wrong use, and the message names the option', async (t) => {
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [
+      ['--gate', 'shop'],
+      /--gate takes a timeout from 1s to 24h .*; found "shop"\. If "shop" is the app, write it before --gate\./,
+    ],
+    [['--gate=25h'], /--gate takes .*; found "25h"/],
+    [['--field-manager', ''], /A field manager must have from 1 to 128 .*; found ""/],
+    [['janus-x'], /A field manager .* must not begin with "janus"; found "janus-x"/],
+    [['--ttl', '999999999h'], /--ttl must be a duration such as 24h, and at most 2147483647s; found "999999999h"/],
+  ];
+  for (const [words, err] of rows)
+    t.match(await typed(t, ['apply', '-f', 'cm.json', ...words]), { code: 64, err }, words.join(' '));
+  t.match(await typed(t, ['apply', '-f', 'cm.json', '--gate=24h', '--ttl=0s', '--service-account=a']), { code: 1 });
 });
 
 const options = {

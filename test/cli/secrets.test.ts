@@ -127,7 +127,7 @@ t.test('apply works without a name, and in the clear if the user wants it', asyn
 
 t.test('a refused Transaction leaves no Secret', async (t) => {
   const before = (await list()).length;
-  const { code, out, err } = await cli.run(['apply', '-f', file, ...release, '--name', 'bad', '--field-manager', 'janus-own']);
+  const { code, out, err } = await cli.run(['apply', '-f', file, ...release, '--name', 'bad', '--label', 'no label=x']);
   t.match({ code, out, err }, { code: 1, out: '', err: /^janus: Cannot create transactions\.tx\.janus\.io/m });
   t.equal((await list()).length, before);
 });
@@ -186,7 +186,7 @@ t.test('apply compares an existing Secret only if the API server accepts the new
   const words = ['apply', '-f', file, ...release, '--name', 'lost'];
   t.match(await cli.run([...words, '--confirm', '--yes']), { code: 0, out: /^transaction\S+ unchanged\n$/ });
   t.match(await cli.run([...words, '--gate', '--new-name', '--confirm', '--yes']), { code: 0, out: /lost-2 created\n$/ });
-  t.match(await cli.run([...words, '--field-manager', 'janus-own']), { code: 1, err: /^janus: Cannot create transactions/m });
+  t.match(await cli.run([...words, '--service-account', 'No_Name']), { code: 1, err: /^janus: Cannot create transactions/m });
   const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/lost`;
   must(await stage.client.patch(path, { metadata: { finalizers: ['example.org/held'] } }));
   must(await stage.client.delete(path));
@@ -245,9 +245,9 @@ t.test('a user can correct a refused release and use its --name again', async (t
   }
   const before = (await list()).length;
   t.match(await apply(`${long}n`, { 'tls.key': canary, 'tls.crt': canary }), {
-    code: 1,
+    code: 64,
     out: '',
-    err: /at most 230|230 characters/,
+    err: /at most 230/,
   });
   t.equal((await list()).length, before);
 });
