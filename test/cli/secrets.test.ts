@@ -141,7 +141,12 @@ const io = {
 } as unknown as Io;
 
 /** What `apply` creates for the file, in this process: `ask` comes between its look and its writes. */
-async function createHere(name: string, ask: () => Promise<void> = async () => undefined, session = openSession(stage, {})) {
+async function createHere(
+  name: string,
+  ask: () => Promise<void> = async () => undefined,
+  session = openSession(stage, {}),
+  interrupted = interruption.signal,
+) {
   const manifests = manifestsIn({ name: file, text: readFileSync(file, 'utf8') });
   const options = {
     isNamespaceGiven: true,
@@ -153,7 +158,7 @@ async function createHere(name: string, ask: () => Promise<void> = async () => u
   };
   const rest = { fieldManager: undefined, gate: undefined, name: { name }, namespace: stage.namespace, labels: stage.label };
   return create(
-    { session, io, engineNamespace: 'janus-system', isNewNameWanted: false, ask },
+    { session, io: { ...io, interrupted }, engineNamespace: 'janus-system', isNewNameWanted: false, ask },
     transactionIn(manifests, { ...options, ...rest }),
   );
 }
@@ -311,6 +316,25 @@ t.test('a request writes nothing if the Transaction was deleted and created agai
   });
   t.equal(replacements, 1);
   t.equal(at(await stage.read('replaced'), 'metadata', 'annotations', 'tx.janus.io/request-rollback'), undefined);
+});
+
+t.test('Ctrl-C between the Secret and the Transaction deletes the Secret', async (t) => {
+  const before = (await list()).length;
+  const [session, ended] = [openSession(stage, {}), new AbortController()];
+  const request: typeof session.cluster.transport.request = async (sent, ...rest) => {
+    const answer = await session.cluster.transport.request(sent, ...rest);
+    if (sent.method === 'POST' && sent.path?.endsWith('/secrets')) {
+      t.equal((await list()).length, before + 1);
+      ended.abort();
+    }
+    return answer;
+  };
+  const watched = { ...session, cluster: { ...session.cluster, transport: { ...session.cluster.transport, request } } };
+  await t.rejects(createHere('between', undefined, watched, ended.signal), {
+    message: /^Interrupted: nothing more is created\.$/,
+    code: 130,
+  });
+  t.equal((await list()).length, before);
 });
 
 t.test('the program creates nothing after Ctrl-C', async (t) => {
