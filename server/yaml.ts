@@ -89,7 +89,7 @@ function loaded(text: string, { levels }: Bounds): readonly unknown[] {
   } catch (error) {
     // The parser's own message would quote the text.
     const place = placeOf(error);
-    throw new Unfit(`is not the YAML of objects${place === '' ? '' : `: line ${place} of a document`}`);
+    throw new Unfit(`is not the YAML of objects${place === '' ? '' : `: line ${place}`}`);
   }
 }
 

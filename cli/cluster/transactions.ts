@@ -103,6 +103,10 @@ export function getNamespace({ cluster, namespace }: Session): Promise<Answer> {
   return cluster.getMetadata({ resource: namespaces, name: namespace }, caller);
 }
 
+export function noNamespace(name: string): Problem {
+  return new Problem(`Namespace ${name} does not exist: kubectl get namespaces lists the namespaces of the cluster.`);
+}
+
 /** The names that are completed. A shell might run commands that another name contains. */
 const completed = /^[a-z0-9][a-z0-9.-]*$/;
 

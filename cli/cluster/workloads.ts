@@ -7,6 +7,8 @@ import { caller, type Session } from './session.ts';
 
 const statefulSets: Resource = { ...deployments, plural: 'statefulsets', kind: 'StatefulSet' };
 
+const label = 'app.kubernetes.io/name';
+
 interface Wanted {
   readonly name: string;
   /** Values of the label `app.kubernetes.io/name`. */
@@ -44,7 +46,7 @@ type Found =
 export async function findWorkloads(session: Session, wanted: Wanted, namespace: string | undefined): Promise<Found> {
   if (namespace !== undefined) return await named(session, wanted, namespace);
   const { cluster } = session;
-  const labelSelector = `app.kubernetes.io/name in (${wanted.labels.join(',')})`;
+  const labelSelector = `${label} in (${wanted.labels.join(',')})`;
   const options = { whole: true, limit: 100, labelSelector };
   const lists = await Promise.all(wanted.kinds.map((kind) => cluster.listMetadata(kind, undefined, caller, options)));
   const [first, ...others] = lists.flatMap((list) => (list.kind === 'failed' ? [] : list.items.map(workloadOf)));
@@ -52,7 +54,10 @@ export async function findWorkloads(session: Session, wanted: Wanted, namespace:
   const [{ kind }] = wanted.kinds;
   const refused = lists.find((list) => list.kind === 'failed');
   if (refused?.kind !== 'failed')
-    return { kind: 'absent', message: `no namespace has a ${kind} with ${labelSelector}: ${wanted.install}` };
+    return {
+      kind: 'absent',
+      message: `no namespace has a ${kind} with label ${label}=${wanted.labels.join(' or ')}: ${wanted.install}`,
+    };
   const usual = await named(session, wanted, wanted.usualNamespace);
   if (usual.kind !== 'absent') return usual;
   const { usualNamespace, name, option } = wanted;

@@ -103,7 +103,10 @@ async function untilInterrupted(command: Command, call: Call): Promise<number> {
   try {
     const code = await Promise.race([running, cut]);
     if (code !== undefined) return code;
-    throw new Problem(command.writes ? 'Interrupted: run janus list to see what exists.' : 'Interrupted.', exits.interrupted);
+    throw new Problem(
+      command.writes ? `Interrupted: run ${io.program} list to see what exists.` : 'Interrupted.',
+      exits.interrupted,
+    );
   } finally {
     cut.catch(() => undefined);
     isOver.abort();

@@ -121,8 +121,9 @@ function parsed(name: string, text: string) {
   try {
     return readYaml(text, bounds);
   } catch (error) {
-    if (error instanceof Unfit) throw new Problem(`${name} ${error.message}: correct it.`);
-    throw error;
+    if (!(error instanceof Unfit)) throw error;
+    const next = text.includes('{{') ? 'if it is a template, such as of a Helm chart, render it first' : 'correct it';
+    throw new Problem(`${name} ${error.message}: ${next}.`);
   }
 }
 

@@ -122,6 +122,9 @@ function targetOf({ source, object }: Manifest, { namespace }: ReleaseOptions): 
 }
 
 function namelessSentence(source: string, kind: string, object: JsonObject): string {
+  const name = at(object, 'metadata', 'name') ?? '';
+  if (name !== '')
+    return `${source} holds a ${kind} whose metadata.name is ${foreign(canonicalJson(name), longestKey)}, which is not text: put the name in quotes.`;
   return at(object, 'metadata', 'generateName') === undefined
     ? `${source} holds a ${kind} without metadata.name: name it.`
     : `${source} holds a ${kind} with generateName: a Transaction needs the name of each object, so give it metadata.name.`;

@@ -1,5 +1,6 @@
-// The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. If
-// the process is killed, it leaves at most a Secret without an owner. The next apply and `janus locks` name this Secret.
+// The writes of apply, in their order: a dry run of the Transaction, its content Secret, the Transaction, the owner of the Secret. Ctrl-C
+// between them deletes the Secret. If the process is killed, it leaves at most a Secret without an owner. The next apply and `janus locks`
+// name this Secret.
 
 import type { Failure } from '../../hooks/objects/failure.ts';
 import { at, equalJson, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
@@ -122,7 +123,7 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   refuseInterrupted(creating.io);
   const contents = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
   const secret = textAt(contents, 'metadata', 'name');
-  refuseInterrupted(creating.io, leftOf(secret));
+  if (creating.io.interrupted.aborted) refuseInterrupted(creating.io, leftOf(await leftWithout(creating, contents)));
   const answer = await createTransaction(session, secret === undefined ? named : withContents(named, secret));
   const left = answer.kind === 'failed' ? await leftAfter(creating, answer.failure, contents) : secret;
   const created = mustBeWritten(answer, session, named, { secret: left });
@@ -156,13 +157,14 @@ function withName(transaction: JsonObject, name: string | undefined): JsonObject
 }
 
 /** The name of the Secret, if it stays. If the API server refused the Transaction for good, the Secret must not block the next apply. */
-async function leftAfter(
-  { session }: Creating,
-  { kind }: Failure,
-  contents: JsonObject | undefined,
-): Promise<string | undefined> {
+async function leftAfter(creating: Creating, { kind }: Failure, contents: JsonObject | undefined): Promise<string | undefined> {
   // A Transaction that exists, or may exist, may name the Secret.
-  if (contents === undefined || kind !== 'refused') return textAt(contents, 'metadata', 'name');
+  return kind === 'refused' ? leftWithout(creating, contents) : textAt(contents, 'metadata', 'name');
+}
+
+/** Deletes the Secret, because no Transaction names it. Resolves with its name if it stays. */
+async function leftWithout({ session }: Creating, contents: JsonObject | undefined): Promise<string | undefined> {
+  if (contents === undefined) return undefined;
   const answer = await deleteContentSecret(session, contents);
   return answer.kind === 'ok' ? undefined : textAt(contents, 'metadata', 'name');
 }

@@ -5,10 +5,10 @@ import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
 import { isShort } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
-import { getNamespace, listTransactions, problemOf } from '../cluster/transactions.ts';
+import { getNamespace, listTransactions, noNamespace, problemOf } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { note, say, sayAll, unlessAborted } from '../io.ts';
-import { exits, Problem, wrongUse } from '../problem.ts';
+import { exits, wrongUse } from '../problem.ts';
 import { formatted } from '../show/formats.ts';
 import { tableOf } from '../show/table.ts';
 
@@ -51,8 +51,7 @@ async function showTable(call: Call, session: Session, selection: Selection): Pr
 async function refuseMissing(session: Session, namespace: string | undefined): Promise<void> {
   if (namespace === undefined) return;
   const found = await getNamespace(session);
-  if (found.kind === 'failed' && found.failure.kind === 'absent')
-    throw new Problem(`Namespace ${namespace} does not exist: kubectl get namespaces lists the namespaces of the cluster.`);
+  if (found.kind === 'failed' && found.failure.kind === 'absent') throw noNamespace(namespace);
 }
 
 async function readOrThrow(session: Session, selection: Selection): Promise<Table> {

@@ -1,14 +1,17 @@
 // The options of apply and plan that describe the Transaction of manifests.
+import type { Failure } from '../../hooks/objects/failure.ts';
 import { textAt } from '../../hooks/objects/json.ts';
 import { parseDuration } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
-import { longestTransactionName } from '../../schemas/spec-values.ts';
+import { gateDurations, longestTransactionName, patterns } from '../../schemas/spec-values.ts';
+import { statusLimits } from '../../schemas/transaction-item.ts';
 import type { Session } from '../cluster/session.ts';
-import { getNamespace } from '../cluster/transactions.ts';
+import { getNamespace, noNamespace } from '../cluster/transactions.ts';
 import type { Call, Options } from '../command/command.ts';
 import type { Manifest } from '../input/read.ts';
 import { isTransaction, type ReleaseOptions } from '../input/release.ts';
-import { wrongUse } from '../problem.ts';
+import { Problem, wrongUse } from '../problem.ts';
+import { sentenceOf } from '../show/sentences.ts';
 
 const forManifests = [
   'name',
@@ -38,6 +41,7 @@ export async function releaseOptionsOf(
   refuseBadName('--name', name);
   refuseBadName('--generate-name', options.text('generateName')?.replace(/[-.]$/, ''));
   refuseBadName('APP', app);
+  const [fieldManager, gate, ttl] = [fieldManagerOf(options, app), gateOf(options, app), ttlOf(options)];
   const prefix = app === undefined ? 'apply-' : `${app}-`;
   return {
     namespace,
@@ -45,13 +49,13 @@ export async function releaseOptionsOf(
     name: name === undefined ? { generateName: options.text('generateName') ?? prefix } : { name },
     labels: Object.fromEntries(options.list('label').map(labelIn)),
     serviceAccount: isWhole ? '' : await serviceAccountOf(options, session),
-    fieldManager: options.text('fieldManager') ?? app,
-    gate: gateOf(options, app),
+    fieldManager,
+    gate,
     recreateImmutable: options.flag('recreateImmutable'),
     allowIrreversible: options.flag('allowIrreversible'),
     deleteFilled: options.flag('deleteFilled'),
     plainSecrets: options.flag('plainSecrets'),
-    ttl: ttlOf(options),
+    ttl,
   };
 }
 
@@ -66,10 +70,31 @@ function refuseBadName(what: string, name: string | undefined): void {
   );
 }
 
+function fieldManagerOf(options: Options, app: string | undefined): string | undefined {
+  const name = options.text('fieldManager') ?? app;
+  const isGood = name === undefined || (new RegExp(patterns.fieldManager).test(name) && !name.startsWith('janus'));
+  if (isGood && (name ?? '').length <= statusLimits.fieldManager) return name;
+  throw wrongUse(
+    `A field manager must have from 1 to ${statusLimits.fieldManager} printable ASCII characters, and must not begin with "janus"; found "${foreign(name ?? '', longestTransactionName)}": correct --field-manager, or the name of the app.`,
+  );
+}
+
 /** With an app, all objects have gates unless the user gives --no-gate. */
 function gateOf(options: Options, app: string | undefined): string | undefined {
   if (options.isOff('gate')) return undefined;
-  return options.flag('gate') ? '' : (options.text('gate') ?? (app === undefined ? undefined : ''));
+  const text = options.text('gate');
+  if (text === undefined) return options.flag('gate') || app !== undefined ? '' : undefined;
+  if (isGateTimeout(text)) return text;
+  const { least, most } = gateDurations.timeout;
+  // `--gate shop` takes the name of the app for a timeout.
+  throw wrongUse(
+    `--gate takes a timeout from ${least} to ${most} such as 10m, or nothing; found "${text}". If "${text}" is the app, write it before --gate.`,
+  );
+}
+
+function isGateTimeout(text: string): boolean {
+  const [wished, least, most] = [text, gateDurations.timeout.least, gateDurations.timeout.most].map((one) => parseDuration(one));
+  return wished !== undefined && wished >= (least ?? 0) && wished <= (most ?? 0);
 }
 
 const annotation = 'tx.janus.io/service-account';
@@ -81,10 +106,16 @@ async function serviceAccountOf(options: Options, session: Session): Promise<str
   const found = await getNamespace(session);
   const named = found.kind === 'ok' ? (textAt(found.object, 'metadata', 'annotations', annotation) ?? '') : '';
   if (named !== '') return named;
+  if (found.kind === 'failed' && found.failure.reason !== 'Forbidden') throw unreadNamespace(found.failure, session);
   const why = found.kind === 'ok' ? 'has none' : `cannot be read (${found.failure.reason})`;
   throw wrongUse(
     `Manifests need --service-account NAME: the ServiceAccount that the engine makes the changes as. Its default is the annotation ${annotation} of the Namespace, but Namespace ${session.namespace} ${why}.`,
   );
+}
+
+function unreadNamespace(failure: Failure, { namespace, server }: Session): Problem {
+  if (failure.kind === 'absent') return noNamespace(namespace);
+  return new Problem(sentenceOf(failure, { verb: 'get', resource: 'namespaces', namespace, name: namespace, server }));
 }
 
 function refuseContradictions(options: Options, app: string | undefined, isWhole: boolean): void {
@@ -97,12 +128,17 @@ function refuseContradictions(options: Options, app: string | undefined, isWhole
   if (isGiven('newName') && !isGiven('name')) throw wrongUse('--new-name needs --name, because apply then uses NAME-2.');
 }
 
+/** Of spec.ttlSecondsAfterFinished: an int32. */
+const mostSeconds = 2 ** 31 - 1;
+
 /** In seconds. */
 function ttlOf(options: Options): number | undefined {
   const text = options.text('ttl');
   const wished = text === undefined ? undefined : parseDuration(text);
-  if (text !== undefined && wished === undefined) throw wrongUse(`--ttl must be a duration such as 24h; found "${text}".`);
-  return wished === undefined ? undefined : Math.ceil(wished / 1000);
+  const seconds = wished === undefined ? undefined : Math.ceil(wished / 1000);
+  if (text !== undefined && !(seconds !== undefined && seconds <= mostSeconds))
+    throw wrongUse(`--ttl must be a duration such as 24h, and at most ${mostSeconds}s; found "${text}".`);
+  return seconds;
 }
 
 function labelIn(text: string): readonly [string, string] {

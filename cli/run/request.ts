@@ -5,8 +5,8 @@ import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, problemOf, type TransactionName } from '../cluster/transactions.ts';
 import { type AnnotationChanges, annotate } from '../cluster/writes.ts';
-import { type Io, refuseInterrupted } from '../io.ts';
-import { Problem } from '../problem.ts';
+import type { Io } from '../io.ts';
+import { exits, Problem } from '../problem.ts';
 import type { Act } from '../show/requests.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 
@@ -39,7 +39,7 @@ export async function send({ io, session, wanted, object, act, beside = {} }: Se
   let seen = object;
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     mayAct(viewOf(seen), act, io.program);
-    refuseInterrupted(io);
+    refuseAfterInterruption(io);
     const answer = await annotate(session, wanted, seen, { ...beside, [request.name]: request.value });
     if (answer.kind === 'ok') return { request, known: answer.body };
     if (answer.failure.kind !== 'stale') throw problemOf(answer, session, { verb: 'patch', ...wanted });
@@ -52,6 +52,10 @@ export async function send({ io, session, wanted, object, act, beside = {} }: Se
 }
 
 const mostAttempts = 20;
+
+function refuseAfterInterruption({ interrupted }: Io): void {
+  if (interrupted.aborted) throw new Problem('Interrupted: no request was sent.', exits.interrupted);
+}
 
 function replaced({ namespace, name }: TransactionName, { verb }: Act): Problem {
   return new Problem(

@@ -75,6 +75,6 @@ async function answered(
 function silent({ io, wanted: { namespace, name }, patience = usualPatience }: Planning): Problem {
   if (io.interrupted.aborted) return new Problem('Interrupted: no object was changed.', exits.interrupted);
   return new Problem(
-    `The engine has not answered the request for a plan of the undo of Transaction ${name} in namespace ${namespace} in ${Math.ceil(patience / 1000)} s. No object was changed. Check whether the engine runs: ${io.program} version.`,
+    `The engine has not answered the request for a plan of the undo of Transaction ${name} in namespace ${namespace} in ${Math.ceil(patience / 1000)} s. No object was changed. ${io.program} doctor checks the engine.`,
   );
 }

@@ -138,6 +138,12 @@ export function hasEnded(view: TransactionView, { request }: Requested): boolean
   return handled === request.value || handled === view.requested[request.name];
 }
 
+/** Whether the engine has not acted on the request. A Committed Transaction whose undo has begun waits for locks. */
+function isAwaited(view: TransactionView, { request }: Requested): boolean {
+  if (request === undefined || isHandled(view, request) || view.phase === 'RollingBack') return false;
+  return !(view.phase === 'Committed' && view.timing.operation === 'undo');
+}
+
 /** Whether the engine has answered that the request has no effect. */
 function isRefused(view: TransactionView, { request }: Requested): boolean {
   if (request === undefined) return false;
@@ -151,7 +157,7 @@ function conclude(watching: Watching, last: TransactionView | undefined, isLeft:
   const isNoUndo = isEnd && isRefused(last, seen);
   const lines = isNoUndo
     ? wrapTo(columns, `The engine refused it after ${after}: no object was changed, and it is ${last.phase} as before.`)
-    : endLines(last, after, { program: io.program, isEnd, wanted: end, columns }, style);
+    : endLines(last, after, { program: io.program, isEnd, wanted: end, columns, isAwaited: isAwaited(last, seen) }, style);
   printer.close(lines.length);
   sayAll(io, lines);
   if (isNoUndo) return refusedCode;

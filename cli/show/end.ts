@@ -35,6 +35,8 @@ interface Ending {
   readonly isEnd: boolean;
   readonly wanted: Wanted;
   readonly columns: number;
+  /** Whether the engine has not begun what the command has requested. */
+  readonly isAwaited?: boolean;
 }
 
 /** What happened, after how long, and why; what became of the objects; the next command. Wrapped, never cut. */
@@ -116,6 +118,11 @@ function leftOver(view: TransactionView, after: string, ending: Ending): readonl
 }
 
 const goesOn: Rule = (view, after, ending) => {
+  if (ending.isAwaited)
+    return [
+      `The engine has not begun the undo of ${view.name}: it is ${phaseWords(view.phase)} (${progressIn(view)}). The request stays.`,
+      `${ending.program} doctor checks the engine. ${command(view, ending, 'status')} shows the progress.`,
+    ];
   const isUndoing = view.phase === 'RollingBack';
   const abort = isUndoing || isTerminalPhase(view) ? '' : ` ${command(view, ending, 'abort')} stops it, and undoes it.`;
   const now = `${view.name} is ${phaseWords(view.phase)} after ${after} (${progressIn(view)}); it continues.`;

@@ -25,6 +25,10 @@ t.test('the Namespace names the ServiceAccount, unless an option does', async (t
     code: 64,
     err: /tx\.janus\.io\/service-account of the Namespace.* has none\.\n$/,
   });
+  t.match(await cli.run(['apply', '-f', 'app/', 'shop', '-n', 'no-such']), {
+    code: 1,
+    err: /^janus: Namespace no-such does not exist: /,
+  });
   const metadata = { annotations: { 'tx.janus.io/service-account': account } };
   must(await stage.client.patch(`/api/v1/namespaces/${stage.namespace}`, { metadata }, 'merge'));
   t.match(await janus('plan', '-f', 'app/', 'shop'), {

@@ -192,6 +192,7 @@ t.test('doctor names what is wrong: absent, not ready, slow, without rights', as
   const everywhere = said(await data('doctor', 1, 'doctor', ...where));
   t.match(everywhere.engine, `${place}/janus 0/2 ready, version 9.9.9`, 'found by its label');
   t.match(everywhere.Metacontroller, `${place}/metacontroller 0/2 ready`);
+  t.match(said(await data('doctor', 1, 'doctor', '-n', 'no-such')).calls, /^wrong: Namespace no-such does not exist: /);
   const lines = await janus('doctor', ...words, '--service-account', 'nobody');
   t.match(lines, { code: 1, out: /^✗ ServiceAccount nobody +it does not exist in namespace/m });
 });
@@ -201,7 +202,7 @@ t.test('a command that follows says that the engine does not answer, and why', a
   await waitFor(() => /^The engine has made no call for/m.test(running.err()), 'the command to notice');
   t.match(
     running.err(),
-    /^The engine has made no call for \d0 s: (no namespace has a Deployment with app\.kubernetes\.io\/name in \(janus\): install|\S+ 0\/\d+ ready).*\. {3}janus doctor$/m,
+    /^The engine has made no call for \d0 s: (no namespace has a Deployment with label app\.kubernetes\.io\/name=janus: install|\S+ 0\/\d+ ready).*\. {3}janus doctor$/m,
   );
   running.process.kill('SIGINT');
   t.equal((await running.finished).code, 130);

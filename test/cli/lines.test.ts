@@ -67,6 +67,8 @@ t.test('an unknown result has another exit code than a difference', async (t) =>
     [['lint', '-f', 'cm.json'], 3, /There is no Transaction in these files/],
     [['rbac', '-f', 'tx.json'], 1, silent],
     [['apply', '-f', 'missing.yaml'], 1, /ENOENT/],
+    [['apply', '-f', 'cm.json', 'shop'], 1, silent],
+    [['plan', '-f', 'cm.json', 'shop'], 3, silent],
     [['status', 'deletion'], 1, silent],
   ];
   for (const [words, code, err] of rows) t.match(await typed(t, words), { code, out: /^$/, err }, words.join(' '));
@@ -75,6 +77,22 @@ t.test('an unknown result has another exit code than a difference', async (t) =>
 t.test('the program answers wrong use by one line', async (t) => {
   for (const words of [['list', '--bogus'], ['lst'], ['undo'], ['list', '-o', 'xml'], ['plan']])
     t.match(await typed(t, words), { code: 64, out: /^$/, err: /^janus: [^\n]+\n$/ }, words.join(' '));
+});
+
+t.test('a value that no Transaction may have is wrong use, and the message names the option', async (t) => {
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [
+      ['--gate', 'shop'],
+      /--gate takes a timeout from 1s to 24h .*; found "shop"\. If "shop" is the app, write it before --gate\./,
+    ],
+    [['--gate=25h'], /--gate takes .*; found "25h"/],
+    [['--field-manager', ''], /A field manager must have from 1 to 128 .*; found ""/],
+    [['janus-x'], /A field manager .* must not begin with "janus"; found "janus-x"/],
+    [['--ttl', '999999999h'], /--ttl must be a duration such as 24h, and at most 2147483647s; found "999999999h"/],
+  ];
+  for (const [words, err] of rows)
+    t.match(await typed(t, ['apply', '-f', 'cm.json', ...words]), { code: 64, err }, words.join(' '));
+  t.match(await typed(t, ['apply', '-f', 'cm.json', '--gate=24h', '--ttl=0s', '--service-account=a']), { code: 1 });
 });
 
 const options = {
@@ -723,6 +741,26 @@ t.test('the program refuses an item of a List that is no object', async (t) => {
       item,
     );
   }
+});
+
+t.test('the message on a file that is not YAML names the line, and quotes nothing', (t) => {
+  const read = (text: string) => () => manifestsIn({ name: 'file', text });
+  const not = 'file is not the YAML of objects';
+  const rows = [
+    ['a: 1\n---\nb: hidden\nc: 1\nb: hidden', `${not}: line 5: correct it.`],
+    ['a:\n\tb: hidden', `${not}: line 2: correct it.`],
+    ['a: "hidden', `${not}: line 1: correct it.`],
+    ['{{- if hidden }}\na: 1', `${not}: line 1: if it is a template, such as of a Helm chart, render it first.`],
+    ['a: {{ hidden }}', 'file holds a key that is no text: if it is a template, such as of a Helm chart, render it first.'],
+  ] as const;
+  for (const [text, message] of rows) t.throws(read(text), { message }, text);
+  const numbered = { ...one, metadata: { name: 7 } };
+  t.throws(
+    () => transactionIn(sourced(numbered), options),
+    /^given holds a ConfigMap whose metadata.name is 7, which is not text: put/,
+  );
+  t.throws(() => transactionIn(sourced({ ...one, metadata: { name: null } }), options), /without metadata.name: name it\.$/);
+  t.end();
 });
 
 t.test('an empty namespace means no namespace, as for kubectl', async (t) => {

@@ -295,9 +295,9 @@ t.test('--gate waits at the end; --recreate-immutable recreates; --delete-filled
     status: { items: [{ error: { reason: 'GateTimeout' } }] },
   });
   t.match(await janus('apply', '-f', idle, ...release, '--name', 'bad-gate', '--gate', 'soon'), {
-    code: 1,
+    code: 64,
     out: '',
-    err: /spec\.gate\.timeout/,
+    err: /--gate takes a timeout/,
   });
   const fixed = (color: string) => ({ ...configMap('fixed', { color }), immutable: true });
   const apply = (name: string, color: string, ...words: readonly string[]) =>
