@@ -10,7 +10,7 @@ interface Page {
   readonly size: number;
 }
 
-/** Half a million objects. A hostile server sends one object a page without end, and each page may take the request timeout. */
+/** At least 100 000 objects. A hostile server sends one object a page without end, and each page may take the request timeout. */
 const most = { pages: 1_000, characters: 256 * 1024 * 1024 } as const;
 
 /** All pages, or the first failure. Throws a Problem if the list is too large. */
