@@ -70,7 +70,7 @@ export interface Passing extends Answered {
   readonly isLate?: true;
 }
 
-/** Kinds that are final, so that the engine never waits for them, once it has confirmed them (decide/waiting.ts). */
+/** Kinds that are final, so that the engine never waits for them, once it has confirmed them (decide/refusals.ts). */
 export interface Refusal extends Answered {
   readonly kind: 'refused';
   /**

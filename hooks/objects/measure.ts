@@ -46,7 +46,7 @@ const nothing: Measure = { memory: 0, text: 0, levels: 0, values: 0, longestElem
 /** Bytes in memory and as JSON. */
 export function weightOf(object: JsonObject | undefined): Weight {
   if (object === undefined) return nothing;
-  // An object that is nested without end is refused before it is kept (content/bulk.ts), and has no text.
+  // An object that is nested without end is refused before it is kept (content/too-large.ts), and has no text.
   const measure = known.get(object) ?? (isDeeperThan(object, mostLevels) ? nothing : measureOfText(JSON.stringify(object)));
   known.set(object, measure);
   return measure;

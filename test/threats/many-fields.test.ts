@@ -8,7 +8,7 @@ import type { JsonObject } from '../../hooks/objects/json.ts';
 import { evaluateApply } from '../../hooks/transactions/attribution/apply.ts';
 import { evaluateUndo } from '../../hooks/transactions/attribution/undo.ts';
 import { noHazards } from '../../hooks/transactions/hazards/hazards.ts';
-import { nobodyElse } from '../../hooks/transactions/model/others.ts';
+import { nobodyElse } from '../../hooks/transactions/model/other-transactions.ts';
 import { configMaps as resource } from '../../hooks/transactions/writes/resources.ts';
 
 /** An object of that many short keys takes less than the API server stores. */

@@ -12,7 +12,7 @@ import { equalJson } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { appliedBy, bearsOurWrite } from '../model/marks.ts';
-import type { Others } from '../model/others.ts';
+import type { Others } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
 import { annotations } from '../model/transaction.ts';
 import { type Attributed, describeForeign, type Evidence, type ForeignPath, foreignPath, writtenState } from './attribute.ts';

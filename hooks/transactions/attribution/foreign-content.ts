@@ -9,7 +9,7 @@ import { at, isObject, type Json, type JsonObject, textAt, withKey } from '../..
 import type { Filled } from '../model/filled.ts';
 import { describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf, writtenState } from './attribute.ts';
 import { countedOf } from './nobodys.ts';
-import type { OthersEvidence } from './others.ts';
+import type { OthersEvidence } from './other-transactions.ts';
 
 interface ForeignContent {
   /** It is a reason to keep the object. */

@@ -1,4 +1,12 @@
 // Decides what the undo of one change needs: nothing, one compensation, a wait, or a conflict because others would lose their work.
+//
+// The undo deletes an object that the Transaction created only if
+// D1. it is that object, by uid or by field manager;
+// D2. no later Transaction has changed it;
+// D3. no other client has written into it, unless the user accepts the loss;
+// D4. Kubernetes would delete no object of other owners with it (hazards/table.ts, hazards/read-contained.ts);
+// D5. no object that stays needs it (decide/needed.ts);
+// D6. no write of its Create can still take effect (decide/rolling-back.ts).
 
 import { contentOf } from '../../objects/content/content.ts';
 import { managersOf } from '../../objects/content/fields.ts';
@@ -16,7 +24,7 @@ import { mayMake } from '../model/change.ts';
 import type { Filled } from '../model/filled.ts';
 import { isDeletingHalf } from '../model/halves.ts';
 import { bearsOurWrite } from '../model/marks.ts';
-import type { OtherChange, Wanted } from '../model/others.ts';
+import type { OtherChange, Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
 import { longestManager } from '../model/transaction.ts';
 import { appliedAgain, isLineGone, unlikeOurs } from './applied-by.ts';
@@ -35,7 +43,7 @@ import {
   readAllFirst,
   readManagersFirst,
   sharedFields,
-} from './others.ts';
+} from './other-transactions.ts';
 import { awaitGone, type Completion, completion, type Recreation, recreatedContent, recreation } from './recreation.ts';
 import { type Bridging, evaluateStorage } from './stored-versions.ts';
 
@@ -103,6 +111,7 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, createdUid } = evidence;
   const name = describe(entry.target);
   if (live === undefined) return deletedByOthers(evidence) ?? { kind: 'restored' };
+  // (D1)
   const isSame = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
   if (isSame || isBroughtBack(evidence)) return evaluateCreation(evidence, live, isSame);
   return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was created by someone else; it was not changed` };
@@ -110,7 +119,7 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
 
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   if (isTerminating(live)) return { kind: 'wait', message: goingSentence(evidence.entry.target, live, evidence.isSealed) };
-  // A policy may have taken our annotation away: that is no later work.
+  // (D2) A policy may have taken our annotation away: that is no later work.
   const again = isAsRecorded(evidence) ? undefined : appliedAgain(evidence, wholeObject, 'ForeignContent');
   const upon = readAllBeforeReturn(evidence) ?? laterThan(evidence) ?? (isOverwritten(evidence, again) ? undefined : again);
   if (upon !== undefined) return upon;
@@ -119,12 +128,13 @@ function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: bool
 
 function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
   const { kept, note } = foreignContent(evidence, evidence.filled ?? 'Keep');
-  // The uid does not prove that the object is ours: fields that others own beside us may be their work.
+  // (D3) The uid does not prove that the object is ours: fields that others own beside us may be their work.
   const more = isAsRecorded(evidence) ? [] : [...unlikeOurs(evidence), ...(isSame ? [] : sharedFields(evidence))];
   const foreign = once([...othersIn(evidence, kept), ...more]);
   const changed = `${describe(evidence.entry.target)} was created by this Transaction and changed by others since`;
   if (foreign.length > 0 && evidence.overwrites !== true)
     return conflict('ForeignContent', `${changed}: ${describeForeign(foreign, evidence)}`, foreign);
+  // (D4)
   return blockerOf(evidence, undefined) ?? { kind: 'delete', live, ...noted(joined(note, unlistedKindsNote(evidence.hazards))) };
 }
 

@@ -4,7 +4,7 @@
 // I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
 //
 // The engine releases a lock when
-// L1. the Transaction has ended, or the engine has refused a requested undo (due.ts, settled.ts);
+// L1. the Transaction has ended, or the engine has refused a requested undo (due.ts, settled.ts, requested-undo.ts);
 // L2. the Transaction ends before its first write (pending.ts);
 // L3. another Transaction holds a lock with an earlier name: the Transaction waits without its locks with later names;
 // L4. the Transaction vanishes during the call that acquired the lock (reply.ts);

@@ -1,4 +1,4 @@
-// What an object needs that stays is not taken away from it, nor changed under it.
+// (D5) What an object needs that stays is not taken away from it, nor changed under it.
 
 import { describe } from '../../objects/reference.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';

@@ -7,7 +7,7 @@ import { describe } from '../../objects/reference.ts';
 import { formatTime, parseTime } from '../../objects/time.ts';
 import { uidOf } from '../attribution/attribute.ts';
 import { withDrift } from '../attribution/drift.ts';
-import { goneManagers } from '../attribution/others.ts';
+import { goneManagers } from '../attribution/other-transactions.ts';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../attribution/undo.ts';
 import { missingOwners } from '../hazards/messages.ts';
 import { fencedUntil, mayLandUntil } from '../in-flight/in-flight.ts';
@@ -68,7 +68,7 @@ function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntr
 }
 
 /**
- * A Create names no version (W5), so the engine waits for any of its writes that may still land. If an answer was lost, the engine
+ * (D6) A Create names no version (W5), so the engine waits for any of its writes that may still land. If an answer was lost, the engine
  * has perhaps tried the Create again. Then the first try would land after the object is gone.
  */
 function awaitCreate(

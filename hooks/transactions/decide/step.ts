@@ -7,7 +7,7 @@ import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { Wanted } from '../model/others.ts';
+import type { Wanted } from '../model/other-transactions.ts';
 import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
 import type { Prepared } from '../observe/observation.ts';

@@ -3,7 +3,7 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { instancesOf, isDefinition, newStoredVersions, settledAt } from '../model/crds.ts';
-import { isAfter } from '../model/others.ts';
+import { isAfter } from '../model/other-transactions.ts';
 import { allListed, listAll } from '../reading/listing.ts';
 import { isWithoutObjects } from '../reading/served.ts';
 import { definitions } from '../writes/resources.ts';

@@ -67,7 +67,7 @@ export type Pace = 'one' | 'all';
 
 declare const fits: unique symbol;
 
-/** A status that the CRD accepts: made by `bounded` (outcome/bounded.ts) alone. */
+/** A status that the CRD accepts: made by outcome/truncated.ts alone. */
 export type TruncatedStatus = Status & { readonly [fits]: true };
 
 export function emptyStatus(changes: number): Status {

@@ -2,7 +2,7 @@
 
 import type { Failure } from '../../objects/failure.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { Wanted } from '../model/others.ts';
+import type { Wanted } from '../model/other-transactions.ts';
 import type { LockState } from './observation.ts';
 
 /** What earlier attempts within this call have learned. */

@@ -15,7 +15,7 @@ import type { Carry } from './carry.ts';
 import { tryInTurn } from './deferred.ts';
 import { dueHalf } from './halves.ts';
 import type { ItemView, Presence } from './observation.ts';
-import { findOthers } from './others.ts';
+import { findOthers } from './other-transactions.ts';
 import { type Prefetch, readInTurn } from './prefetch.ts';
 import { type Listed, read, readLive, readServiceAccount } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';

@@ -12,7 +12,7 @@ import type { OwnWrites } from '../in-flight/in-flight.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change, Way } from '../model/change.ts';
 import type { Item } from '../model/item.ts';
-import type { Others } from '../model/others.ts';
+import type { Others } from '../model/other-transactions.ts';
 import type { Pace, Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { UndoFinding } from '../model/undo.ts';

@@ -8,7 +8,7 @@ const mega = 1024 * 1024;
 /** Bytes of all entries of a snapshot before packing, as JSON. */
 export const mostBytes = 32 * mega;
 
-/** Bytes of all entries in memory (model/measure.ts). */
+/** Bytes of all entries in memory (objects/measure.ts). */
 export const mostMemory = 48 * mega;
 
 /** How many of the largest states are named. */

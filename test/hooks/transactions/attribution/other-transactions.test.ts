@@ -2,11 +2,17 @@
 import t from 'tap';
 import { at, isList, isObject, type JsonObject } from '../../../../hooks/objects/json.ts';
 import { effectOf } from '../../../../hooks/transactions/attribution/effect.ts';
-import { goneManagers } from '../../../../hooks/transactions/attribution/others.ts';
+import { goneManagers } from '../../../../hooks/transactions/attribution/other-transactions.ts';
 import { evaluateUndo, type UndoEvidence } from '../../../../hooks/transactions/attribution/undo.ts';
 import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../../../hooks/transactions/model/change.ts';
-import { changesTo, isAfter, nobodyElse, type OtherChange, type Others } from '../../../../hooks/transactions/model/others.ts';
+import {
+  changesTo,
+  isAfter,
+  nobodyElse,
+  type OtherChange,
+  type Others,
+} from '../../../../hooks/transactions/model/other-transactions.ts';
 import { decodeTransaction, namesBehind } from '../../../../hooks/transactions/model/transaction.ts';
 import { created, entryFor, liveObject, managers, prior, with_ } from '../../../support/evaluated-objects.ts';
 import { entry, fieldsOf, managed } from '../../../support/managed-fields.ts';

@@ -14,7 +14,7 @@ import { describe } from '../../objects/reference.ts';
 import type { ChangeType } from '../model/change.ts';
 import { isCreatingHalf } from '../model/halves.ts';
 import { appliedBy } from '../model/marks.ts';
-import { isAfter, type OtherChange, type Others, type Wanted } from '../model/others.ts';
+import { isAfter, type OtherChange, type Others, type Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
 import { isOfTransaction, managerOfHolder, ownManager } from '../model/transaction.ts';
 import { appliedOver, isMarked } from './applied-by.ts';

@@ -4,7 +4,7 @@
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
-import { changesTo, type OtherChange, type Others, type Wanted } from '../model/others.ts';
+import { changesTo, type OtherChange, type Others, type Wanted } from '../model/other-transactions.ts';
 import { decodeTransaction, namesBehind, type Transaction } from '../model/transaction.ts';
 import { listAll } from '../reading/listing.ts';
 import { engine, transactions } from '../writes/resources.ts';
