@@ -8,7 +8,7 @@ import { exits, Problem, wrongUse } from '../problem.ts';
 import { refusedCode } from '../show/end.ts';
 import { formatted } from '../show/formats.ts';
 import { requests, undoPlan } from '../show/requests.ts';
-import { planCodes, undoDocument, undoLines, undoQuestion, verdictOf } from '../show/undo.ts';
+import { planCodes, planLines, undoDocument, undoLines, undoQuestion, verdictOf } from '../show/undo.ts';
 import { viewOf } from '../show/view.ts';
 import { confirmed, outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
 import { withOutcome } from './outcome.ts';
@@ -103,11 +103,12 @@ async function undo(call: Call, { name, wish, undone: named }: Asked): Promise<n
 async function agreedOn({ io, options }: Call, name: Undoing, wanted: Undone & { readonly wish: Wish }): Promise<Wish | number> {
   const { wish } = wanted;
   const plan = await planUndo({ io, ...wanted, patience: undefined, refusalCode: refusedCode });
-  const verdict = verdictOf(plan);
-  const isStopped = verdict === 'refused' || verdict === 'unknown';
-  const code = isStopped ? refusedCode : exits.done;
-  sayAll(io, undoLines(plan, { style: outputStyle(io, options), program: io.program, code }));
-  if (isStopped) return code;
+  const setting = { style: outputStyle(io, options), program: io.program };
+  if (['refused', 'unknown'].includes(verdictOf(plan))) {
+    sayAll(io, undoLines(plan, { ...setting, code: refusedCode }));
+    return refusedCode;
+  }
+  sayAll(io, planLines(plan, setting));
   if (wish.digest !== undefined && wish.digest !== plan.answer.digest)
     throw new Problem('The plan has another digest than --digest names: check the plan. Nothing was changed.', refusedCode);
   if (!(await confirmed(io, options, undoQuestion(name === 'undo' ? 'Undo' : 'Undo what is left of', [plan]))))

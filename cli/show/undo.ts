@@ -103,13 +103,16 @@ const looks = {
 interface Setting {
   readonly style: Style;
   readonly program: string;
+  /** Of `undo --to`, which takes no options for single objects. */
+  readonly isChain?: boolean;
 }
 
 export function undoLines(plan: UndoPlan, setting: Setting & { readonly code: number }): readonly string[] {
   return [...planLines(plan, setting), `No object was changed.   exit ${setting.code}`];
 }
 
-function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
+/** The plan, without what the command does next. */
+export function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
   const { view, answer } = plan;
   const { items, counts, moreItems = 0, digest } = answer;
   return [
@@ -118,7 +121,8 @@ function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
     ...(items.length === 0 ? [] : table(items, setting.style)),
     ...(moreItems > 0 ? [`  and ${moreItems} more`] : []),
     '',
-    ...items.filter(isDetailed).flatMap((item) => [...detail(item, setting.style), '']),
+    ...items.filter((item) => isDetailed(item) && !isNoteOnly(item)).flatMap((item) => [...detail(item, setting.style), '']),
+    ...notes(items.filter(isNoteOnly)),
     ...verdictLines(plan, setting),
     countsLine(counts),
     `Digest ${digest}`,
@@ -152,6 +156,23 @@ function isDetailed({ fields = [], message = '' }: UndoItem): boolean {
   return fields.length > 0 || message !== '';
 }
 
+/** Whether the plan says of the object only what it may say of many. */
+function isNoteOnly(item: UndoItem): boolean {
+  const { fields = [], moreFields = 0, message = '' } = item;
+  return !isStopping(item) && message !== '' && fields.length + moreFields === 0;
+}
+
+/** Each note once, with the objects that it is about. */
+function notes(items: readonly UndoItem[]): readonly string[] {
+  return [...Map.groupBy(items, ({ message = '' }) => message)].flatMap(([message, same]) => {
+    const named = same.slice(0, mostNamed).map(({ target }) => short(target));
+    const more = same.length > named.length ? `, and ${same.length - named.length} more` : '';
+    return [`  ${named.join(', ')}${more}`, `    ${short(message)}`, ''];
+  });
+}
+
+const mostNamed = 3;
+
 function detail(item: UndoItem, style: Style): readonly string[] {
   const { verdict, target, reason, message = '', fields = [], moreFields = 0 } = item;
   const { sign, color } = looks[verdict];
@@ -175,28 +196,32 @@ function conflictOf({ path, manager, before = none, released = none, now = none 
   return `${short(path)}   before ${short(before)}, released ${short(released)}, now ${short(now)}${who}`;
 }
 
-function verdictLines(plan: UndoPlan, { style, program }: Setting): readonly string[] {
+function verdictLines(plan: UndoPlan, { style, program, isChain = false }: Setting): readonly string[] {
   const verdict = verdictOf(plan);
   const heads = { nothing: '', changes: '', refused: 'It would be refused: ', unknown: 'Not all is known: ' };
   const { reason, message } = plan.answer;
   const line = reason === 'Planned' ? `${heads[verdict]}${short(message)}` : short(message);
   return [
     verdict === 'nothing' || verdict === 'changes' ? line : paint(style, 'red', line),
-    ...(verdict === 'refused' || verdict === 'unknown' ? remedies(plan, program) : []),
+    ...(verdict === 'refused' || verdict === 'unknown' ? remedies(plan, program, isChain) : []),
   ].filter((line) => line !== '');
 }
 
 /** Reasons that `--overwrite` overrides: other clients have changed the object. */
 export const overwritten: ReadonlySet<string> = new Set<Reason>(['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced']);
 
-function remedies({ view, answer: { reason, items }, undoFirst }: UndoPlan, program: string): readonly string[] {
+function remedies(plan: UndoPlan, program: string, isChain = false): readonly string[] {
+  const { view, answer, undoFirst } = plan;
+  const { reason, items } = answer;
   const own = `${view.name} -n ${view.namespace}`;
   if (reason === 'PlanChanged') return [`  ${program} undo ${own} --plan   shows the plan as it is now.`];
   const blocked = items.filter(({ verdict }) => verdict === 'Blocked');
   const named = (some: readonly UndoItem[]) => some.map(({ index }) => view.changes[index]?.selector ?? '').join(',');
   const foreigners = blocked.filter((item) => item.reason !== undefined && overwritten.has(item.reason));
+  const first = undoFirst.length === 0 ? [] : [`  Undo first, in this order: ${undoFirst.join(', ')}.`];
+  if (isChain) return first;
   return [
-    ...(undoFirst.length === 0 ? [] : [`  Undo first, in this order: ${undoFirst.join(', ')}.`]),
+    ...first,
     ...(foreigners.length === 0 ? [] : [`  --overwrite ${named(foreigners)}   overwrites what others wrote.`]),
     ...(blocked.length === 0 ? [] : [`  --keep ${named(blocked)}   leaves these objects, and undoes the others.`]),
     ...(blocked.length === 0 ? [] : ['  --partial   undoes what it can, and ends as Failed with the others.']),
@@ -262,7 +287,7 @@ export function chainLines(
       ? `${names(stopped)} cannot be undone as a whole: the command begins no undo.`
       : `To undo, in this order: ${names(plans)}. ${to} stays.`;
   return [
-    ...plans.flatMap((plan) => [...planLines(plan, setting), '']),
+    ...plans.flatMap((plan) => [...planLines(plan, { ...setting, isChain: true }), '']),
     `${plans.length === 0 ? `No Transaction with the field manager of ${namespace}/${to} is newer.` : end} No object was changed.   exit ${setting.code}`,
   ];
 }

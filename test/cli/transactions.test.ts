@@ -321,7 +321,8 @@ t.test('--allow-irreversible allows irreversible changes; plan accepts it too', 
       input: JSON.stringify({ ...configMap('frozen'), immutable: true }),
     });
   await createConfigMaps(stage, ['frozen']);
-  const how = /it becomes immutable; annotate .*tx\.janus\.io\/allow-irreversible=true \(janus apply --allow-irreversible\)/;
+  const how =
+    /it becomes immutable; annotate .*tx\.janus\.io\/allow-irreversible=true to allow it \(for manifests: janus apply --allow-irreversible\)/;
   t.match(await freeze([], 'plan'), { code: 2, out: how });
   t.match(await freeze(['--allow-irreversible'], 'plan'), { code: 1 });
   const apply = ['--label', `${key}=${value}`, '--wait', '--name'];

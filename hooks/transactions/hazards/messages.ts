@@ -4,7 +4,7 @@ import { annotations } from '../model/transaction.ts';
 import type { Hazards } from './hazards.ts';
 
 /** What a user does who wants the change in spite of a hazard. */
-export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true (janus apply --allow-irreversible) to allow it`;
+export const howToAllow = `annotate the Transaction with ${annotations.allowIrreversible}=true to allow it (for manifests: janus apply --allow-irreversible)`;
 
 /** The first names, and the number of the others. */
 export function shownOf(names: readonly string[], most: number): string {
