@@ -2,7 +2,6 @@
 // after it names the version that was read.
 
 import { weightOf } from '../../objects/measure.ts';
-import { areLarge } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { type Item, isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
@@ -71,8 +70,7 @@ export function readInTurn(due: Due, known: SnapshotEntry): Promise<Presence> {
   const readAheadAt = (at: number): Promise<Presence | undefined> =>
     dropping(source.reader, async (reader) => unlessLarge(await readLive(reader, transaction, entries[at] ?? known)));
   if (ahead === undefined || direction === 'forward') return readAt(index);
-  const isLater = (item: Item, at: number): boolean =>
-    at !== index && isToUndo(item) && item.waiting === undefined && !areLarge(entries[at]?.prior);
+  const isLater = (item: Item, at: number): boolean => at !== index && isToUndo(item) && item.waiting === undefined;
   const later = status.items.flatMap((item, at) => (isLater(item, at) ? [at] : []));
   return ahead.take(index, later.toReversed(), { now: readAt, ahead: readAheadAt });
 }

@@ -5,7 +5,7 @@ import { withContent, withManagedFields } from '../../objects/content/content.ts
 import { restoredManagers } from '../../objects/content/ownership.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { describe, groupOf, identityOf } from '../../objects/reference.ts';
-import { areLarge, turnFor } from '../../objects/requests/loop-turns.ts';
+import { turnFor } from '../../objects/requests/loop-turns.ts';
 import { goneManagers } from '../attribution/other-transactions.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { removerOf, undoWriteOf } from '../checks/deferred.ts';
@@ -38,8 +38,8 @@ import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
 
 type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
 
-/** Objects that are evaluated at once. Each large one is in memory several times: as text, as answer, and as it would be after the undo. */
-const atOnce = { small: 8, large: 2 } as const;
+/** Objects that are evaluated at once. */
+const atOnce = 8;
 
 /** What the undo does with each change that is to be undone, in the order of the changes. */
 export async function surveyUndo(context: SurveyContext): Promise<readonly Surveyed[]> {
@@ -63,8 +63,7 @@ export async function surveyUndo(context: SurveyContext): Promise<readonly Surve
 /** Objects are read a few at a time, and dropped. */
 async function evaluateEach(context: Evaluating, entries: readonly SnapshotEntry[]): Promise<readonly Surveyed[]> {
   const { source } = context.observing;
-  const few = entries.some(({ prior }) => areLarge(prior)) ? atOnce.large : atOnce.small;
-  return droppingEach({ reader: source.reader, atOnce: few }, entries, async (entry, reader) => {
+  return droppingEach({ reader: source.reader, atOnce }, entries, async (entry, reader) => {
     const observing = { ...context.observing, source: { ...source, reader } };
     const found = await evaluate({ ...context, observing }, entry);
     const kept = await packed({ reader: source.reader, packer: context.packer }, found);
