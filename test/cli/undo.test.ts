@@ -156,7 +156,11 @@ t.test('undo reports an engine that does not answer', inAllOnly, async (t) => {
   const { code, err, out } = await cli.run(['undo', 'planned', ...where, '--plan', '--timeout', '1s']);
   t.match(
     { code, err, out },
-    { code: 3, out: '', err: /^janus: The engine has not answered .* in 1 s\. No object was changed\. Check .*\n$/ },
+    {
+      code: 3,
+      out: '',
+      err: /^janus: The engine has not answered .* in 1 s\. No object was changed\. janus doctor checks the engine\.\n$/,
+    },
   );
 });
 
