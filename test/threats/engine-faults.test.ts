@@ -178,7 +178,7 @@ t.test('the engine survives a step that throws', async (t) => {
     });
     await begin('deep');
     const { status } = await stepToEnd(engines.start({ wrap: nested, record }), 'deep');
-    t.match(status, { phase: 'Failed', message: /nested more than 500 levels deep/ });
+    t.match(status, { phase: 'Failed', message: /ConfigMap \S+deep-a cannot be a target: it is nested deeper than 500 levels/ });
   });
 
   await t.test('a user can delete a Transaction with a status that no engine writes', async (t) => {
