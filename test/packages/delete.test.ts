@@ -123,13 +123,16 @@ t.test('46: a Delete removes the package with its objects and its entry, and kee
 
 t.test('an instance that appears before the first deletion undoes the try', async (t) => {
   await installed('again', 'queue', 'queue');
+  const object = { apiVersion: `${group}/v1beta1`, kind: 'Topic', metadata: { name: 'late' } };
+  // After a CRD is deleted and created again, the API server answers 503 for a moment.
+  const tried = () => client.create(instance('topics'), object, { dryRun: 'All' });
+  await waitFor(async () => (await tried()).code === 201, 'the API server to accept instances');
   await removing('late', { delete: { source: source('queue') } });
   await waitFor(
     async () => textAt(statusOf(await world.read('late')), 'phase') === 'Installing',
     'the revision to be made Inactive',
     { everyMs: 5 },
   );
-  const object = { apiVersion: `${group}/v1beta1`, kind: 'Topic', metadata: { name: 'late' } };
   must(await client.create(instance('topics'), object));
   const status = await world.finished('late');
   t.match(at(status, 'outcome'), { kind: 'Failed', reason: 'ResourcesInUse' });
