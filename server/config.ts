@@ -45,7 +45,7 @@ export interface PackagesConfig {
 /**
  * - `absent`: no package manager of Crossplane runs in the cluster.
  * - `beside`: Crossplane runs the revisions that the hook installs.
- * - `idle`: a Crossplane runs, and a user has told that its package manager leaves packages alone.
+ * - `idle`: a Crossplane runs, and the user keeps its package manager from all packages.
  */
 const crossplaneModes = { absent: 'absent', beside: 'beside', idle: 'idle' } as const;
 

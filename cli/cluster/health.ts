@@ -9,7 +9,7 @@ import { customResourceDefinition } from '../../schemas/custom-resource-definiti
 import { ageOf } from '../show/age.ts';
 import { versionOf } from './engine.ts';
 import { caller, type Session } from './session.ts';
-import { getNamespace, listTransactions, noNamespace, transactions } from './transactions.ts';
+import { isNamespaceMissing, listTransactions, noNamespace, transactions } from './transactions.ts';
 import { engine, findWorkloads, metacontroller } from './workloads.ts';
 
 export interface Check {
@@ -137,7 +137,7 @@ export const longestSilence = 10_000;
 /** By the Transactions of the namespace: Metacontroller stores the status after each call. */
 export async function callCheck(session: Session): Promise<Check> {
   const all = await listTransactions(session, session.namespace);
-  if (all.length === 0 && (await isMissing(session))) return wrong('calls', noNamespace(session.namespace).message);
+  if (all.length === 0 && (await isNamespaceMissing(session))) return wrong('calls', noNamespace(session.namespace).message);
   const silent = all.filter((one) => at(one, 'status', 'phase') === undefined && ageIn(one) > longestSilence);
   const calls = all.flatMap((one) => (at(one, 'status', 'phase') === undefined ? [] : lastWrites(one)));
   const last = calls.length === 0 ? 'no call is known' : `last call ${ageOf(Date.now() - Math.max(...calls))} ago`;
@@ -145,12 +145,6 @@ export async function callCheck(session: Session): Promise<Check> {
   if (silent.length === 0) return ok('calls', `${last} ${place}`);
   const name = foreign(textAt(silent[0], 'metadata', 'name') ?? '', 253);
   return wrong('calls', `${last} ${place}; ${silent.length} without a call, such as Transaction ${name}`);
-}
-
-/** Whether the Namespace does not exist: a list of its objects is empty then. */
-async function isMissing(session: Session): Promise<boolean> {
-  const found = await getNamespace(session);
-  return found.kind === 'failed' && found.failure.kind === 'absent';
 }
 
 function ageIn(object: JsonObject): number {

@@ -53,22 +53,25 @@ export async function listTransactions(
   namespace: string | undefined,
   selection: Pick<ListOptions, 'labelSelector'> = {},
 ): Promise<readonly JsonObject[]> {
-  const pages = await pagesOf(session, namespace, selection);
+  const pages = await allPages((from) => {
+    const options = { ...selection, whole: true, limit: 200, ...(from === '' ? {} : { from }) };
+    return session.cluster.listMetadata(transactions, namespace, caller, options);
+  });
   if ('kind' in pages) throw problemOf(pages, session, { verb: 'list', namespace });
   return pages.flatMap(({ items }) => items);
 }
 
-/** All Transactions of the cluster if the user may list them, otherwise those of the namespace. Throws a Problem. */
+/**
+ * All Transactions of the cluster if the user may list them and they fit into one list, otherwise those of the namespace. Throws a
+ * Problem.
+ */
 export async function listVisibleTransactions(session: Session, namespace: string): Promise<readonly JsonObject[]> {
-  const pages = await pagesOf(session, undefined, {});
-  return 'kind' in pages ? listTransactions(session, namespace) : pages.flatMap(({ items }) => items);
-}
-
-function pagesOf(session: Session, namespace: string | undefined, selection: Pick<ListOptions, 'labelSelector'>) {
-  return allPages((from) => {
-    const options = { ...selection, whole: true, limit: 200, ...(from === '' ? {} : { from }) };
-    return session.cluster.listMetadata(transactions, namespace, caller, options);
-  });
+  try {
+    return await listTransactions(session, undefined);
+  } catch (error) {
+    if (error instanceof Problem) return listTransactions(session, namespace);
+    throw error;
+  }
 }
 
 /** Throws a Problem if the API server does not answer, or does not accept the user. A cluster without the engine is no Problem. */
@@ -101,6 +104,12 @@ const namespaces: Resource = {
 /** The Namespace of the command, with its annotations only. */
 export function getNamespace({ cluster, namespace }: Session): Promise<Answer> {
   return cluster.getMetadata({ resource: namespaces, name: namespace }, caller);
+}
+
+/** Whether the Namespace of the command does not exist. False if the user may not read it. */
+export async function isNamespaceMissing(session: Session): Promise<boolean> {
+  const found = await getNamespace(session);
+  return found.kind === 'failed' && found.failure.kind === 'absent';
 }
 
 export function noNamespace(name: string): Problem {

@@ -5,7 +5,7 @@ import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
 import { isShort } from '../cluster/follow.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
-import { getNamespace, listTransactions, noNamespace, problemOf } from '../cluster/transactions.ts';
+import { isNamespaceMissing, listTransactions, noNamespace, problemOf } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { note, say, sayAll, unlessAborted } from '../io.ts';
 import { exits, wrongUse } from '../problem.ts';
@@ -49,9 +49,7 @@ async function showTable(call: Call, session: Session, selection: Selection): Pr
 
 /** A wrong namespace looks like an empty one. A user who may not read Namespaces gets no error. */
 async function refuseMissing(session: Session, namespace: string | undefined): Promise<void> {
-  if (namespace === undefined) return;
-  const found = await getNamespace(session);
-  if (found.kind === 'failed' && found.failure.kind === 'absent') throw noNamespace(namespace);
+  if (namespace !== undefined && (await isNamespaceMissing(session))) throw noNamespace(namespace);
 }
 
 async function readOrThrow(session: Session, selection: Selection): Promise<Table> {

@@ -73,7 +73,7 @@ t.test('a block has its exit code, and the output below it, of a terminal if it 
   t.ok(found.some(({ exits }) => exits === 3));
 });
 
-t.test('a test that types blocks exists, and so do its blocks', async (t) => {
+t.test('each test that types blocks exists, and each of its blocks exists', async (t) => {
   for (const test of typists) {
     t.ok(existsSync(join(root, test)), test);
     t.ok(blocksFor(test).length > 0, test);

@@ -1,4 +1,4 @@
-// There and back: package transactions take over packages that Crossplane has installed, and give them back, and nobody notices.
+// There and back: package transactions take over packages that Crossplane has installed, and give them back. No provider restarts.
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';

@@ -13,6 +13,7 @@ import { packageLabel, sourceOfRevision } from '../model/names.ts';
 import { packageKinds, quoted } from '../model/package.ts';
 import { type Deletion, keepsObjects, type PackageTransaction } from '../model/package-transaction.ts';
 import { readReference } from '../model/reference.ts';
+import { isPackageTransaction } from '../writes/owners.ts';
 import { configMaps, definitions, packagesOfKind, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { stagesOf } from '../writes/stages.ts';
 import { resourceOf } from './objects.ts';
@@ -222,8 +223,6 @@ async function keptOf(
   { revisions, packages }: Parts,
 ): Promise<readonly Orphan[]> {
   const leaving = new Set([...revisions, ...packages].map(({ object }) => textAt(object, 'metadata', 'uid')));
-  const isPackageTransaction = (owner: JsonObject): boolean =>
-    textAt(owner, 'kind') === 'Transaction' && groupOf(textAt(owner, 'apiVersion') ?? '') === 'pkg.crossplane.io';
   const found = await inTurn(going, async ({ resource, object }) => {
     const live = await find(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
     if (live === undefined) return [];

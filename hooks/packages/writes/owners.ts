@@ -32,7 +32,8 @@ function isOurs(owner: JsonObject): boolean {
   return groupOf(textAt(owner, 'apiVersion') ?? '') === packageTransactions.group;
 }
 
-function isPackageTransaction(owner: JsonObject): boolean {
+/** Whether the owner is a package transaction. */
+export function isPackageTransaction(owner: JsonObject): boolean {
   return isOurs(owner) && textAt(owner, 'kind') === packageTransactions.kind;
 }
 
