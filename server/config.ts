@@ -40,6 +40,8 @@ export interface PackagesConfig {
   /** The version of Crossplane. If it is empty, the hook does not check `spec.crossplane.version` of packages. */
   readonly crossplane: string;
   readonly mode: CrossplaneMode;
+  /** A Secret in that namespace with the authority of the servers of webhooks, if Crossplane does not run packages; else empty. */
+  readonly webhookSecret: string;
 }
 
 /**
@@ -90,6 +92,7 @@ const rules = {
   JANUS_PACKAGES_CACHE: matching(join(tmpdir(), 'janus-packages'), 'a path', pathPattern),
   JANUS_PACKAGES_HTTP_HOSTS: listOf('hosts, such as registry.infra.svc:5000', hostPattern),
   JANUS_PACKAGES_CROSSPLANE: choice<CrossplaneMode>('absent', crossplaneModes),
+  JANUS_PACKAGES_WEBHOOK_SECRET: matching('', 'the name of a Secret', /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/),
   JANUS_CROSSPLANE_VERSION: matching('', 'a version such as v1.20.0', /^v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/),
 } satisfies Record<string, Rule<unknown>>;
 
@@ -157,6 +160,7 @@ function packagesOf(read: Read): Pick<Config, 'packages'> {
     httpHosts: read('JANUS_PACKAGES_HTTP_HOSTS', rules.JANUS_PACKAGES_HTTP_HOSTS),
     crossplane: read('JANUS_CROSSPLANE_VERSION', rules.JANUS_CROSSPLANE_VERSION),
     mode: read('JANUS_PACKAGES_CROSSPLANE', rules.JANUS_PACKAGES_CROSSPLANE),
+    webhookSecret: read('JANUS_PACKAGES_WEBHOOK_SECRET', rules.JANUS_PACKAGES_WEBHOOK_SECRET),
   };
   return read('JANUS_PACKAGES', rules.JANUS_PACKAGES) ? { packages } : {};
 }

@@ -6,7 +6,13 @@ import { foreign } from '../hooks/objects/words.ts';
 import { compareVersions, readCompleteVersion, type Version } from '../hooks/packages/model/version.ts';
 import type { PackagesConfig } from './config.ts';
 
-type Suits = { readonly kind: 'ok' } | { readonly kind: 'fault'; readonly fault: string } | Failed;
+export interface Suited {
+  readonly kind: 'ok';
+  /** The namespace of the Crossplane that runs. */
+  readonly namespace?: string;
+}
+
+type Suits = Suited | { readonly kind: 'fault'; readonly fault: string } | Failed;
 
 const deployments: Resource = {
   group: 'apps',
@@ -31,8 +37,11 @@ export async function suitsCrossplane(reader: Pick<Reader, 'listMetadata'>, conf
   const options = { labelSelector: crossplaneLabel, whole: true };
   const answer = await reader.listMetadata(deployments, undefined, identity, options);
   if (answer.kind === 'failed') return answer;
-  const fault = faultOf(answer.items.find(isRunning), config);
-  return fault === undefined ? { kind: 'ok' } : { kind: 'fault', fault };
+  const found = answer.items.find(isRunning);
+  const fault = faultOf(found, config);
+  if (fault !== undefined) return { kind: 'fault', fault };
+  const namespace = textAt(found, 'metadata', 'namespace');
+  return { kind: 'ok', ...(namespace === undefined ? {} : { namespace }) };
 }
 
 /** Whether it runs the controllers. Another Deployment with the label grants rights to providers. */

@@ -14,7 +14,7 @@ import { type App, buildApp } from './app.ts';
 import { runInBackground, type SealingKeys } from './background.ts';
 import { clock } from './clock.ts';
 import { apiServerOf, type Config, type PackagesConfig, readConfig } from './config.ts';
-import { suitsCrossplane } from './crossplane.ts';
+import { type Suited, suitsCrossplane } from './crossplane.ts';
 import { createExpressions } from './expressions/expressions.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { connect } from './kubernetes/connect.ts';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const events = createEventRecorder(cluster.transport);
   const keys: SealingKeys = { latest: undefined };
   const over = new AbortController();
-  const crossplane = { suits: false };
+  const crossplane: { suited?: Suited } = {};
   const sealer = sealerOf(keys);
   const [expressions, manifests] = [createExpressions(), createManifests()];
   const isEnding = () => over.signal.aborted;
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
     metrics: createMetrics({ definitions, inventory, monotonic: clock.monotonic }),
     bodyLimit: config.bodyLimit,
     logLevel: config.logLevel,
-    ...(config.packages === undefined ? {} : { packages: connectPackages(config.packages, cluster, () => crossplane.suits) }),
+    ...(config.packages === undefined ? {} : { packages: connectPackages(config.packages, cluster, () => crossplane.suited) }),
   });
   await listen(app, config);
   if (opened.access.acceptsToken === undefined)
@@ -81,15 +81,15 @@ interface Awaiting {
   readonly app: App;
   readonly cluster: KubernetesCluster;
   readonly packages: PackagesConfig | undefined;
-  readonly crossplane: { suits: boolean };
+  readonly crossplane: { suited?: Suited };
 }
 
 /** Until the API server answers, the hook serves no package transaction. */
 async function awaitCrossplane({ app, cluster, packages, crossplane }: Awaiting, over: AbortSignal): Promise<void> {
-  while (packages !== undefined && !crossplane.suits && !over.aborted) {
+  while (packages !== undefined && crossplane.suited === undefined && !over.aborted) {
     const answer = await suitsCrossplane(cluster, packages);
     if (answer.kind === 'fault') refuse([answer.fault]);
-    crossplane.suits = answer.kind === 'ok';
+    if (answer.kind === 'ok') crossplane.suited = answer;
     if (answer.kind === 'failed') {
       app.server.log.warn({ trouble: answer.failure.message }, 'the Deployments of Crossplane cannot be read');
       await sleep(readInterval, undefined, { signal: over }).catch(() => undefined);

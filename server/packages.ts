@@ -6,6 +6,7 @@ import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
 import type { PackagesConfig } from './config.ts';
+import type { Suited } from './crossplane.ts';
 import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
@@ -22,11 +23,11 @@ function later({ status }: PackageCall): PackageReply {
 export const times = { deadline: 18_000, sendingTime: 25_000, lateWindow: 40_000 } as const;
 const cacheBytes = 2 ** 30;
 
-/** `mayServe`: false until it is known that Crossplane suits the mode. */
+/** `suited`: undefined until it is known that Crossplane suits the mode. */
 export function connectPackages(
-  { namespace, cacheDirectory, httpHosts, crossplane, mode }: PackagesConfig,
+  { namespace, cacheDirectory, httpHosts, crossplane, mode, webhookSecret }: PackagesConfig,
   cluster: Cluster,
-  mayServe: () => boolean,
+  suited: () => Suited | undefined,
 ): ConnectPackages {
   const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts });
   const version = readCompleteVersion(crossplane);
@@ -39,9 +40,10 @@ export function connectPackages(
       namespace,
       ...times,
       record,
-      isBeside: mode === 'beside',
+      besideIn: () => (mode === 'beside' ? suited()?.namespace : undefined),
+      ...(webhookSecret === '' ? {} : { webhookSecret }),
       ...(version === undefined ? {} : { crossplane: version }),
     });
-    return { namespace, hook: async (call) => (mayServe() ? sync(call) : later(call)) };
+    return { namespace, hook: async (call) => (suited() === undefined ? later(call) : sync(call)) };
   };
 }

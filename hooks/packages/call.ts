@@ -62,8 +62,10 @@ export interface PackageParts {
   readonly namespace: string;
   /** The version of Crossplane. Without it the hook checks no package's `spec.crossplane.version`. */
   readonly crossplane?: Version;
-  /** Crossplane runs the revisions that the hook installs. */
-  readonly isBeside?: boolean;
+  /** The namespace of the Crossplane that runs the revisions which the hook installs. Undefined if none does. */
+  readonly besideIn?: () => string | undefined;
+  /** The name of a Secret with the authority of the servers of webhooks, if Crossplane does not run packages. */
+  readonly webhookSecret?: string;
   /** ms for which a call reads from registries and the cluster. */
   readonly deadline: number;
   /** ms of a call after which it sends no write. */

@@ -1,6 +1,6 @@
 // The step that is due for a package transaction, from its stored status.
 import type { PackageTransaction } from './model/package-transaction.ts';
-import { isTerminal, millisecondsOf } from './model/status.ts';
+import { isTerminal, millisecondsOf, type Status } from './model/status.ts';
 
 export type Due =
   /** Nothing is left to do. */
@@ -19,7 +19,9 @@ export type Due =
   | 'delete'
   | 'rollBack'
   | 'release'
-  | 'cleanUp';
+  | 'cleanUp'
+  /** Crossplane has not got all revisions of a package transaction that has succeeded. */
+  | 'handOver';
 
 const byPhase = {
   Waiting: 'acquire',
@@ -37,15 +39,16 @@ const byPhase = {
 /** `now` in ms since the epoch. */
 export function dueOf(ptx: PackageTransaction, now: number): Due {
   const { status, isDeleting } = ptx;
-  if (isTerminal(status.phase) && !isDeleting) return afterEnd(millisecondsOf(status.sweepTime), now);
+  if (isTerminal(status.phase) && !isDeleting) return afterEnd(status, now);
   if (status.phase !== 'Waiting' || isDeleting) return byPhase[status.phase];
   if (faultOf(ptx) !== undefined) return 'refuse';
   return millisecondsOf(status.retryTime) > now ? 'wait' : 'acquire';
 }
 
-function afterEnd(sweepTime: number, now: number): Due {
-  if (sweepTime === 0) return 'rest';
-  return sweepTime > now ? 'wait' : 'cleanUp';
+function afterEnd({ sweepTime, handOverFault }: Status, now: number): Due {
+  if (sweepTime !== undefined && millisecondsOf(sweepTime) <= now) return 'cleanUp';
+  if (handOverFault !== undefined) return 'handOver';
+  return sweepTime === undefined ? 'rest' : 'wait';
 }
 
 /** Why the spec is not valid, in words. */

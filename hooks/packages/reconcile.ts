@@ -25,7 +25,8 @@ export function createPackageSync(parts: PackageParts): PackageHook {
 
 /** Nothing is left of it, and no user deletes it. A change of the Lock wakes it, and must cost nothing. */
 function isAtRest({ status, finalizing }: PackageCall): boolean {
-  return !finalizing && isTerminal(textAt(status, 'phase')) && textAt(status, 'sweepTime') === undefined;
+  const isLeft = ['sweepTime', 'handOverFault'].some((one) => textAt(status, one) !== undefined);
+  return !finalizing && isTerminal(textAt(status, 'phase')) && !isLeft;
 }
 
 /** The number of package transactions whose trees a process remembers as read. */
@@ -40,8 +41,9 @@ async function answerCall(serving: Serving, call: PackageCall): Promise<PackageR
   if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? gone(call) : echo(call, secondsUntilRead);
   const ptx = readPackageTransaction(answer.object);
   if (ptx.uid !== call.uid) return gone(call);
-  const { isBeside = false } = serving;
-  if (ptx.isKnown) return takeStep(serving, { ptx, namespace, lateWindow, isBeside, now: answer.serverTime }, until);
+  const crossplaneNamespace = serving.besideIn?.();
+  const beside = { isBeside: crossplaneNamespace !== undefined, crossplaneNamespace };
+  if (ptx.isKnown) return takeStep(serving, { ptx, namespace, lateWindow, ...beside, now: answer.serverTime }, until);
   serving.record(leftToNewer(ptx));
   return echo(call, secondsUntilRead);
 }

@@ -95,6 +95,11 @@ export const packageStatus: Schema = {
     settledTime: time('Until this time a request of the deleted holder of the Lock may still take effect.'),
     settledHolder: string('SHA-256 of the deleted holder of the Lock that settledTime belongs to.', 71),
     sweepTime: time('Time at which the stages of a finished transaction, and their contents, are deleted. Absent afterwards.'),
+    handOverTime: time('Time at which Crossplane got revisions in advance, to write the authority of their webhooks.'),
+    handOverFault: string(
+      'Why Crossplane does not run a revision yet, although the Lock is written. The engine tries it again.',
+      packageStatusLimits.message,
+    ),
     stages: {
       type: 'array',
       description: 'The stages of this attempt, in order.',

@@ -41,14 +41,27 @@ export const installedKinds = [...new Set([...allowed.Provider, ...allowed.Confi
     return { apiVersion, kind };
   });
 
-/** `mayCall`: a running Crossplane serves what the package calls. */
-export function inspect(mayCall = false): Inspection {
+/** Why the API server cannot call the webhooks of packages, in words. Absent if it can. */
+export interface NoCalls {
+  readonly conversion?: string;
+  readonly admission?: string;
+}
+
+const crossplaneServes = 'run the package by Crossplane, and set JANUS_PACKAGES_CROSSPLANE=beside';
+
+/** Nobody has said who runs the packages: each write of these kinds would fail. */
+export const nobodyServes: NoCalls = {
+  conversion: `nothing serves it: ${crossplaneServes}; or set JANUS_PACKAGES_WEBHOOK_SECRET to the Secret with the authority of its server`,
+  admission: `only Crossplane makes its configuration: ${crossplaneServes}`,
+};
+
+export function inspect(noCalls = nobodyServes): Inspection {
   const objects = new Map<string, Reference>();
   let [metas, meta, fault]: [number, Meta | string | undefined, string | undefined] = [0, undefined, undefined];
   return {
     take(object) {
       if (!isMeta(object)) {
-        fault ??= faultOf(object, objects, mayCall);
+        fault ??= faultOf(object, objects, noCalls);
         return;
       }
       metas += 1;
@@ -63,13 +76,14 @@ export function inspect(mayCall = false): Inspection {
 }
 
 /** Adds the object to the objects that were found, or names its fault. */
-function faultOf(object: JsonObject, objects: Map<string, Reference>, mayCall: boolean): string | undefined {
+function faultOf(object: JsonObject, objects: Map<string, Reference>, noCalls: NoCalls): string | undefined {
   const reference = referenceOf(object);
   if (typeof reference === 'string') return reference;
   const key = `${reference.kind} ${reference.name}`;
   if (objects.has(key)) return `${describe(reference)} is there twice`;
   objects.set(key, reference);
-  return mayCall ? undefined : webhookIn(object, reference);
+  const why = isWebhookConfiguration(reference) ? noCalls.admission : isConverted(object) ? noCalls.conversion : undefined;
+  return why === undefined ? undefined : `${describe(reference)} calls a webhook of the package, and ${why}`;
 }
 
 function contentsOf(meta: Meta | string, objects: readonly Reference[], fault: string | undefined): Contents | string {
@@ -102,12 +116,6 @@ export function isWebhookConfiguration({ apiVersion, kind }: Pick<Reference, 'ap
 /** Whether the API server calls a webhook of the package to convert objects of that kind. */
 export function isConverted(object: JsonObject): boolean {
   return textAt(object, 'spec', 'conversion', 'strategy') === 'Webhook';
-}
-
-/** If nothing runs the package, nothing serves its webhooks, and each write of these kinds would fail. */
-function webhookIn(object: JsonObject, reference: Reference): string | undefined {
-  if (!isWebhookConfiguration(reference) && !isConverted(object)) return undefined;
-  return `${describe(reference)} calls a webhook of the package, and nothing serves it: run the package by Crossplane, and set JANUS_PACKAGES_CROSSPLANE=beside`;
 }
 
 /** The object as the hook installs it. Builders leave a status with nulls. */

@@ -81,6 +81,8 @@ function validating({ ptx: { status, specDigest }, now }: Context, number: numbe
     specDigest,
     retryTime: undefined,
     outcome: undefined,
+    handOverFault: undefined,
+    handOverTime: undefined,
     settledTime: undefined,
     settledHolder: undefined,
     lockDigest: undefined,
@@ -111,7 +113,7 @@ function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
 // was done, and the hook undoes nothing. Then the hook deletes the stages and contents of the holder, because no other process
 // deletes them.
 function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
-  const { ptx, now, lateWindow, garbage, paused = [] } = observation;
+  const { ptx, now, lateWindow, garbage } = observation;
   const settled = millisecondsOf(ptx.status.settledTime);
   const settledHolder = digestOf({ name: holder.name, uid: holder.uid });
   // Another holder may have taken and released the Lock since the last call.
@@ -122,14 +124,12 @@ function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
   // A late request may be the write of the Lock.
   if (settled > now)
     return setStatus(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, noteOn(holder));
-  const undoing = holder.hasWritten ? undefined : undoingOf(observation, holder);
-  if (undoing !== undefined) return undoing;
-  if (paused.length > 0) return { ...handOver(paused, ptx.status), note: noteOn(holder) };
+  const ending = holder.hasWritten ? handingOver(observation, holder) : undoingOf(observation, holder);
+  if (ending !== undefined) return ending;
   if (garbage.length > 0)
     return deleting(observation, garbage, 'stages and contents of the former holder are deleted', noteOn(holder));
-  const because = 'the former holder of the Lock is gone, and nothing of it is left';
   const status = advanced(ptx.status, { settledTime: undefined, settledHolder: undefined });
-  return { kind: 'release', lock, because, status, wait: 0.2 };
+  return { kind: 'release', lock, because: 'nothing of the former holder of the Lock is left', status, wait: 0.2 };
 }
 
 function noteOn({ name }: Holder): Note {
@@ -137,8 +137,16 @@ function noteOn({ name }: Holder): Note {
   return { reason: 'WaitingForLock', message };
 }
 
+/** Undefined once Crossplane has its revisions, or if the API server refuses: then the next package transaction tries it again. */
+function handingOver({ ptx: { status }, paused = [] }: Acquiring, holder: Holder): Step | undefined {
+  if (paused.length === 0 || status.handOverFault !== undefined) return undefined;
+  return { ...handOver(paused, status), note: noteOn(holder) };
+}
+
 /** Undefined once all of its stages are undone. */
-function undoingOf({ ptx, leftStages }: Acquiring, holder: Holder): Step | undefined {
+function undoingOf({ ptx, leftStages, paused = [] }: Acquiring, holder: Holder): Step | undefined {
+  const because = 'what the former holder has installed is undone';
+  if (paused.length > 0) return { kind: 'takeBack', paused, because, status: ptx.status, wait: 0.2, note: noteOn(holder) };
   const undone = undoLast(ptx, leftStages);
   if (undone.kind === 'all') return undefined;
   if (undone.kind === 'step') return { ...undone.step, note: noteOn(holder) };

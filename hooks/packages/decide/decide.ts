@@ -2,7 +2,7 @@
 import type { Observation } from '../observe/observation.ts';
 import { acquire, refuse, wait } from './acquiring.ts';
 import { deletePackage } from './deleting.ts';
-import { cleanUp, release } from './ending.ts';
+import { cleanUp, handOverLate, release } from './ending.ts';
 import { install } from './installing.ts';
 import { prepare } from './preparing.ts';
 import { rollBack } from './rolling-back.ts';
@@ -36,5 +36,7 @@ export function decide(observation: Observation): Step {
       return release(observation);
     case 'cleanUp':
       return cleanUp(observation);
+    case 'handOver':
+      return handOverLate(observation);
   }
 }

@@ -1,12 +1,14 @@
 // The package is Inactive: the hook deletes its objects, then its revisions, then the package, then its entry in the Lock. Until the
 // first deletion everything can be undone. From then on the hook only goes forward: what is deleted and made again has another uid,
 // and the garbage collector deletes what the former uid owned.
+import type { Failure } from '../../objects/failure.ts';
 import { isObject, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { holderOf, holds, packagesOf } from '../model/holder.ts';
 import { deletionOf } from '../model/package-transaction.ts';
 import { advanced, type Outcome, type Status, timeOf } from '../model/status.ts';
 import type { DeletionState, ObservedTo } from '../observe/observation.ts';
+import type { Paused } from '../writes/beside.ts';
 import { type Step, setStatus } from './step.ts';
 import { abandoned, ended, isOverdue, longestMessage } from './transitions.ts';
 
@@ -17,7 +19,15 @@ export function deletePackage(observation: ObservedTo<'delete'>): Step {
   if (holderOf(lock)?.hasWritten === true) return setStatus(done(status, undefined), 'the Lock is written');
   if (status.deletionTime === undefined) return begin(observation, state);
   if (state === undefined) return setStatus(status, 'nothing was read', 1);
+  const { held = [] } = state;
+  if (held.length > 0) return release(held, status);
   return state.objects.length + state.kept.length === 0 ? afterLast(observation, lock, state) : deleteSome(status, state);
+}
+
+/** A paused revision keeps the finalizer of Crossplane, which only guards its entry in the Lock. */
+function release(held: readonly Paused[], status: Status): Step {
+  const refused = ({ message }: Failure): Status => pending(status, `the API server refused to write a revision: ${message}`);
+  return { kind: 'takeBack', paused: held, because: 'the revisions can be deleted', status, wait: 0.1, refused };
 }
 
 /** The last moment at which the package may stay. */

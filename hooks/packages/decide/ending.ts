@@ -12,17 +12,24 @@
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, timeOf } from '../model/status.ts';
 import { createdAt, isOlder, keptFor, type ObservedTo } from '../observe/observation.ts';
-import type { Step } from './step.ts';
+import { type Step, setStatus } from './step.ts';
 import { finished, handOver, pauseAfter, releasing } from './transitions.ts';
 
 export function release({ ptx, now, lock, paused = [] }: ObservedTo<'release'>): Step {
   const { status } = ptx;
-  if (paused.length > 0) return handOver(paused, status);
+  // The Lock is written: nothing is undone any more, and no other package transaction waits for a revision.
+  if (paused.length > 0 && status.handOverFault === undefined) return handOver(paused, status);
   if (!isTriedAgain(ptx))
     return releasing(ptx, lock, { because: 'the Lock is released', status: finished(status, status.outcome, now), wait: 1 });
   const wait = Math.max(pauseAfter(status.failures), status.outcome?.retryAfterSeconds ?? 0);
   const next = advanced(status, { phase: 'Waiting', retryTime: timeOf(now + wait * 1000), tryTime: undefined });
   return releasing(ptx, lock, { because: 'the Lock is released until the next try', status: next, wait });
+}
+
+/** The API server had refused to unpause a revision. */
+export function handOverLate({ ptx: { status }, paused = [] }: ObservedTo<'handOver'>): Step {
+  if (paused.length > 0) return handOver(paused, status);
+  return setStatus(advanced(status, { handOverFault: undefined }), 'Crossplane has all revisions');
 }
 
 function isTriedAgain({ status, retryLimit, isDeleting }: PackageTransaction): boolean {

@@ -11,11 +11,14 @@ import { advanced, mostMade, type Stage, type Status } from '../model/status.ts'
 import type { ObservedTo } from '../observe/observation.ts';
 import { isUndone } from '../writes/stages.ts';
 import { type Step, setStatus } from './step.ts';
+import { takeBack } from './transitions.ts';
 import { requestRollback, undoLast } from './undo.ts';
 
 type RollingBack = ObservedTo<'rollBack'>;
 
 export function rollBack(observation: RollingBack): Step {
+  const { running = [] } = observation;
+  if (running.length > 0) return takeBack(running, observation.ptx.status);
   const step = undo(observation);
   return { ...step, kind: 'compensate', blocked: namesToBlock(observation, step.status) };
 }

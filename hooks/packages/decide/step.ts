@@ -2,7 +2,8 @@
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
-import type { Garbage, NextChanges, Orphan, Paused } from '../observe/observation.ts';
+import type { Garbage, NextChanges, Orphan } from '../observe/observation.ts';
+import type { Paused } from '../writes/beside.ts';
 import type { Prepared } from '../writes/stages.ts';
 
 /** The conditions of a package transaction while nothing else is known. */
@@ -34,8 +35,10 @@ export type Step = Decided &
      * write.
      */
     | { readonly kind: 'adopt'; readonly orphans: readonly Orphan[]; readonly isOptional: boolean }
-    /** Crossplane may act on the revisions that were paused until the Lock was written. */
-    | { readonly kind: 'handOver'; readonly paused: readonly Paused[] }
+    /** Crossplane may act on the revisions. `isEarly`: the Lock is not written yet. */
+    | { readonly kind: 'handOver'; readonly paused: readonly Paused[]; readonly isEarly?: true }
+    /** Crossplane must leave the revisions alone: the hook deletes them, or undoes what made them. */
+    | { readonly kind: 'takeBack'; readonly paused: readonly Paused[] }
     /** Objects of a package that is being deleted. `kept`: they lose their owners instead. */
     | { readonly kind: 'delete'; readonly objects: readonly Garbage[]; readonly kept: readonly Orphan[] }
     /** The hook stores the contents of stages. */

@@ -1,12 +1,13 @@
 // How a try ends, and the facts about the Lock that every phase needs. If a try fails before it makes anything, it only releases
 // the Lock. If it fails later, it rolls back first.
+import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { holds } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
-import type { Paused } from '../observe/observation.ts';
 import type { RegistryFailure } from '../registry.ts';
+import type { Paused } from '../writes/beside.ts';
 import type { Decided, Step } from './step.ts';
 
 /** Releases the Lock if it is held. */
@@ -37,9 +38,25 @@ export function finished(status: Status, outcome: Outcome | undefined, now: numb
   return advanced(status, { phase, outcome, completionTime: timeOf(now), sweepTime: timeOf(now) });
 }
 
-/** The Lock is written: the revisions start, or end, with Crossplane. Then the Lock is released. */
+/** The Lock is written: the revisions start, or end, with Crossplane. A refusal keeps the Lock from no one. */
 export function handOver(paused: readonly Paused[], status: Status): Step {
-  return { kind: 'handOver', paused, because: 'Crossplane gets the revisions', status, wait: 0.2 };
+  const because = 'Crossplane gets the revisions';
+  const refused = ({ message }: Failure): Status => notHandedOver(status, cut(message, longestMessage));
+  return { kind: 'handOver', paused, because, status, wait: 0.2, refused };
+}
+
+/**
+ * Crossplane leaves the revisions alone again, and the engine undoes what made them. If the API server refuses, the engine says what
+ * it leaves.
+ */
+export function takeBack(running: readonly Paused[], status: Status): Step {
+  const next = advanced(status, { handOverTime: undefined });
+  return { kind: 'takeBack', paused: running, because: 'the try is undone', status: next, wait: 0.2, refused: () => next };
+}
+
+/** The status stays as it is if the API server refuses as before. */
+function notHandedOver(status: Status, handOverFault: string): Status {
+  return status.handOverFault === handOverFault ? status : advanced(status, { handOverFault });
 }
 
 export const longestMessage = 7_000;

@@ -1,35 +1,76 @@
 // All objects are made: the hook checks them once more, then writes the Lock.
-import type { JsonObject } from '../../objects/json.ts';
+import type { Failure } from '../../objects/failure.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { holderOf, holds, isAsResolved } from '../model/holder.ts';
 import { withoutDigest, withTagOnly } from '../model/lock.ts';
-import { advanced, type Outcome, type Status } from '../model/status.ts';
-import type { ObservedTo } from '../observe/observation.ts';
+import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
+import type { ObservedTo, Unserved } from '../observe/observation.ts';
+import type { Paused } from '../writes/beside.ts';
 import { type Step, setStatus } from './step.ts';
 import { abandoned, ended, installationFailure, longestMessage, lostLock } from './transitions.ts';
 
-export function verify({ ptx, lock, faults, isBeside }: ObservedTo<'verify'>): Step {
+export function verify(observation: ObservedTo<'verify'>): Step {
+  const { ptx, lock, faults } = observation;
   const { status } = ptx;
-  const proposed = status.proposed ?? [];
-  const done = advanced(status, { phase: 'Releasing', outcome: success(proposed) });
   // The Lock was written, and the answer was lost. From then on the try has succeeded, even if the package transaction is being
   // deleted.
-  if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return setStatus(done, 'the Lock is written');
+  if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return setStatus(done(status), 'the Lock is written');
   if (!isAsResolved(ptx, lock)) return setStatus(lostLock(status), 'the Lock is not as it was');
   if (ptx.isDeleting) return giveUp(lock, abandoned(status), 'it is being deleted');
   const outcome = failureIn(status, faults);
   if (outcome !== undefined) return giveUp(lock, ended(status, outcome), outcome.message ?? '');
   if (faults === 'unfinished') return setStatus(status, 'the time of the call is over', 0.2);
+  return complete(observation, lock);
+}
+
+function done(status: Status): Status {
+  return advanced(status, { phase: 'Releasing', outcome: success(status.proposed ?? []) });
+}
+
+function complete(observation: ObservedTo<'verify'>, lock: JsonObject): Step {
+  const { ptx, unserved = [], isBeside } = observation;
+  const { status } = ptx;
+  if (unserved.length > 0) return awaitAuthority(observation, lock, unserved);
   return {
     kind: 'writePackages',
     lock,
-    packages: entriesToWrite(proposed, isBeside),
+    packages: entriesToWrite(status.proposed ?? [], isBeside),
     because: 'everything is there',
-    status: done,
+    status: done(status),
     wait: 1,
     // An earlier write of the Lock may still be late: the next call fences the Lock before the hook rolls anything back.
     refused: ({ message }) => advanced(status, { outcome: failure(`The packages of the Lock could not be written: ${message}`) }),
   };
+}
+
+/** ms for which Crossplane may take to make the Secret of a package, and to write its authority. */
+export const longestAuthority = 300_000;
+
+/**
+ * A CRD whose objects cannot be converted is not installed. Only Crossplane makes the Secret of a package, once it has the revision.
+ * Until the Secret is there, Crossplane writes no object of the package, so the try can be undone.
+ */
+function awaitAuthority({ ptx: { status }, now }: ObservedTo<'verify'>, lock: JsonObject, unserved: readonly Unserved[]): Step {
+  const paused = [...new Map(unserved.flatMap(({ paused: one }) => (one === undefined ? [] : [[nameOf(one), one]]))).values()];
+  if (paused.length > 0) {
+    const next = advanced(status, { handOverTime: status.handOverTime ?? timeOf(now) });
+    const refused = ({ message }: Failure): Status => advanced(status, { outcome: failure(message) });
+    const because = 'Crossplane must make the Secrets of webhooks';
+    return { kind: 'handOver', paused, isEarly: true, because, status: next, wait: 1, refused };
+  }
+  if (now < millisecondsOf(status.handOverTime) + longestAuthority)
+    return setStatus(status, 'Secrets of webhooks are missing', 1);
+  const named = unserved.slice(0, mostNamed).map(({ definition, secret }) => `CRD ${definition}: Secret ${secret}`);
+  const more = unserved.length > mostNamed ? `; and ${unserved.length - mostNamed} more` : '';
+  const message = `expected Crossplane to make the Secrets of webhooks within ${longestAuthority / 60_000} minutes, and to write their authority, found none: ${named.join('; ')}${more}; read the conditions of the revisions, and the log of Crossplane`;
+  return giveUp(lock, ended(status, failure(message)), message);
+}
+
+const mostNamed = 10;
+
+function nameOf({ live }: Paused): string {
+  return textAt(live, 'metadata', 'name') ?? '';
 }
 
 /** Crossplane's controllers read a tag or a digest, and not both. */
@@ -45,7 +86,7 @@ function success(proposed: readonly JsonObject[]): Outcome {
 /** The API server refused the Lock before, or an object is not as a stage made it. */
 function failureIn({ outcome }: Status, faults: ObservedTo<'verify'>['faults']): Outcome | undefined {
   const isFaulty = faults !== 'unfinished' && faults.length > 0;
-  return outcome ?? (isFaulty ? failure(faults.slice(0, 10).join('; ')) : undefined);
+  return outcome ?? (isFaulty ? failure(faults.slice(0, mostNamed).join('; ')) : undefined);
 }
 
 function failure(message: string): Outcome {

@@ -62,6 +62,10 @@ const textFields = [
   'settledHolder',
   /** When the hook next deletes what a finished package transaction has left. Absent once nothing is left. */
   'sweepTime',
+  /** When Crossplane got revisions before the Lock is written, because their CRDs need an authority that only it can give. */
+  'handOverTime',
+  /** Why Crossplane has not got a revision, although the Lock is written. The hook tries it again. */
+  'handOverFault',
 ] as const;
 
 export interface Status extends Readonly<Partial<Record<(typeof textFields)[number], string>>> {

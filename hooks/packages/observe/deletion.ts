@@ -13,11 +13,13 @@ import { packageLabel, sourceOfRevision } from '../model/names.ts';
 import { packageKinds, quoted } from '../model/package.ts';
 import { type Deletion, keepsObjects, type PackageTransaction } from '../model/package-transaction.ts';
 import { readReference } from '../model/reference.ts';
+import { hasFinalizer, isPaused } from '../writes/beside.ts';
 import { isPackageTransaction } from '../writes/owners.ts';
 import { configMaps, definitions, packagesOfKind, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { stagesOf } from '../writes/stages.ts';
 import { resourceOf } from './objects.ts';
 import type { DeletionState, Garbage, Orphan, Preparation, Validation } from './observation.ts';
+import { managedDefinition } from './pauses.ts';
 import { checkAll, type Progress } from './progress.ts';
 import { find, firstObjects, list, type PackageReader, served } from './read.ts';
 import { withRemovals } from './removed.ts';
@@ -204,8 +206,20 @@ export async function readDeletionState({ reader, ptx, deletion }: DeletionConte
   const terminating = left.filter(({ object }) => isTerminating(object)).map(nameOf);
   const going = left.filter(({ object }) => !isTerminating(object));
   const none = { objects: [], kept: [], inUse: [], terminating };
-  if (left !== parts.objects) return { ...none, objects: going.slice(0, mostAtOnce) };
+  if (left !== parts.objects) return { ...none, ...withoutFinalizers(going) };
   if (keeps(ptx, parts)) return { ...none, kept: await keptOf(reader, going.slice(0, mostAtOnce), parts) };
+  return { ...none, ...(await unusedOf(reader, going)) };
+}
+
+/** Revisions and packages. Crossplane does not take its finalizer from a revision that is paused. */
+function withoutFinalizers(going: readonly Garbage[]): Pick<DeletionState, 'objects' | 'held'> {
+  const held = going.filter(({ object }) => isPaused(object) && hasFinalizer(object));
+  if (held.length > 0) return { objects: [], held: held.map(({ resource, object }) => ({ resource, live: object })) };
+  return { objects: going.slice(0, mostAtOnce) };
+}
+
+/** Crossplane creates a CRD again as long as its ManagedResourceDefinition is there. */
+async function unusedOf(reader: PackageReader, going: readonly Garbage[]): Promise<Pick<DeletionState, 'objects' | 'inUse'>> {
   const [objects, inUse]: [Garbage[], string[]] = [[], []];
   for (const one of going) {
     const uses = await instancesOf(reader, one);
@@ -213,7 +227,8 @@ export async function readDeletionState({ reader, ptx, deletion }: DeletionConte
     inUse.push(...uses);
     if (objects.length === mostAtOnce) break;
   }
-  return { ...none, objects, inUse };
+  const managed = going.filter(({ resource }) => resource.kind === managedDefinition.kind).slice(0, mostAtOnce);
+  return { objects: managed.length > 0 ? managed : objects, inUse };
 }
 
 /** The objects without the owners that go. */

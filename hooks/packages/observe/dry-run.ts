@@ -6,9 +6,8 @@ import { instancesOf, isStorageMoved, storageOf } from '../../transactions/model
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
 import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
-import { installedObject, type PackageObject } from '../writes/changes.ts';
+import { installedObject, type Making, type PackageObject } from '../writes/changes.ts';
 import { mostObjectBytes } from '../writes/contents.ts';
-import type { Maker } from '../writes/owners.ts';
 import { writeOf } from '../writes/resources.ts';
 import { resourceOf } from './objects.ts';
 import type { DryRunFault } from './observation.ts';
@@ -17,13 +16,15 @@ import { find, hasObjects, type PackageReader, ReadFailed } from './read.ts';
 
 type Fault = PackageFault | DryRunFault;
 
+type Trying = PackageTransaction & Making;
+
 /** Groups of the programs that run package transactions: a package must not replace these programs. */
 const ownGroups = ['tx.janus.io', 'pkg.crossplane.io', 'meta.pkg.crossplane.io', 'metacontroller.k8s.io'];
 
 export function dryRunAll(
   reader: PackageReader,
   objects: readonly PackageObject[],
-  ptx: PackageTransaction,
+  ptx: Trying,
   progress: Progress,
 ): Promise<readonly Fault[] | 'unfinished'> {
   return checkAll(objects, nameOf, (one) => dryRunObject(reader, one, ptx), progress);
@@ -33,7 +34,7 @@ function nameOf({ revision, object }: PackageObject): string {
   return `${revision} ${textAt(object, 'apiVersion')} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
 }
 
-async function dryRunObject(reader: PackageReader, one: PackageObject, ptx: PackageTransaction): Promise<readonly Fault[]> {
+async function dryRunObject(reader: PackageReader, one: PackageObject, ptx: Trying): Promise<readonly Fault[]> {
   const { object } = one;
   const what = `${textAt(object, 'kind')} ${quoted(textAt(object, 'metadata', 'name'))}`;
   if (ownGroups.includes(textAt(object, 'spec', 'group') ?? ''))
@@ -68,7 +69,7 @@ interface DryRun {
 }
 
 /** The refusal of the object, and the live object that was read before. */
-async function dryRun(reader: PackageReader, one: PackageObject, maker: Maker, location: Location): Promise<DryRun> {
+async function dryRun(reader: PackageReader, one: PackageObject, maker: Making, location: Location): Promise<DryRun> {
   for (let attempt = 1; ; attempt += 1) {
     const live = await find(reader, location);
     const object = installedObject(one, live, maker, undefined);

@@ -2,13 +2,13 @@
 
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
-import { type Holder, holderOf, isNumbered, numbered } from '../model/holder.ts';
+import { type Holder, holderOf, isNumbered, numbered, packagesOf } from '../model/holder.ts';
 import { packageKinds } from '../model/package.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, mostMade } from '../model/status.ts';
-import { isPausedFor } from '../writes/beside.ts';
+import { isPaused, type Paused, pauserOf } from '../writes/beside.ts';
 import { configMaps, packageTransactions, revisionsOfKind, stageLabel, stages, theLock, uidLabel } from '../writes/resources.ts';
-import type { Garbage, HolderState, Paused } from './observation.ts';
+import type { Garbage, HolderState } from './observation.ts';
 import { find, list, type PackageReader } from './read.ts';
 
 export function findLock(reader: PackageReader): Promise<JsonObject | undefined> {
@@ -78,17 +78,46 @@ export async function readHolder(
 
 async function leftBy(reader: PackageReader, { uid, hasWritten }: Holder): Promise<HolderState> {
   const leftStages = await stagesMadeBy(reader, uid);
-  const paused = hasWritten ? await pausedFor(reader, uid) : [];
+  const paused = hasWritten ? await pausedFor(reader, uid) : await handedOverBy(reader, uid);
   return { isHolderThere: false, leftStages, garbage: await madeFor(reader, uid), paused };
 }
 
 /** Revisions that a package transaction has paused until the Lock is written. */
 export async function pausedFor(reader: PackageReader, uid: string): Promise<readonly Paused[]> {
+  return (await allPaused(reader)).filter(({ live }) => pauserOf(live) === uid);
+}
+
+/** Revisions that Crossplane got from the package transaction before the Lock was written. */
+export async function handedOverBy(reader: PackageReader, uid: string): Promise<readonly Paused[]> {
+  return (await pausedFor(reader, uid)).filter(({ live }) => !isPaused(live));
+}
+
+/**
+ * Revisions that nobody needs paused once the Lock is written: those of this package transaction, and those of package transactions
+ * that are gone and could not hand them over. Crossplane must neither run nor forget a revision that is Active without an entry.
+ */
+export async function pausedAfter(
+  reader: PackageReader,
+  { uid }: PackageTransaction,
+  lock: JsonObject | undefined,
+): Promise<readonly Paused[]> {
+  const all = await allPaused(reader);
+  const [own, others] = [all.filter(({ live }) => pauserOf(live) === uid), all.filter(({ live }) => pauserOf(live) !== uid)];
+  if (others.length === 0) return own;
+  const there = await list(reader, packageTransactions, undefined, {});
+  const present = new Set(there.map((one) => textAt(one, 'metadata', 'uid')));
+  const locked = new Set(lock === undefined ? [] : packagesOf(lock).map((one) => textAt(one, 'name')));
+  const isSettled = (live: JsonObject): boolean =>
+    textAt(live, 'spec', 'desiredState') !== 'Active' || locked.has(textAt(live, 'metadata', 'name'));
+  return [...own, ...others.filter(({ live }) => !present.has(pauserOf(live)) && isSettled(live))];
+}
+
+async function allPaused(reader: PackageReader): Promise<readonly Paused[]> {
   const found = await Promise.all(
     packageKinds.map(async (kind) => {
       const resource = revisionsOfKind(kind);
       const all = await list(reader, resource, undefined, { whole: true });
-      return all.filter((live) => isPausedFor(live, uid)).map((live) => ({ resource, live }));
+      return all.filter((live) => pauserOf(live) !== undefined).map((live) => ({ resource, live }));
     }),
   );
   return found.flat();

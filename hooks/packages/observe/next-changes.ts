@@ -7,10 +7,10 @@ import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
 import { packagesOf } from '../model/holder.ts';
 import { isRevisionOf, packageLabel, sourceOfRevision } from '../model/names.ts';
-import { type PackageKind, quoted } from '../model/package.ts';
+import { type PackageKind, packageApiVersion, quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Purpose, Stage } from '../model/status.ts';
-import { type Pause, pauseChange } from '../writes/beside.ts';
+import { type Pause, pauseChange, pausedBeside } from '../writes/beside.ts';
 import {
   activationChanges,
   type ChangedPackage,
@@ -25,10 +25,10 @@ import {
 } from '../writes/changes.ts';
 import { sourced } from '../writes/contents.ts';
 import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
-
+import type { Servers } from '../writes/webhooks.ts';
 import { activeRevisions, readStage, resourceOf } from './objects.ts';
 import type { NextChanges } from './observation.ts';
-import { find, findMetadata, list, type PackageReader } from './read.ts';
+import { find, findMetadata, list, type PackageReader, served } from './read.ts';
 
 interface NextContext {
   readonly reader: PackageReader;
@@ -37,6 +37,7 @@ interface NextContext {
   readonly wanted: Wanted | undefined;
   readonly lock: JsonObject | undefined;
   readonly isBeside?: boolean;
+  readonly servers?: Servers | undefined;
 }
 
 export async function readNextChanges(context: NextContext, stage: Stage): Promise<NextChanges> {
@@ -96,7 +97,7 @@ const pauses: ChangesOf = async ({ reader, ptx }, item) => {
 };
 
 const objectChanges: ChangesOf = async (context, item) => {
-  const { reader, ptx } = context;
+  const { reader, ptx, servers } = context;
   const one = item as unknown as PackageObject;
   const { kind, revision, object } = one;
   const [owner, resource] = await Promise.all([
@@ -109,7 +110,7 @@ const objectChanges: ChangesOf = async (context, item) => {
   // For most live objects only the metadata count, and CRDs are large.
   const read = dependsOnSpec(object) ? find : findMetadata;
   const live = await read(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
-  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, ptx, uid)];
+  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, { ...ptx, servers }, uid)];
 };
 
 /** Names of the revisions that other revisions replace. */
@@ -145,6 +146,15 @@ const activation: ChangesOf = async ({ reader }, item) => {
   return activationChanges(one, others);
 };
 
+/** Beside Crossplane, a revision that becomes Inactive would take its entry out of the Lock, and leave the objects that are deleted. */
+const deactivation: ChangesOf = async ({ reader, ptx, isBeside = false }, item) => {
+  const [kind, name] = [textAt(item, 'kind') ?? '', textAt(item, 'name') ?? ''];
+  const change = stateChange(kind, name, 'Inactive');
+  const resource = isBeside ? await served(reader, packageApiVersion, kind) : undefined;
+  const live = resource === undefined ? undefined : await findMetadata(reader, { resource, name });
+  return [live === undefined ? change : pausedBeside(change, live, ptx)];
+};
+
 const byPurpose: Readonly<Record<Purpose, ChangesOf>> = {
   Packages: packageChanges,
   Revisions: revisionChanges,
@@ -152,5 +162,5 @@ const byPurpose: Readonly<Record<Purpose, ChangesOf>> = {
   Objects: objectChanges,
   Releases: async (_, item) => [releaseChange(item as unknown as Released)],
   Activation: activation,
-  Deactivation: async (_, { kind, name }) => [stateChange(String(kind), String(name), 'Inactive')],
+  Deactivation: deactivation,
 };

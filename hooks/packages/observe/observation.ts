@@ -7,6 +7,7 @@ import { holderOf, numberFault } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { millisecondsOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
+import type { Paused } from '../writes/beside.ts';
 import type { Sourced } from '../writes/contents.ts';
 import type { Prepared } from '../writes/stages.ts';
 
@@ -20,6 +21,8 @@ export interface Context {
   readonly lateWindow: number;
   /** Crossplane runs the revisions that the hook installs. */
   readonly isBeside?: boolean;
+  /** The namespace in which Crossplane runs them. */
+  readonly crossplaneNamespace?: string | undefined;
 }
 
 /** An object that may be deleted. */
@@ -69,15 +72,19 @@ export type NextChanges =
   | { readonly kind: 'changes'; readonly changes: readonly JsonObject[]; readonly source?: Sourced['source'] }
   | { readonly kind: 'lost'; readonly message: string };
 
-/** A revision that is paused until the Lock is written. */
-export interface Paused {
-  readonly resource: Resource;
-  readonly live: JsonObject;
+/** A CRD of a new package that has no authority yet for its conversion webhook. */
+export interface Unserved {
+  /** The name of the CRD. */
+  readonly definition: string;
+  /** The namespace and the name of the Secret that Crossplane makes once it has the revision. */
+  readonly secret: string;
+  /** The revision, if Crossplane has not got it. */
+  readonly paused?: Paused;
 }
 
 /**
  * Whether the package transaction that holds the Lock exists. If it is gone, also its stages, the last one first, its contents, and
- * the revisions that it has paused.
+ * the revisions that it has paused. If it has not written the Lock, `paused` has only those that Crossplane got in advance.
  */
 export interface HolderState {
   readonly isHolderThere: boolean;
@@ -90,6 +97,8 @@ export interface HolderState {
 export interface DeletionState {
   /** The objects that the next call deletes: first those of the package, then its revisions, then the package. */
   readonly objects: readonly Garbage[];
+  /** Revisions that only the hook takes the finalizer of Crossplane from: Crossplane leaves them alone. */
+  readonly held?: readonly Paused[];
   /** Objects that stay, without owners. */
   readonly kept: readonly Orphan[];
   /** Why objects cannot be deleted, in words. */
@@ -124,12 +133,20 @@ interface Read {
     readonly next: NextChanges | undefined;
   };
   /** `faults`: objects that are not as the stages made them, in words. */
-  readonly verify: WithLock & { readonly faults: readonly string[] | 'unfinished' };
+  readonly verify: WithLock & {
+    readonly faults: readonly string[] | 'unfinished';
+    readonly unserved?: readonly Unserved[];
+  };
   readonly delete: WithLock & { readonly state: DeletionState | undefined };
   /** The stages of this try that exist, the last one first. */
-  readonly rollBack: { readonly found: readonly JsonObject[] };
+  readonly rollBack: {
+    readonly found: readonly JsonObject[];
+    /** Revisions that Crossplane got in advance. */
+    readonly running?: readonly Paused[];
+  };
   /** `paused`: revisions that wait for the Lock, which is written. */
   readonly release: WithLock & { readonly paused?: readonly Paused[] };
+  readonly handOver: { readonly paused?: readonly Paused[] };
   readonly cleanUp: {
     /** Stages and contents of all its tries. The list is empty if they must stay. */
     readonly garbage: readonly Garbage[];

@@ -9,7 +9,7 @@ import { deletionOf, installOf, type Wanted } from '../model/package-transaction
 import { secrets, stages } from '../writes/resources.ts';
 import { readDeactivation, readDeletable, readDeletionState } from './deletion.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
-import { findLock, findNumberedLock, pausedFor, readHolder, stagesOfTry } from './lock-state.ts';
+import { findLock, findNumberedLock, handedOverBy, pausedAfter, pausedFor, readHolder, stagesOfTry } from './lock-state.ts';
 import { readNextChanges } from './next-changes.ts';
 import { type Context, isToRead, type NotRead, type Observation, type ObservedTo } from './observation.ts';
 import { readOrphans } from './owners.ts';
@@ -18,6 +18,7 @@ import type { Memory, Progress } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
 import { readAhead, readValidation } from './validation.ts';
 import { readVerification } from './verification.ts';
+import { readWebhooks } from './webhooks.ts';
 
 /** A process that serves calls, and the values that it remembers. */
 export interface Serving extends PackageParts {
@@ -64,7 +65,9 @@ const reads: Reads = {
     if ('reason' in opened) return { lock, validation: { kind: 'refused', faults: [opened] } };
     const { registry, isOver } = opened;
     const progress = progressOf(context, isOver);
-    const validation = await readValidation({ ...context, wanted, lock, crossplane: serving.crossplane, registry, progress });
+    const webhooks = await readWebhooks(reader, { ...serving, ...context });
+    const tree = { wanted, lock, crossplane: serving.crossplane, registry, webhooks };
+    const validation = await readValidation({ ...context, ...tree, progress });
     if (validation.kind === 'unread') serving.ahead.forget(ptx.uid);
     return { lock, validation, orphans: validation.kind === 'valid' ? await readOrphans(reader) : [] };
   },
@@ -83,7 +86,7 @@ const reads: Reads = {
     if (preparation.kind === 'unfinished') serving.ahead.forget(ptx.uid);
     return { lock, preparation };
   },
-  async install({ reader, ptx, namespace, isBeside = false }) {
+  async install({ reader, ptx, namespace, isBeside = false, crossplaneNamespace, serving }) {
     const [wanted, { status }] = [installOf(ptx), ptx];
     const planned = status.stages[status.committed];
     const [lock, stage] = await Promise.all([
@@ -93,25 +96,32 @@ const reads: Reads = {
     // The end of a try needs no further read, which may fail for ever.
     const goesOn = !ptx.isDeleting && faultOf(ptx) === undefined && isAsResolved(ptx, lock);
     const isNext = goesOn && planned !== undefined && stage === undefined;
-    return { lock, stage, next: isNext ? await readNextChanges({ reader, ptx, wanted, lock, isBeside }, planned) : undefined };
+    if (!isNext) return { lock, stage, next: undefined };
+    const { servers } = await readWebhooks(reader, { ...serving, crossplaneNamespace });
+    return { lock, stage, next: await readNextChanges({ reader, ptx, wanted, lock, isBeside, servers }, planned) };
   },
   async verify(context) {
     const { reader, ptx, serving } = context;
     const lock = await findLock(reader);
     const isToCheck = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
     const progress = progressOf(context, deadlineOf(serving));
-    return { lock, faults: isToCheck ? await readVerification(reader, context, progress) : 'unfinished' };
+    return { lock, ...(isToCheck ? await readVerification(reader, context, progress) : { faults: 'unfinished' }) };
   },
   async delete({ reader, ptx }) {
     const [lock, deletion] = [await findLock(reader), deletionOf(ptx)];
     const isToRead = deletion !== undefined && holds(ptx, lock);
     return { lock, state: isToRead ? await readDeletionState({ reader, ptx, deletion }) : undefined };
   },
-  rollBack: async ({ reader, ptx }) => ({ found: await stagesOfTry(reader, ptx) }),
+  async rollBack({ reader, ptx }) {
+    const running = ptx.status.handOverTime === undefined ? [] : await handedOverBy(reader, ptx.uid);
+    return { found: await stagesOfTry(reader, ptx), running };
+  },
   async release({ reader, ptx, isBeside = false }) {
     const isWritten = ptx.status.outcome?.kind === 'Succeeded';
-    return { lock: await findLock(reader), paused: isBeside && isWritten ? await pausedFor(reader, ptx.uid) : [] };
+    const lock = await findLock(reader);
+    return { lock, paused: isBeside && isWritten ? await pausedAfter(reader, ptx, lock) : [] };
   },
+  handOver: async ({ reader, ptx }) => ({ paused: await pausedFor(reader, ptx.uid) }),
   async cleanUp({ reader, ptx, now }) {
     const [garbage, history] = await Promise.all([garbageOf(reader, ptx), garbageOfPrevious(reader, now)]);
     // Once the package transaction is gone, an object without another owner is garbage.
@@ -129,7 +139,8 @@ async function readPackages(context: ObserveContext, lock: JsonObject | undefine
   const opened = await openRegistry(context, wanted);
   if ('reason' in opened) return undefined;
   const { registry, isOver } = opened;
-  const unread = await readAhead({ ...context, wanted, lock, crossplane: serving.crossplane, registry }, isOver);
+  const webhooks = await readWebhooks(context.reader, { ...serving, ...context });
+  const unread = await readAhead({ ...context, wanted, lock, crossplane: serving.crossplane, registry, webhooks }, isOver);
   if (unread === undefined) known.add('tree');
   return unread;
 }

@@ -19,6 +19,7 @@ import { type Progress, unlessOver } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
 import { withRemovals } from './removed.ts';
 import { readTree, type Tree, type TreePackage } from './tree.ts';
+import type { Webhooks } from './webhooks.ts';
 
 interface TreeContext {
   readonly reader: PackageReader;
@@ -26,7 +27,7 @@ interface TreeContext {
   readonly wanted: Wanted;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
-  readonly isBeside?: boolean;
+  readonly webhooks: Webhooks;
 }
 
 interface ValidationContext extends TreeContext {
@@ -45,7 +46,7 @@ export async function readAhead(context: TreeContext, isOver: () => boolean): Pr
   return tree.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
 }
 
-function treeOf({ wanted, registry, crossplane, isBeside }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
+function treeOf({ wanted, registry, crossplane, webhooks }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
   const isSet = (field: string): boolean => wanted.spec[field] === true;
   return readTree(
     {
@@ -55,7 +56,7 @@ function treeOf({ wanted, registry, crossplane, isBeside }: TreeContext, install
       installed,
       skipsDependencies: isSet('skipDependencyResolution'),
       crossplane,
-      isBeside,
+      noCalls: webhooks.noCalls,
       ignoresCrossplane: isSet('ignoreCrossplaneConstraints'),
     },
     registry,
@@ -156,13 +157,13 @@ async function tried(
 
 /** Undefined if the API server accepts each of its objects. */
 async function triedPackage(context: ValidationContext, pkg: TreePackage): Promise<Validation | undefined> {
-  const { reader, registry, ptx, progress } = context;
+  const { reader, registry, ptx, progress, webhooks } = context;
   const { source, digest, revision, name, contents } = pkg;
   if (contents === undefined || contents.objects.length === 0 || digest === undefined) return undefined;
   const read = await objectsOf(source, digest, registry);
   if ('kind' in read) return unlessOver(progress.isOver, read);
   const objects = read.objects.map((object) => ({ kind: contents.meta.kind, name, revision, object }));
-  const faults = await dryRunAll(reader, objects, ptx, progress);
+  const faults = await dryRunAll(reader, objects, { ...ptx, servers: webhooks.servers }, progress);
   if (faults === 'unfinished') return { kind: 'unfinished' };
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }

@@ -1,55 +1,84 @@
 // A last check before the hook writes the Lock: packages are at their version, revisions are Active and control their objects. CRDs
 // are Established, and the API server has accepted their names.
-import { at, type JsonObject, listAt, objectsAt, textAt } from '../../objects/json.ts';
+import { at, equalJson, type Json, type JsonObject, listAt, objectAt, objectsAt, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import { controllerOf } from '../checks/conflicts.ts';
+import { isConverted } from '../checks/contents.ts';
+import { packageLabel } from '../model/names.ts';
 import type { Stage } from '../model/status.ts';
-import { isPaused, pausedAnnotation } from '../writes/beside.ts';
+import { isPaused, pausedAnnotation, pauserOf } from '../writes/beside.ts';
 import type { ChangedPackage, PackageObject } from '../writes/changes.ts';
-import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
+import { packagesOfKind, revisionsOfKind, stages } from '../writes/resources.ts';
+import { authorityOf, serverSecret } from '../writes/webhooks.ts';
 import { readStage, resourceOf } from './objects.ts';
-import type { Context } from './observation.ts';
+import type { Context, Unserved } from './observation.ts';
 import { checkAll, type Progress, soFar } from './progress.ts';
-import { find, findMetadata, type PackageReader } from './read.ts';
+import { find, findMetadata, list, type PackageReader } from './read.ts';
 
-/** Objects that are not as the stages made them, in words. */
-export async function readVerification(
-  reader: PackageReader,
-  { ptx: { status }, isBeside }: Pick<Context, 'ptx' | 'isBeside'>,
-  progress: Progress,
-): Promise<readonly string[] | 'unfinished'> {
-  const faults: string[] = [];
-  const checks = isBeside === true ? checksBeside : checksAlone;
-  for (const stage of status.stages) {
-    const check = checks[stage.purpose];
-    const found = check === undefined ? [] : await checkStage({ reader, check }, stage, progress);
-    if (found === 'unfinished') return soFar(faults);
-    faults.push(...found);
-  }
-  return faults;
+interface Verification {
+  /** Objects that are not as the stages made them, in words. */
+  readonly faults: readonly string[] | 'unfinished';
+  readonly unserved: readonly Unserved[];
 }
 
-type Check = (reader: PackageReader, item: JsonObject) => Promise<readonly string[]>;
+interface Verifying {
+  readonly reader: PackageReader;
+  readonly context: Pick<Context, 'ptx' | 'isBeside' | 'crossplaneNamespace'>;
+  /** The changes of the stage that is checked, if they are not those of its contents. */
+  readonly changes: readonly Json[];
+}
+
+export async function readVerification(
+  reader: PackageReader,
+  context: Verifying['context'],
+  progress: Progress,
+): Promise<Verification> {
+  const found: Found[] = [];
+  const checks = context.isBeside === true ? checksBeside : checksAlone;
+  for (const stage of context.ptx.status.stages) {
+    const check = checks[stage.purpose];
+    const more = check === undefined ? [] : await checkStage({ reader, context, changes: [] }, stage, { check, progress });
+    if (more === 'unfinished') return { faults: soFar(found.filter(isFault)), unserved: [] };
+    found.push(...more);
+  }
+  return { faults: found.filter(isFault), unserved: found.flatMap((one) => (isFault(one) ? [] : [one])) };
+}
+
+/** A fault in words, or a CRD that Crossplane must complete. */
+type Found = string | Unserved;
+
+function isFault(found: Found): found is string {
+  return typeof found === 'string';
+}
+
+type Check = (verifying: Verifying, item: JsonObject) => Promise<readonly Found[]>;
 
 type Checks = Readonly<Partial<Record<Stage['purpose'], Check>>>;
 
-const checksAlone: Checks = { Packages: ofPackage, Objects: ofObject, Activation: ofRevision };
+const checksAlone: Checks = { Packages: ofPackage, Revisions: ofWritten, Objects: ofObject, Activation: ofRevision };
 
-const checksBeside: Checks = { ...checksAlone, Packages: ofPausedPackage };
+const checksBeside: Checks = { ...checksAlone, Packages: ofPausedPackage, Pauses: ofPause, Objects: ofServedObject };
 
 async function checkStage(
-  { reader, check }: { readonly reader: PackageReader; readonly check: Check },
+  verifying: Verifying,
   stage: Stage,
-  progress: Progress,
-): Promise<readonly string[] | 'unfinished'> {
+  { check, progress }: { readonly check: Check; readonly progress: Progress },
+): Promise<readonly Found[] | 'unfinished'> {
+  const { reader } = verifying;
   const items = await readStage(reader, stage);
   if (items === undefined) return [`the contents of ${stage.name} are not those that were stored`];
-  const nameOf = ({ object, revision = null }: JsonObject): string =>
-    `${stage.name} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')} ${revision}`;
-  return checkAll(items, nameOf, (item) => check(reader, item), progress);
+  const made =
+    stage.purpose === 'Revisions'
+      ? await find(reader, { resource: stages, namespace: reader.namespace, name: stage.name })
+      : undefined;
+  const nameOf = ({ object, target, revision = null }: JsonObject): string => {
+    const kind = textAt(object, 'kind') ?? textAt(target, 'kind');
+    return `${stage.name} ${kind} ${textAt(object, 'metadata', 'name') ?? textAt(target, 'name')} ${revision}`;
+  };
+  return checkAll(items, nameOf, (item) => check({ ...verifying, changes: listAt(made, 'spec', 'changes') }, item), progress);
 }
 
-async function ofPackage(reader: PackageReader, item: JsonObject): Promise<readonly string[]> {
+async function ofPackage({ reader }: Verifying, item: JsonObject): Promise<readonly string[]> {
   const { kind, name, package: expected } = item as unknown as ChangedPackage;
   const live = await find(reader, { resource: packagesOfKind(kind), name });
   const found = live === undefined ? 'no such object' : (textAt(live, 'spec', 'package') ?? 'none');
@@ -57,33 +86,105 @@ async function ofPackage(reader: PackageReader, item: JsonObject): Promise<reado
 }
 
 /** Crossplane's package manager would write the Lock. */
-async function ofPausedPackage(reader: PackageReader, item: JsonObject): Promise<readonly string[]> {
+async function ofPausedPackage(verifying: Verifying, item: JsonObject): Promise<readonly string[]> {
   const { kind, name } = item as unknown as ChangedPackage;
-  const live = await find(reader, { resource: packagesOfKind(kind), name });
-  if (live === undefined || isPaused(live)) return ofPackage(reader, item);
-  const what = `${kind} ${name}: expected the annotation ${pausedAnnotation}=true, which it had`;
-  const writer = managerOf(live, pausedAnnotation);
-  if (writer === undefined) return [`${what}; somebody has removed it, and managedFields do not show who`];
-  return [`${what}; ${foreign(writer, longestWords)} has written another value`];
+  const live = await find(verifying.reader, { resource: packagesOfKind(kind), name });
+  return live === undefined || isPaused(live) ? ofPackage(verifying, item) : [unpaused(`${kind} ${name}`, live)];
 }
 
-/** The field manager that has written the annotation; undefined if the object does not have it. */
-function managerOf(live: JsonObject, annotation: string): string | undefined {
+/** Crossplane would end the revision that leaves, or write a CRD back. */
+async function ofPause({ reader }: Verifying, { target }: JsonObject): Promise<readonly string[]> {
+  const [kind, name] = [textAt(target, 'kind') ?? '', textAt(target, 'name') ?? ''];
+  const resource = await resourceOf(reader, { apiVersion: textAt(target, 'apiVersion') ?? '', kind });
+  const live = resource === undefined ? undefined : await findMetadata(reader, { resource, name });
+  return live === undefined || isPaused(live) ? [] : [unpaused(`${kind} ${name}`, live)];
+}
+
+function unpaused(name: string, live: JsonObject): string {
+  const what = `${name}: expected the annotation ${pausedAnnotation}=true, which it had`;
+  const writer = managerOf(live, 'f:metadata', 'f:annotations', `f:${pausedAnnotation}`);
+  if (writer === undefined) return `${what}; somebody has removed it, and managedFields do not show who`;
+  return `${what}; ${foreign(writer, longestWords)} has written another value`;
+}
+
+/** The field manager that has written the field; undefined if the object does not have it. */
+function managerOf(live: JsonObject, ...path: readonly string[]): string | undefined {
   const entries = objectsAt(live, 'metadata', 'managedFields');
-  const writer = entries.find((entry) => at(entry, 'fieldsV1', 'f:metadata', 'f:annotations', `f:${annotation}`) !== undefined);
+  const writer = entries.find((entry) => at(entry, 'fieldsV1', ...path) !== undefined);
   return textAt(writer, 'manager');
 }
 
 const longestWords = 300;
 
-async function ofRevision(reader: PackageReader, item: JsonObject): Promise<readonly string[]> {
+/** Whether the revision is as the stage has written it. A policy may have changed what the stage wrote, and is no writer. */
+async function ofWritten({ reader, context, changes }: Verifying, item: JsonObject): Promise<readonly string[]> {
   const { kind, revision } = item as unknown as ChangedPackage;
-  const live = await find(reader, { resource: revisionsOfKind(kind), name: revision });
-  const found = live === undefined ? 'nothing' : (textAt(live, 'spec', 'desiredState') ?? 'no state');
-  return found === 'Active' ? [] : [`${kind}Revision ${revision}: expected it to be Active, found ${found}`];
+  const [live, change] = [
+    await find(reader, { resource: revisionsOfKind(kind), name: revision }),
+    changes.find((one) => textAt(one, 'target', 'name') === revision),
+  ];
+  if (live === undefined) return [];
+  const what = `${kind}Revision ${revision}`;
+  const wasPaused = textAt(change, 'content', 'metadata', 'annotations', pausedAnnotation) === 'true';
+  const isHeld = wasPaused && context.isBeside === true && context.ptx.status.handOverTime === undefined;
+  const edits = Object.entries(objectAt(change, 'content', 'spec')).flatMap(([field, expected]) => {
+    const [found, writer] = [at(live, 'spec', field), managerOf(live, 'f:spec', `f:${field}`)];
+    const isEdited = field !== 'desiredState' && !equalJson(found, expected) && isOfOthers(writer);
+    return isEdited ? [`${what}: expected spec.${field} ${shown(expected)}, found ${shown(found)}, written by ${writer}`] : [];
+  });
+  return isHeld && !isPaused(live) ? [unpaused(what, live), ...edits] : edits;
 }
 
-async function ofObject(reader: PackageReader, item: JsonObject): Promise<readonly string[]> {
+function shown(value: Json | undefined): string {
+  return foreign(JSON.stringify(value) ?? 'none', longestWords);
+}
+
+/** Whether it is another writer than the stages of a package transaction. */
+function isOfOthers(manager: string | undefined): manager is string {
+  return manager !== undefined && !manager.startsWith('janus-ptx-');
+}
+
+async function ofRevision({ reader }: Verifying, item: JsonObject): Promise<readonly string[]> {
+  const { kind, revision } = item as unknown as ChangedPackage;
+  const live = await find(reader, { resource: revisionsOfKind(kind), name: revision });
+  const what = `${kind}Revision ${revision}: expected it to be Active, found`;
+  if (live === undefined) return [`${what} no such object: somebody has deleted it`];
+  const found = textAt(live, 'spec', 'desiredState') ?? 'no state';
+  const writer = managerOf(live, 'f:spec', 'f:desiredState');
+  if (found === 'Active') return [];
+  return [`${what} ${foreign(found, longestWords)}${isOfOthers(writer) ? `, written by ${foreign(writer, longestWords)}` : ''}`];
+}
+
+async function ofServedObject(verifying: Verifying, item: JsonObject): Promise<readonly Found[]> {
+  const faults = await ofObject(verifying, item);
+  const one = item as unknown as PackageObject;
+  const { reader } = verifying;
+  if (faults.length > 0 || !isConverted(one.object)) return faults;
+  const resource = await resourceOf(reader, one.object);
+  const name = textAt(one.object, 'metadata', 'name') ?? '';
+  const live = resource === undefined ? undefined : await find(reader, { resource, name });
+  return authorityOf(live) === undefined ? unserved(verifying, one, name) : [];
+}
+
+/**
+ * On an update the former revision of the package has run: Crossplane has the Secret, and writes the authority once it runs the new
+ * revision.
+ */
+async function unserved(
+  { reader, context }: Verifying,
+  { kind, name, revision }: PackageObject,
+  definition: string,
+): Promise<readonly Unserved[]> {
+  const resource = revisionsOfKind(kind);
+  const all = await list(reader, resource, undefined, { labelSelector: `${packageLabel}=${name}`, whole: true });
+  const live = all.find((one) => textAt(one, 'metadata', 'name') === revision);
+  if (live === undefined || all.length > 1) return [];
+  const isHeld = isPaused(live) && pauserOf(live) === context.ptx.uid;
+  const secret = `${context.crossplaneNamespace}/${serverSecret(name)}`;
+  return [{ definition, secret, ...(isHeld ? { paused: { resource, live } } : {}) }];
+}
+
+async function ofObject({ reader }: Verifying, item: JsonObject): Promise<readonly string[]> {
   const { kind, revision, object } = item as unknown as PackageObject;
   const name = textAt(object, 'metadata', 'name') ?? '';
   const resource = await resourceOf(reader, object);

@@ -4,7 +4,7 @@ import type { Outcome } from '../../objects/mutation.ts';
 import type { PackageCall, PackageReply } from '../call.ts';
 import type { Decided, Step } from '../decide/step.ts';
 import { deletionOf } from '../model/package-transaction.ts';
-import { timeOf, writeStatus } from '../model/status.ts';
+import { isTerminal, timeOf, writeStatus } from '../model/status.ts';
 import type { Context } from '../observe/observation.ts';
 import { conditionsOf } from './conditions.ts';
 
@@ -23,14 +23,37 @@ interface Result {
 
 export function resultOf(step: Step, context: Context, outcome: Outcome): Result {
   const last = outcome.at(-1);
+  const refusal = step.kind === 'handOver' ? refusalIn(outcome) : undefined;
+  if (refusal !== undefined) return { reply: afterFailure(step, context, refusal), writes: countOf(outcome), failure: refusal };
   if (last === undefined || last.answer.kind === 'ok' || last.isSettled === true)
     return { reply: reply(context, step, step.kind === 'cleanUp' && step.finalized), writes: outcome.length };
   const { failure } = last.answer;
   return { reply: afterFailure(step, context, failure), writes: outcome.length - 1, failure };
 }
 
+const mostNamed = 5;
+
+/** The refusals among writes that do not depend on each other, as one. */
+function refusalIn(outcome: Outcome): Failure | undefined {
+  const refused = outcome.flatMap(({ write, answer }) => {
+    if (answer.kind === 'ok' || answer.failure.kind !== 'refused') return [];
+    const { resource, name } = write.location;
+    return [{ ...answer.failure, message: `${resource.kind} ${name}: ${answer.failure.message}` }];
+  });
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  const named = refused.slice(0, mostNamed).map(({ message }) => message);
+  const more = refused.length > mostNamed ? [`${refused.length - mostNamed} more`] : [];
+  return { ...first, message: [...named, ...more].join('; ') };
+}
+
+function countOf(outcome: Outcome): number {
+  return outcome.filter(({ answer }) => answer.kind === 'ok').length;
+}
+
 function afterFailure({ refused, note }: Step, context: Context, failure: Failure): PackageReply {
-  if (failure.kind === 'refused' && refused !== undefined) return reply(context, { status: refused(failure), wait: 1 });
+  const wait = isTerminal(context.ptx.status.phase) ? afterRefusal : 1;
+  if (failure.kind === 'refused' && refused !== undefined) return reply(context, { status: refused(failure), wait });
   // Another writer was faster: the hook reads the object again.
   if (failure.kind === 'stale' || failure.kind === 'exists')
     return reply(context, { status: context.ptx.status, wait: 0.3, ...(note === undefined ? {} : { note }) });

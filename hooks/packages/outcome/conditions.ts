@@ -53,9 +53,11 @@ function openingOf(phase: Status['phase'], note: Note | undefined): Condition {
   return condition('Unknown', 'Resolving', 'Resolving the packages');
 }
 
-function endOf({ phase, lockDigest }: Status, outcome: Outcome, change: typeof installation): Conditions {
+function endOf(status: Status, outcome: Outcome, change: typeof installation): Conditions {
+  const { phase, lockDigest } = status;
   const { kind, step, reason = change.failed.reason, message = '' } = outcome;
-  if (kind === 'Succeeded') return succeeded(phase, message, change.complete);
+  if (kind === 'Succeeded')
+    return succeeded(phase, [message, waitOf(status)].filter((one) => one !== '').join('; '), change.complete);
   if (kind === 'Abandoned') {
     // If the status has the digest of the Lock that the try was resolved against, the tree was found valid.
     const Validated = lockDigest === undefined ? condition('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
@@ -72,6 +74,11 @@ function endOf({ phase, lockDigest }: Status, outcome: Outcome, change: typeof i
   return { Validated, Installed: change.pending, Ready: unvalidated };
 }
 
+/** The Lock is written, and Crossplane has not got all revisions. */
+function waitOf({ handOverFault }: Status): string {
+  return handOverFault === undefined ? '' : `Crossplane does not run it yet, and the hook tries again: ${handOverFault}`;
+}
+
 function succeeded(phase: Status['phase'], message: string, complete: Condition): Conditions {
   const Installed = message === '' ? complete : { ...complete, message: `${complete.message}; ${message}` };
   return { Validated: valid, Installed, Ready: phase === 'Succeeded' ? ready : executing };
@@ -82,7 +89,8 @@ const longest = 8_000;
 /** The reasons of faults of a registry. */
 const troubles = ['Unavailable', 'FetchDenied'];
 
-function synced({ outcome }: Status, note: Note | undefined): Condition {
+function synced({ outcome, handOverFault }: Status, note: Note | undefined): Condition {
+  if (handOverFault !== undefined) return condition('False', 'ReconcileError', handOverFault);
   if (note?.reason === 'ReconcileError') return condition('False', 'ReconcileError', note.message);
   const isTrouble = troubles.includes(outcome?.reason ?? '') && note?.reason !== 'WaitingForLock';
   return isTrouble

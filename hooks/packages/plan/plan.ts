@@ -5,7 +5,7 @@ import type { Mutation, Writes } from '../../objects/mutation.ts';
 import type { Step } from '../decide/step.ts';
 import { timeOf } from '../model/status.ts';
 import type { Context, Garbage } from '../observe/observation.ts';
-import { handOverWrite } from '../writes/beside.ts';
+import { handOverWrite, takeBackWrite } from '../writes/beside.ts';
 import { createLock, fenceLock, releaseLock, takeLock, writePackages } from '../writes/lock.ts';
 import { ownersWrite } from '../writes/owners.ts';
 import { accountIn, preconditionOf } from '../writes/resources.ts';
@@ -39,10 +39,12 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
     case 'delete':
       return packageDeletions(step, namespace);
     case 'handOver':
-      return step.paused.map(({ resource, live }) => ({
-        write: handOverWrite(resource, live, namespace),
-        settledBy: ['absent'],
+      return step.paused.map((one) => ({
+        write: handOverWrite(one, namespace, step.isEarly),
+        settledBy: ['absent', 'refused'],
       }));
+    case 'takeBack':
+      return step.paused.map((one) => ({ write: takeBackWrite(one, namespace), settledBy: ['absent'] }));
     case 'store':
       return step.contents.map(({ stage, index, contents }) => ({
         write: contentsWrite(ptx, contents, { name: stage.name, index, namespace }),

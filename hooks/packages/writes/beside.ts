@@ -6,11 +6,12 @@
 // writer, and the Lock never lacks an entry that another package requires. A pause of ours names the package transaction, so that
 // its end, or its successor if it is gone, takes back these pauses and no others.
 import type { Resource, Write } from '../../objects/cluster.ts';
-import { type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
-import { isConverted } from '../checks/contents.ts';
+import { type JsonObject, listAt, objectAt, textAt, withPath } from '../../objects/json.ts';
+import { packageLabel } from '../model/names.ts';
 import type { PackageKind } from '../model/package.ts';
 import type { Maker } from './owners.ts';
-import { nameLabel, writeOf } from './resources.ts';
+import { familyLabel, nameLabel, writeOf } from './resources.ts';
+import { serverSecret } from './webhooks.ts';
 
 /** Crossplane's controllers leave an object with this annotation alone. */
 export const pausedAnnotation = 'crossplane.io/paused';
@@ -28,9 +29,15 @@ export function isPaused(object: JsonObject | undefined): boolean {
   return textAt(object, 'metadata', 'annotations', pausedAnnotation) === 'true';
 }
 
-/** Whether that package transaction has paused the object. */
-export function isPausedFor(object: JsonObject, uid: string): boolean {
-  return textAt(object, 'metadata', 'annotations', pausedFor) === uid;
+/** The uid of the package transaction that has paused the object until the Lock is written. */
+export function pauserOf(object: JsonObject): string | undefined {
+  return textAt(object, 'metadata', 'annotations', pausedFor);
+}
+
+/** A revision that is paused until the Lock is written. */
+export interface Paused {
+  readonly resource: Resource;
+  readonly live: JsonObject;
 }
 
 /** An object that Crossplane must leave alone, and the revision that controls the object until then, if the revision leaves. */
@@ -39,21 +46,55 @@ export interface Pause {
   readonly owner?: JsonObject;
 }
 
-/** If a user has paused the object, the pause stays the user's. */
 export function pauseChange({ target, owner }: Pause, live: JsonObject, maker: Maker): JsonObject {
-  const annotations = isPaused(live) ? pausedForGood : pausedUntilLocked(maker);
+  const annotations = pauseOf(live, maker);
   // The new revision takes the definition: Crossplane writes it only if no other revision controls it.
   const released = owner === undefined ? {} : { ownerReferences: [{ ...owner, controller: false }] };
   return { target, type: 'Patch', content: { metadata: { annotations, ...released } } };
 }
 
-/** Crossplane may act on the revision from now on. */
-export function handOverWrite(resource: Resource, live: JsonObject, namespace: string): Write {
-  const object = [pausedAnnotation, pausedFor].reduce(
-    (one, name) => withPath(one, ['metadata', 'annotations', name], undefined),
-    live,
+/** The change of a revision, which Crossplane leaves alone from then on. */
+export function pausedBeside(change: JsonObject, live: JsonObject, maker: Maker): JsonObject {
+  return withPath(change, ['content', 'metadata'], { annotations: pauseOf(live, maker) });
+}
+
+/** If a user has paused the object, the pause stays the user's. */
+function pauseOf(live: JsonObject, maker: Maker): JsonObject {
+  return isPaused(live) && pauserOf(live) === undefined ? pausedForGood : pausedUntilLocked(maker);
+}
+
+/** Crossplane may act on the revision from now on. `isEarly`: the Lock is not written yet, and a failed try takes it back. */
+export function handOverWrite({ resource, live }: Paused, namespace: string, isEarly = false): Write {
+  const names = isEarly ? [pausedAnnotation] : [pausedAnnotation, pausedFor];
+  const object = names.reduce((one, name) => withPath(one, ['metadata', 'annotations', name], undefined), live);
+  return writeOf({ resource, name: textAt(live, 'metadata', 'name') ?? '' }, object, namespace, live);
+}
+
+const revisionFinalizer = 'revision.pkg.crossplane.io';
+
+/**
+ * Crossplane leaves the revision alone, which a package transaction has made and is about to delete. While a revision is paused,
+ * Crossplane does not take its finalizer away. It copies labels of the package to the revision, and an undo would count them as
+ * the work of a user.
+ */
+export function takeBackWrite({ resource, live }: Paused, namespace: string): Write {
+  const labels = objectAt(live, 'metadata', 'labels');
+  const own = Object.fromEntries(
+    Object.entries(labels).filter(([name]) => [packageLabel, familyLabel, nameLabel].includes(name)),
+  );
+  const finalizers = listAt(live, 'metadata', 'finalizers').filter((one) => one !== revisionFinalizer);
+  const paused = withPath(live, ['metadata', 'annotations', pausedAnnotation], 'true');
+  const object = withPath(
+    withPath(paused, ['metadata', 'labels'], own),
+    ['metadata', 'finalizers'],
+    finalizers.length === 0 ? undefined : finalizers,
   );
   return writeOf({ resource, name: textAt(live, 'metadata', 'name') ?? '' }, object, namespace, live);
+}
+
+/** Whether Crossplane must take part in the deletion of the revision. */
+export function hasFinalizer(revision: JsonObject): boolean {
+  return listAt(revision, 'metadata', 'finalizers').includes(revisionFinalizer);
 }
 
 /**
@@ -62,32 +103,10 @@ export function handOverWrite(resource: Resource, live: JsonObject, namespace: s
  */
 export function besideSettings(kind: PackageKind, owner: JsonObject, maker: Maker): JsonObject {
   const name = textAt(owner, 'metadata', 'name') ?? '';
-  const secrets = { tlsServerSecretName: `${name}-tls-server`, tlsClientSecretName: `${name}-tls-client` };
+  const secrets = { tlsServerSecretName: serverSecret(name), tlsClientSecretName: `${name}-tls-client` };
   return {
     skipDependencyResolution: true,
     commonLabels: { ...objectAt(owner, 'spec', 'commonLabels'), [nameLabel]: maker.name },
     ...(kind === 'Configuration' ? {} : secrets),
   };
-}
-
-const webhookPort = 9443;
-/** The namespace in which Crossplane makes the Service of a package by default. If it is another one, Crossplane corrects it. */
-const crossplaneNamespace = 'crossplane-system';
-
-/**
- * The definition with the server of its conversion, as Crossplane's controllers write it: the Service of the package. They also write
- * the authority, from the Secret that they make once the revision runs, and write it again if the Secret changes. So the definition
- * keeps the authority that it has, and has none before.
- */
-export function convertedBy(packageName: string, object: JsonObject, live: JsonObject | undefined): JsonObject {
-  if (!isConverted(object)) return object;
-  const path = ['spec', 'conversion', 'webhook', 'clientConfig'];
-  const service = {
-    ...objectAt(object, ...path, 'service'),
-    name: packageName,
-    namespace: crossplaneNamespace,
-    port: webhookPort,
-  };
-  const authority = textAt(live, ...path, 'caBundle');
-  return withPath(object, path, { service, ...(authority === undefined ? {} : { caBundle: authority }) });
 }

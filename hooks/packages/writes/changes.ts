@@ -5,10 +5,11 @@ import { installable, isConverted } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
 import { type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
-import { besideSettings, convertedBy, pausedForGood, pausedUntilLocked } from './beside.ts';
+import { besideSettings, pausedForGood, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
 import { familyLabel, nameLabel } from './resources.ts';
+import { convertedBy, type Servers } from './webhooks.ts';
 
 /** A package, with the part of its meta that describes its revision. */
 export interface ChangedPackage extends Changed {
@@ -33,9 +34,10 @@ function change(object: JsonObject, live: JsonObject | undefined): JsonObject {
   return { target, type: live === undefined ? 'Create' : 'Update', content: object };
 }
 
-/** The package transaction, and whether Crossplane runs what it installs. */
-interface Making extends Maker {
+/** The package transaction, whether Crossplane runs what it installs, and who serves the webhooks. */
+export interface Making extends Maker {
   readonly isBeside?: boolean;
+  readonly servers?: Servers | undefined;
 }
 
 /** The package object. A required package keeps its spec, except for its version. */
@@ -125,7 +127,7 @@ function runningSpec(one: ChangedPackage, ground: RevisionGround, maker: Making)
 export function installedObject(
   { kind, name, revision, object }: PackageObject,
   live: JsonObject | undefined,
-  maker: Maker,
+  maker: Making,
   revisionUid: string | undefined,
 ): JsonObject {
   const given = objectAt(object, 'metadata');
@@ -137,7 +139,7 @@ export function installedObject(
     ...annotations(live, at(given, 'annotations')),
     ...owners,
   };
-  return { ...convertedBy(name, keptActive(installable(object), live), live), metadata };
+  return { ...convertedBy({ name, object: keptActive(installable(object), live), live }, maker.servers), metadata };
 }
 
 /** Whether the result depends on the spec of the live object. */
@@ -157,7 +159,7 @@ function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObjec
   return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
 }
 
-export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Maker, revisionUid: string): JsonObject {
+export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Making, revisionUid: string): JsonObject {
   const made = change(installedObject(one, live, maker, revisionUid), live);
   // Users can make instances of a kind once it is established. The stage waits for all kinds at once.
   return textAt(one.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
