@@ -6,13 +6,14 @@ import { foreign } from '../hooks/objects/words.ts';
 import { compareVersions, readCompleteVersion, type Version } from '../hooks/packages/model/version.ts';
 import type { PackagesConfig } from './config.ts';
 
-export interface Suited {
+/** The Crossplane of the cluster suits the mode. */
+export interface RunningCrossplane {
   readonly kind: 'ok';
-  /** The namespace of the Crossplane that runs. */
+  /** Its namespace; absent if none runs. */
   readonly namespace?: string;
 }
 
-type Suits = Suited | { readonly kind: 'fault'; readonly fault: string } | Failed;
+type Suits = RunningCrossplane | { readonly kind: 'fault'; readonly fault: string } | Failed;
 
 const deployments: Resource = {
   group: 'apps',

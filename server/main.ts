@@ -14,7 +14,7 @@ import { type App, buildApp } from './app.ts';
 import { runInBackground, type SealingKeys } from './background.ts';
 import { clock } from './clock.ts';
 import { apiServerOf, type Config, type PackagesConfig, readConfig } from './config.ts';
-import { type Suited, suitsCrossplane } from './crossplane.ts';
+import { type RunningCrossplane, suitsCrossplane } from './crossplane.ts';
 import { createExpressions } from './expressions/expressions.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { connect } from './kubernetes/connect.ts';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const events = createEventRecorder(cluster.transport);
   const keys: SealingKeys = { latest: undefined };
   const over = new AbortController();
-  const crossplane: { suited?: Suited } = {};
+  const crossplane: { suited?: RunningCrossplane } = {};
   const sealer = sealerOf(keys);
   const [expressions, manifests] = [createExpressions(), createManifests()];
   const isEnding = () => over.signal.aborted;
@@ -81,7 +81,7 @@ interface Awaiting {
   readonly app: App;
   readonly cluster: KubernetesCluster;
   readonly packages: PackagesConfig | undefined;
-  readonly crossplane: { suited?: Suited };
+  readonly crossplane: { suited?: RunningCrossplane };
 }
 
 /** Until the API server answers, the hook serves no package transaction. */

@@ -6,7 +6,7 @@ import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
 import type { PackagesConfig } from './config.ts';
-import type { Suited } from './crossplane.ts';
+import type { RunningCrossplane } from './crossplane.ts';
 import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
@@ -27,7 +27,7 @@ const cacheBytes = 2 ** 30;
 export function connectPackages(
   { namespace, cacheDirectory, httpHosts, crossplane, mode, webhookSecret }: PackagesConfig,
   cluster: Cluster,
-  suited: () => Suited | undefined,
+  suited: () => RunningCrossplane | undefined,
 ): ConnectPackages {
   const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts });
   const version = readCompleteVersion(crossplane);

@@ -8,18 +8,21 @@ import type { CrossplaneMode } from '../../server/config.ts';
 import { suitsCrossplane } from '../../server/crossplane.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { must, waitFor } from '../support/client.ts';
+import { convertedThings } from '../support/conversion.ts';
 import { createDeployment } from '../support/crossplane.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { engineKubeconfig } from '../support/engine-identity.ts';
 import { hookEnvironment, startHookProcess } from '../support/hook-process.ts';
 import { definitionPath, lockPath, packagePath } from '../support/package-paths.ts';
-import { conditionIn, startPackageWorld } from '../support/package-world.ts';
+import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
+import { inAllOnly } from '../support/selection.ts';
 
 t.setTimeout(900_000);
 
 const world = await startPackageWorld(t, {
   environment: { JANUS_PACKAGES_CROSSPLANE: 'beside' },
+  isBalanced: true,
   before: (client) => createDeployment(client, '2.3.4'),
 });
 const { client, source } = world;
@@ -138,7 +141,7 @@ t.test('an update: the revision that leaves is paused before its objects change,
   t.same(await versions(), ['root v1.1.0']);
 });
 
-t.test('a try that fails leaves no pause behind', async (t) => {
+t.test('a try that fails leaves no pause behind', inAllOnly, async (t) => {
   const before = must(await client.get(revisionPath('root', digests[1])));
   meanwhile = async ({ object }) =>
     at(object, 'spec', 'revision') === 3 && textAt(object, 'spec', 'desiredState') === 'Active'
@@ -158,7 +161,7 @@ for (const [how, value, said] of [
   ['by another value', 'false', /which it had; impatient has written another value/],
   ['without a trace', null, /which it had; somebody has removed it, and managedFields do not show who/],
 ] as const)
-  t.test(`a Package that somebody unpauses meanwhile, ${how}, ends the try, which says who did it`, async (t) => {
+  t.test(`a Package that somebody unpauses meanwhile, ${how}, ends the try, which says who did it`, inAllOnly, async (t) => {
     const annotations = { [paused]: value };
     meanwhile = async ({ object }) => {
       const isNext = at(object, 'spec', 'revision') === 3 && textAt(object, 'spec', 'desiredState') === 'Active';
@@ -175,7 +178,7 @@ for (const [how, value, said] of [
     t.match(must(await client.get(revisionPath('root', digests[1]))), { spec: { desiredState: 'Active' } });
   });
 
-t.test('the next one starts from what is there', async (t) => {
+t.test('the next one starts from what is there', inAllOnly, async (t) => {
   await install('again', 2);
   t.equal(conditionIn(await world.finished('again'), 'Ready')?.status, 'True');
   t.equal(annotation(await provider('root'), paused), 'true');
@@ -183,8 +186,44 @@ t.test('the next one starts from what is there', async (t) => {
   seen.length = 0;
 });
 
-t.test('a holder that is gone and had written the Lock: its revisions are handed over by the next one', async (t) => {
-  const path = revisionPath('root', digests[2]);
+const isActivation = (object: JsonObject, number: number): boolean =>
+  at(object, 'spec', 'revision') === number && textAt(object, 'spec', 'desiredState') === 'Active';
+
+t.test(
+  'a policy that refuses to unpause a revision keeps no Lock, and Crossplane gets the revision later',
+  inAllOnly,
+  async (t) => {
+    const digest = await publish(3);
+    let isRefused = true;
+    meanwhile = async ({ object }) =>
+      isRefused && isActivation(object, 4) && holdOf(object) === 'not paused' ? { code: 403, message: 'not today' } : undefined;
+    await install('held-up', 3);
+    const status = await world.finished('held-up');
+    const path = revisionPath('root', digest);
+    t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+    t.match(conditionIn(status, 'Installed'), {
+      status: 'True',
+      message: /Crossplane does not run it yet.*ProviderRevision root-.*not today/,
+    });
+    t.match(conditionIn(status, 'Synced'), { status: 'False', message: /ProviderRevision root-.*not today/ });
+    t.same(await versions(), ['root v1.3.0']);
+    const holder = 'pkg.crossplane.io/current-transaction';
+    t.equal(annotation(must(await client.get(lockPath)), holder), undefined, 'the Lock is released');
+    const former = must(await client.get(revisionPath('root', digests[2])));
+    t.equal(annotation(former, paused), undefined, 'the other revision is handed over');
+    isRefused = false;
+    // A change of the Lock wakes package transactions.
+    must(await client.patch(lockPath, { metadata: { annotations: { 'test.janus.io/touched': 'yes' } } }));
+    await waitFor(async () => annotation(must(await client.get(path)), paused) === undefined, 'the revision to be unpaused');
+    const isSaid = async (): Promise<boolean> => conditionIn(statusOf(await world.read('held-up')), 'Synced')?.status === 'True';
+    await waitFor(isSaid, 'the conditions to say so');
+    meanwhile = async () => undefined;
+    seen.length = 0;
+  },
+);
+
+t.test('a holder that is gone and had written the Lock: its revisions are handed over by the next one', inAllOnly, async (t) => {
+  const path = revisionPath('root', await publish(3));
   const pausedFor = { [paused]: 'true', 'packages.janus.io/paused-for': 'gone' };
   must(await client.patch(path, { metadata: { annotations: pausedFor } }));
   const lock = must(await client.get(lockPath));
@@ -209,7 +248,7 @@ t.test('a holder that is gone and had written the Lock: its revisions are handed
   t.equal(annotation(must(await client.get(path)), paused), undefined);
 });
 
-t.test('an ImageConfig that requires a signature refuses the package before the first write', async (t) => {
+t.test('an ImageConfig that requires a signature refuses the package before the first write', inAllOnly, async (t) => {
   const group = 'pkg.crossplane.io';
   const names = { kind: 'ImageConfig', plural: 'imageconfigs' };
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -237,36 +276,44 @@ t.test('an ImageConfig that requires a signature refuses the package before the 
   }
 });
 
-/** Two versions, of which a webhook of the package converts one to the other. */
-function converted(group: string, ...more: readonly string[]): object {
-  const definition = definitionOf('things', group) as JsonObject;
-  const openAPIV3Schema = schema('one', ...more);
-  const versions = ['v1', 'v2'].map((name, index) => ({ name, served: true, storage: index === 0, schema: { openAPIV3Schema } }));
-  const clientConfig = { service: { name: 'of-the-author', namespace: 'elsewhere', path: '/convert-all' } };
-  const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
-  return { ...definition, spec: { ...(at(definition, 'spec') as JsonObject), versions, conversion } };
+/** Writes the authority into a CRD once it has the revision, as Crossplane does; returns the authority. */
+async function playCrossplane(name: string, digest: string, path: string): Promise<string> {
+  const isGiven = async (): Promise<boolean> => {
+    const answer = await client.get(revisionPath(name, digest));
+    return answer.code === 200 && textAt(answer.body, 'spec', 'desiredState') === 'Active' && holdOf(answer.body) !== 'paused';
+  };
+  await waitFor(isGiven, 'Crossplane to get the revision');
+  const caBundle = Buffer.from(makeCertificate().certificate).toString('base64');
+  must(await client.patch(path, { spec: { conversion: { webhook: { clientConfig: { caBundle } } } } }));
+  return caBundle;
 }
 
-t.test('a conversion webhook: the Service of the package, and the authority that Crossplane has written', async (t) => {
+t.test('a conversion webhook: the Service of the package, and the authority that Crossplane writes', inAllOnly, async (t) => {
   const group = 'converted.example.org';
   const configuration = {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
     metadata: { name: 'mutating' },
   };
-  for (const [tag, ...more] of [['v1.0.0'], ['v1.1.0', 'two']] as const)
-    await world.publish({ name: 'converted', tag, objects: [converted(group, ...more), configuration] });
+  const publishConverted = (tag: string, ...more: readonly string[]): Promise<string> =>
+    world.publish({ name: 'converted', tag, objects: [convertedThings(group, ...more), configuration] });
+  const digest = await publishConverted('v1.0.0');
+  await publishConverted('v1.1.0', 'two');
+  seen.length = 0;
   await world.install('converted-1', `${source('converted')}:v1.0.0`, { packageName: 'converted' });
-  t.equal(conditionIn(await world.finished('converted-1'), 'Ready')?.status, 'True');
   const path = definitionPath(`things.${group}`);
+  const caBundle = await playCrossplane('converted', digest, path);
+  t.notOk(
+    story().some((one) => one.startsWith('Lock v1.0.0')),
+    'the Lock is not written before the authority is there',
+  );
+  t.equal(conditionIn(await world.finished('converted-1'), 'Ready')?.status, 'True');
   const clientConfig = async (): Promise<unknown> =>
     at(must(await client.get(path)), 'spec', 'conversion', 'webhook', 'clientConfig');
-  const service = { name: 'converted', namespace: 'crossplane-system', path: '/convert-all', port: 9443 };
-  t.same(await clientConfig(), { service });
+  const service = { name: 'converted', namespace: 'crossplane-system', path: '/convert', port: 9443 };
+  t.same(await clientConfig(), { service, caBundle });
   const configurations = await client.list('/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations');
   t.same(configurations.items, [], 'Crossplane makes it');
-  const caBundle = Buffer.from(makeCertificate().certificate).toString('base64');
-  must(await client.patch(path, { spec: { conversion: { webhook: { clientConfig: { caBundle } } } } }));
   await world.install('converted-2', `${source('converted')}:v1.1.0`, { packageName: 'converted' });
   t.equal(conditionIn(await world.finished('converted-2'), 'Ready')?.status, 'True');
   t.same(await clientConfig(), { service, caBundle });
@@ -318,6 +365,7 @@ for (const [what, mode, found, fault, crossplane = ''] of starts)
     const config = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], crossplane, mode, webhookSecret: '' };
     const answer = await suitsCrossplane(reader, config);
     t.equal(answer.kind, fault === undefined ? 'ok' : 'fault');
+    if (mode === 'beside' && answer.kind === 'ok') t.equal(answer.namespace, 'crossplane-system');
     if (answer.kind === 'fault' && fault !== undefined) t.match(answer.fault, fault);
   });
 

@@ -1,12 +1,19 @@
 // A control plane with a real Crossplane and package transactions beside it. A stand-in for kubelets makes the Pods of packages ready.
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, type Teardown, waitFor } from './client.ts';
-import { type Crossplane, createDeployment, crossplaneDefinitions, crossplaneNamespace, startCrossplane } from './crossplane.ts';
+import {
+  type Crossplane,
+  createDeployment,
+  crossplaneDefinitions,
+  crossplaneNamespace,
+  crossplaneVersion,
+  startCrossplane,
+} from './crossplane.ts';
 import { running, startKubelet } from './kubelet.ts';
 import { kinds, lockPath, packagePath } from './package-paths.ts';
-import { conditionIn, type PackageWorld, startPackageWorld, statusOf } from './package-world.ts';
+import { conditionIn, type PackageWorld, startPackageWorld, statusOf, type WorldOptions } from './package-world.ts';
 
-interface CrossplaneWorld {
+export interface CrossplaneWorld {
   readonly world: PackageWorld;
   readonly crossplane: Crossplane;
   /** `REVISION SOURCE VERSION` of all entries of the Lock, sorted. */
@@ -17,13 +24,16 @@ interface CrossplaneWorld {
   healthy(name: string): Promise<JsonObject>;
 }
 
-export async function startCrossplaneWorld(t: Teardown): Promise<CrossplaneWorld> {
+/** Two hooks serve the calls in turn. */
+export async function startCrossplaneWorld(t: Teardown, more: WorldOptions = {}): Promise<CrossplaneWorld> {
   const started: { crossplane?: Crossplane } = {};
   const world = await startPackageWorld(t, {
     definitions: crossplaneDefinitions(),
     environment: { JANUS_PACKAGES_CROSSPLANE: 'beside' },
+    isBalanced: true,
+    ...more,
     before: async (client, kubeconfig) => {
-      await createDeployment(client, '2.3.4');
+      await createDeployment(client, crossplaneVersion());
       started.crossplane = await startCrossplane(t, client, kubeconfig);
     },
   });

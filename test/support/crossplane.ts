@@ -1,5 +1,5 @@
-// A real Crossplane core as a process, beside the control plane of the tests. `JANUS_CROSSPLANE` names a checkout of its sources, in
-// which `go build -o crossplane ./cmd/crossplane` has made the program; its CRDs are in that checkout, too.
+// A real Crossplane core as a process, beside the control plane of the tests. `JANUS_CROSSPLANE` names a checkout of its sources, with
+// the program `crossplane` (test/README.md says how it is built). Its CRDs are in that checkout, too.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -18,6 +18,14 @@ export const withCrossplane: { readonly skip: false | string } = {
 /** The folder with the CRDs of that Crossplane. */
 export function crossplaneDefinitions(): string {
   return join(programFolder(), 'cluster', 'crds');
+}
+
+/** The version of the sources, without `v`. */
+export function crossplaneVersion(): string {
+  const { stdout } = spawnSync('git', ['describe', '--tags', '--match', 'v*'], { cwd: programFolder(), encoding: 'utf8' });
+  const version = /^v(\d+\.\d+\.\d+\S*)$/.exec(stdout.trim())?.[1];
+  if (version !== undefined) return version;
+  throw new Error(`JANUS_CROSSPLANE: expected a checkout of a tag, such as v2.3.4, found ${JSON.stringify(stdout)}`);
 }
 
 function programFolder(): string {

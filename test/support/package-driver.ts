@@ -21,6 +21,8 @@ import { type PackageWorld, statusOf } from './package-world.ts';
 export interface Driver {
   /** Calls until nothing is left to do for the package transaction, or it is gone; returns its last status. */
   drive(name: string, plan?: Plan): Promise<JsonObject>;
+  /** From now on the time of the API server, as the processes see it, is ahead by so many ms more. */
+  pass(milliseconds: number): void;
   /** One call, and its answer stored. */
   step(name: string): Promise<JsonObject>;
   /** What the last `drive` did, in order. */
@@ -32,6 +34,8 @@ export interface Driver {
 interface DriverOptions {
   /** ms that a call may take to read; registries have as long as they want. */
   readonly deadline?: number;
+  /** The namespace of the Crossplane that runs what the processes install. */
+  readonly besideIn?: string;
   /** Both processes serve each call at once, and the first answer that is stored counts; otherwise they serve strictly in turn. */
   readonly isAtOnce?: boolean;
   /** Whether the campaign was interrupted: the engine, a process of the same group, is then gone, and no drive ends. */
@@ -40,7 +44,7 @@ interface DriverOptions {
 
 export function createDriver(t: Teardown, world: PackageWorld, options: DriverOptions = {}): Driver {
   const { client } = world;
-  const { deadline = times.deadline, isAtOnce = false, isInterrupted = () => false } = options;
+  const { deadline = times.deadline, besideIn, isAtOnce = false, isInterrupted = () => false } = options;
   const cluster = createCluster(connectionOf(world.engineKubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   const registries = createRegistryClient({ cacheDirectory: join(freeFolder(t), 'cache'), cacheBytes: 2 ** 28 });
@@ -66,6 +70,7 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
       openRegistry: (opening) => troubledRegistry(registries.open({ ...opening, deadline: times.deadline }), faults),
       gzip,
       namespace: 'janus-packages',
+      besideIn: () => besideIn,
       ...times,
       deadline,
       record: () => undefined,
@@ -128,6 +133,9 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
   return {
     acts,
     landed: faults.landed,
+    pass(milliseconds) {
+      ahead += milliseconds;
+    },
     step,
     async drive(name, planned = () => undefined) {
       plan = planned;

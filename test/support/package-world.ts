@@ -8,6 +8,7 @@ import { type Client, connect, must, type Teardown, waitFor } from './client.ts'
 import { engineKubeconfig } from './engine-identity.ts';
 import { freeFolder, hookEnvironment, ready, startHookProcess, withParent } from './hook-process.ts';
 import { hookToken } from './hook-token.ts';
+import { startInTurn } from './in-turn.ts';
 import { installManifests } from './install.ts';
 import { type Loop, type LoopKind, startLoop } from './metacontroller/loop.ts';
 import { hasOwnKinds, installPackages } from './package-install.ts';
@@ -35,6 +36,8 @@ export interface PackageWorld {
   readonly hook: RunningHook;
   /** Another hook. */
   startHook(): Promise<RunningHook>;
+  /** Ends all hooks behind `isBalanced` at once and without notice, and starts as many again. */
+  replaceHooks(): Promise<void>;
   startPackageLoop(hookUrl: string): Promise<Loop>;
   /** With the identity and the rights of the engine. */
   readonly engineKubeconfig: string;
@@ -69,10 +72,14 @@ const crossplaneMember = 'revisionHistoryLimit';
 /** A member of the spec of each package with more digits than a number of JavaScript keeps; an unknown one if the kinds allow it. */
 export const memberWithDigits = hasOwnKinds ? 'novel' : crossplaneMember;
 
-interface WorldOptions {
+export interface WorldOptions {
   /** Nobody calls for package transactions: the test does. */
   readonly isByHand?: boolean;
+  /** Two hooks serve the loops, call by call in turn. */
+  readonly isBalanced?: boolean;
   readonly loop?: LoopKind;
+  /** Added to the flags of the API server. */
+  readonly apiServerFlags?: readonly string[];
   /** Of Node, for the hooks. */
   readonly flags?: readonly string[];
   /** A folder with the CRDs of Crossplane, in place of our own. */
@@ -84,7 +91,8 @@ interface WorldOptions {
 }
 
 export async function startPackageWorld(t: Teardown, options: WorldOptions = {}): Promise<PackageWorld> {
-  const plane = await startControlPlane({ report: () => undefined });
+  const { apiServerFlags = [] } = options;
+  const plane = await startControlPlane({ report: () => undefined, apiServerFlags });
   t.teardown(() => plane.stop());
   const client = connect(plane.kubeconfig);
   t.teardown(() => client.close());
@@ -121,14 +129,25 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
     return started(startLoop({ ...common, ...hook }));
   };
   const hook = await startHook();
-  await startEngineLoop(hook.url);
-  if (options.isByHand !== true) await startPackageLoop(hook.url);
+  const behind = [hook, ...(options.isBalanced === true ? [await startHook()] : [])];
+  const front = await startInTurn(() => behind.map(({ url }) => url));
+  t.teardown(() => front.close());
+  const replaceHooks = async (): Promise<void> => {
+    const before = behind.splice(0);
+    await Promise.all(before.map((one) => one.kill()));
+    behind.push(...(await Promise.all(before.map(() => startHook()))));
+  };
+  const address = behind.length > 1 ? front.address : hook.url;
+  await startEngineLoop(address);
+  if (options.isByHand !== true) await startPackageLoop(address);
   const large = options.definitions === undefined ? memberWithDigits : crossplaneMember;
-  const parts = { plane, client, proxy, hook, startHook, startPackageLoop, engineKubeconfig: engine };
+  const parts = { plane, client, proxy, hook, startHook, replaceHooks, startPackageLoop, engineKubeconfig: engine };
   return worldOf({ ...parts, origin: registry.origin, large });
 }
 
-type Parts = Pick<PackageWorld, 'plane' | 'client' | 'proxy' | 'hook' | 'startHook' | 'startPackageLoop' | 'engineKubeconfig'> & {
+type Shared = 'plane' | 'client' | 'proxy' | 'hook' | 'startHook' | 'replaceHooks' | 'startPackageLoop' | 'engineKubeconfig';
+
+type Parts = Pick<PackageWorld, Shared> & {
   readonly origin: string;
   /** The member of a spec with more digits than a number of JavaScript keeps. */
   readonly large: string;

@@ -55,6 +55,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/owners', 'packages/rollback'],
   ['packages/points', 'packages/install'],
   ['packages/recovery', 'packages/rollback'],
+  ['packages/webhooks', 'packages/beside'],
   ['packaging/binary', 'cli/transactions'],
   ['packaging/chart-misuse', 'packaging/chart'],
   ['packaging/helm-install', 'packaging/chart'],

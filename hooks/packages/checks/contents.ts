@@ -42,7 +42,7 @@ export const installedKinds = [...new Set([...allowed.Provider, ...allowed.Confi
   });
 
 /** Why the API server cannot call the webhooks of packages, in words. Absent if it can. */
-export interface NoCalls {
+export interface WebhookFaults {
   readonly conversion?: string;
   readonly admission?: string;
 }
@@ -50,18 +50,18 @@ export interface NoCalls {
 const crossplaneServes = 'run the package by Crossplane, and set JANUS_PACKAGES_CROSSPLANE=beside';
 
 /** Nobody has said who runs the packages: each write of these kinds would fail. */
-export const nobodyServes: NoCalls = {
+export const nobodyServes: WebhookFaults = {
   conversion: `nothing serves it: ${crossplaneServes}; or set JANUS_PACKAGES_WEBHOOK_SECRET to the Secret with the authority of its server`,
   admission: `only Crossplane makes its configuration: ${crossplaneServes}`,
 };
 
-export function inspect(noCalls = nobodyServes): Inspection {
+export function inspect(webhookFaults = nobodyServes): Inspection {
   const objects = new Map<string, Reference>();
   let [metas, meta, fault]: [number, Meta | string | undefined, string | undefined] = [0, undefined, undefined];
   return {
     take(object) {
       if (!isMeta(object)) {
-        fault ??= faultOf(object, objects, noCalls);
+        fault ??= faultOf(object, objects, webhookFaults);
         return;
       }
       metas += 1;
@@ -76,13 +76,17 @@ export function inspect(noCalls = nobodyServes): Inspection {
 }
 
 /** Adds the object to the objects that were found, or names its fault. */
-function faultOf(object: JsonObject, objects: Map<string, Reference>, noCalls: NoCalls): string | undefined {
+function faultOf(object: JsonObject, objects: Map<string, Reference>, webhookFaults: WebhookFaults): string | undefined {
   const reference = referenceOf(object);
   if (typeof reference === 'string') return reference;
   const key = `${reference.kind} ${reference.name}`;
   if (objects.has(key)) return `${describe(reference)} is there twice`;
   objects.set(key, reference);
-  const why = isWebhookConfiguration(reference) ? noCalls.admission : isConverted(object) ? noCalls.conversion : undefined;
+  const why = isWebhookConfiguration(reference)
+    ? webhookFaults.admission
+    : isConverted(object)
+      ? webhookFaults.conversion
+      : undefined;
   return why === undefined ? undefined : `${describe(reference)} calls a webhook of the package, and ${why}`;
 }
 

@@ -5,7 +5,7 @@ import { cut } from '../../objects/words.ts';
 import { holderOf, holds, isAsResolved } from '../model/holder.ts';
 import { withoutDigest, withTagOnly } from '../model/lock.ts';
 import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
-import type { ObservedTo, Unserved } from '../observe/observation.ts';
+import type { ObservedTo, WebhookSecret } from '../observe/observation.ts';
 import type { Paused } from '../writes/beside.ts';
 import { type Step, setStatus } from './step.ts';
 import { abandoned, ended, installationFailure, longestMessage, lostLock } from './transitions.ts';
@@ -51,7 +51,11 @@ export const longestAuthority = 300_000;
  * A CRD whose objects cannot be converted is not installed. Only Crossplane makes the Secret of a package, once it has the revision.
  * Until the Secret is there, Crossplane writes no object of the package, so the try can be undone.
  */
-function awaitAuthority({ ptx: { status }, now }: ObservedTo<'verify'>, lock: JsonObject, unserved: readonly Unserved[]): Step {
+function awaitAuthority(
+  { ptx: { status }, now }: ObservedTo<'verify'>,
+  lock: JsonObject,
+  unserved: readonly WebhookSecret[],
+): Step {
   const paused = [...new Map(unserved.flatMap(({ paused: one }) => (one === undefined ? [] : [[nameOf(one), one]]))).values()];
   if (paused.length > 0) {
     const next = advanced(status, { handOverTime: status.handOverTime ?? timeOf(now) });

@@ -73,7 +73,7 @@ export type NextChanges =
   | { readonly kind: 'lost'; readonly message: string };
 
 /** A CRD of a new package that has no authority yet for its conversion webhook. */
-export interface Unserved {
+export interface WebhookSecret {
   /** The name of the CRD. */
   readonly definition: string;
   /** The namespace and the name of the Secret that Crossplane makes once it has the revision. */
@@ -135,7 +135,7 @@ interface Read {
   /** `faults`: objects that are not as the stages made them, in words. */
   readonly verify: WithLock & {
     readonly faults: readonly string[] | 'unfinished';
-    readonly unserved?: readonly Unserved[];
+    readonly unserved?: readonly WebhookSecret[];
   };
   readonly delete: WithLock & { readonly state: DeletionState | undefined };
   /** The stages of this try that exist, the last one first. */

@@ -1,6 +1,6 @@
 // Requests ahead of the resolution the tags that it will require next.
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import type { NoCalls } from '../checks/contents.ts';
+import type { WebhookFaults } from '../checks/contents.ts';
 import type { Installed } from '../model/lock.ts';
 import type { Meta } from '../model/package.ts';
 import { isDigest } from '../model/reference.ts';
@@ -9,7 +9,7 @@ import type { Registry, RegistryFailed } from '../registry.ts';
 type List = ReturnType<Registry['tags']>;
 
 export interface Prefetch extends Registry {
-  readonly noCalls: NoCalls | undefined;
+  readonly webhookFaults: WebhookFaults | undefined;
   /** Requests the tags of the packages that this package requires. The package must be valid, and its meta is kept. */
   ahead(meta: Meta): void;
   /** Whether there are more lists, tags in them, objects or characters than the hook keeps. If so, every later request fails. */
@@ -29,7 +29,7 @@ const atOnce = 8;
 interface Tree {
   readonly installed: readonly Installed[];
   readonly skipsDependencies: boolean;
-  readonly noCalls?: NoCalls | undefined;
+  readonly webhookFaults?: WebhookFaults | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ interface Tree {
  * resolution requires these tags next. The hook requests each list once, a few lists at a time: names in a package must not fill
  * the memory of the hook.
  */
-export function listingAhead(registry: Registry, { installed, skipsDependencies, noCalls }: Tree): Prefetch {
+export function listingAhead(registry: Registry, { installed, skipsDependencies, webhookFaults }: Tree): Prefetch {
   const lists = new Map<string, List>();
   const present = new Set(installed.map(({ source }) => source));
   const [listing, reading] = [inLanes(), inLanes()];
@@ -62,7 +62,7 @@ export function listingAhead(registry: Registry, { installed, skipsDependencies,
     return list;
   };
   return {
-    noCalls,
+    webhookFaults,
     isFull,
     tags,
     digest: (reference) => registry.digest(reference),

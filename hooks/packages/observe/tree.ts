@@ -1,7 +1,7 @@
 // Reads the values from registries that the resolution of a tree needs, until the tree is resolved or refused.
 import type { JsonObject } from '../../objects/json.ts';
 import { sharedObjects } from '../checks/conflicts.ts';
-import { type Contents, inspect, type NoCalls } from '../checks/contents.ts';
+import { type Contents, inspect, type WebhookFaults } from '../checks/contents.ts';
 import { crossplaneFaults } from '../checks/crossplane.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import type { Installed } from '../model/lock.ts';
@@ -23,7 +23,7 @@ export interface TreeQuery {
   readonly crossplane?: Version | undefined;
   /** The hook does not check the package itself against that version. It checks the dependencies. */
   readonly ignoresCrossplane?: boolean;
-  readonly noCalls?: NoCalls | undefined;
+  readonly webhookFaults?: WebhookFaults | undefined;
 }
 
 export type Tree =
@@ -129,7 +129,7 @@ async function readRelease(release: Release, registry: Prefetch): Promise<Read |
   const answer = await registry.digest(release);
   if (answer.kind === 'failed') return answer;
   const { digest } = answer;
-  const inspection = inspect(registry.noCalls);
+  const inspection = inspect(registry.webhookFaults);
   const read = await registry.read(release.source, digest, inspection.take);
   if (read.kind === 'failed') return read.failure.kind === 'invalid' ? invalid(read.failure.message) : read;
   const contents = inspection.done();

@@ -56,7 +56,7 @@ function treeOf({ wanted, registry, crossplane, webhooks }: TreeContext, install
       installed,
       skipsDependencies: isSet('skipDependencyResolution'),
       crossplane,
-      noCalls: webhooks.noCalls,
+      webhookFaults: webhooks.webhookFaults,
       ignoresCrossplane: isSet('ignoreCrossplaneConstraints'),
     },
     registry,

@@ -11,14 +11,14 @@ import type { ChangedPackage, PackageObject } from '../writes/changes.ts';
 import { packagesOfKind, revisionsOfKind, stages } from '../writes/resources.ts';
 import { authorityOf, serverSecret } from '../writes/webhooks.ts';
 import { readStage, resourceOf } from './objects.ts';
-import type { Context, Unserved } from './observation.ts';
+import type { Context, WebhookSecret } from './observation.ts';
 import { checkAll, type Progress, soFar } from './progress.ts';
 import { find, findMetadata, list, type PackageReader } from './read.ts';
 
 interface Verification {
   /** Objects that are not as the stages made them, in words. */
   readonly faults: readonly string[] | 'unfinished';
-  readonly unserved: readonly Unserved[];
+  readonly unserved: readonly WebhookSecret[];
 }
 
 interface Verifying {
@@ -45,7 +45,7 @@ export async function readVerification(
 }
 
 /** A fault in words, or a CRD that Crossplane must complete. */
-type Found = string | Unserved;
+type Found = string | WebhookSecret;
 
 function isFault(found: Found): found is string {
   return typeof found === 'string';
@@ -174,7 +174,7 @@ async function unserved(
   { reader, context }: Verifying,
   { kind, name, revision }: PackageObject,
   definition: string,
-): Promise<readonly Unserved[]> {
+): Promise<readonly WebhookSecret[]> {
   const resource = revisionsOfKind(kind);
   const all = await list(reader, resource, undefined, { labelSelector: `${packageLabel}=${name}`, whole: true });
   const live = all.find((one) => textAt(one, 'metadata', 'name') === revision);

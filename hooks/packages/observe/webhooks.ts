@@ -1,6 +1,6 @@
 // Who serves the webhooks of packages: Crossplane, or the servers whose authority a Secret holds.
 import { textAt } from '../../objects/json.ts';
-import { type NoCalls, nobodyServes } from '../checks/contents.ts';
+import { nobodyServes, type WebhookFaults } from '../checks/contents.ts';
 import { quoted } from '../model/package.ts';
 import { secrets } from '../writes/resources.ts';
 import type { Servers } from '../writes/webhooks.ts';
@@ -8,7 +8,7 @@ import { find, type PackageReader } from './read.ts';
 
 export interface Webhooks {
   readonly servers?: Servers;
-  readonly noCalls: NoCalls;
+  readonly webhookFaults: WebhookFaults;
 }
 
 interface Setting {
@@ -19,16 +19,16 @@ interface Setting {
 }
 
 export async function readWebhooks(reader: PackageReader, { crossplaneNamespace, webhookSecret }: Setting): Promise<Webhooks> {
-  if (crossplaneNamespace !== undefined) return { servers: { namespace: crossplaneNamespace }, noCalls: {} };
-  if (webhookSecret === undefined) return { noCalls: nobodyServes };
+  if (crossplaneNamespace !== undefined) return { servers: { namespace: crossplaneNamespace }, webhookFaults: {} };
+  if (webhookSecret === undefined) return { webhookFaults: nobodyServes };
   const { namespace } = reader;
   const secret = await find(reader, { resource: secrets, namespace, name: webhookSecret });
   // The certificate of a server is its own authority, if nobody has signed it.
   const authority = textAt(secret, 'data', 'ca.crt') ?? textAt(secret, 'data', 'tls.crt');
-  if (authority !== undefined) return { servers: { namespace, authority }, noCalls: withoutAdmission };
+  if (authority !== undefined) return { servers: { namespace, authority }, webhookFaults: withoutAdmission };
   const found = secret === undefined ? 'none' : 'one without them';
   const conversion = `JANUS_PACKAGES_WEBHOOK_SECRET expects a Secret ${quoted(webhookSecret)} with ca.crt or tls.crt in namespace ${namespace}, found ${found}`;
-  return { noCalls: { ...nobodyServes, conversion } };
+  return { webhookFaults: { ...nobodyServes, conversion } };
 }
 
 const { conversion: _, ...withoutAdmission } = nobodyServes;
