@@ -130,7 +130,9 @@ async function ofWritten({ reader, context, changes }: Verifying, item: JsonObje
   const edits = Object.entries(objectAt(change, 'content', 'spec')).flatMap(([field, expected]) => {
     const [found, writer] = [at(live, 'spec', field), managerOf(live, 'f:spec', `f:${field}`)];
     const isEdited = field !== 'desiredState' && !equalJson(found, expected) && isOfOthers(writer);
-    return isEdited ? [`${what}: expected spec.${field} ${shown(expected)}, found ${shown(found)}, written by ${writer}`] : [];
+    return isEdited
+      ? [`${what}: expected spec.${field} ${shown(expected)}, found ${shown(found)}, written by ${foreign(writer, longestWords)}`]
+      : [];
   });
   return isHeld && !isPaused(live) ? [unpaused(what, live), ...edits] : edits;
 }
