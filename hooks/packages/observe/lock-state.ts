@@ -93,23 +93,18 @@ export async function handedOverBy(reader: PackageReader, uid: string): Promise<
 }
 
 /**
- * Revisions that nobody needs paused once the Lock is written: those of this package transaction, and those of package transactions
- * that are gone and could not hand them over. Crossplane must neither run nor forget a revision that is Active without an entry.
+ * Revisions that nobody needs paused once the Lock is written: those of this package transaction, and those that others have left,
+ * since only the holder of the Lock has anything under way. Crossplane must not run a revision without an entry in the Lock.
  */
 export async function pausedAfter(
   reader: PackageReader,
   { uid }: PackageTransaction,
   lock: JsonObject | undefined,
 ): Promise<readonly Paused[]> {
-  const all = await allPaused(reader);
-  const [own, others] = [all.filter(({ live }) => pauserOf(live) === uid), all.filter(({ live }) => pauserOf(live) !== uid)];
-  if (others.length === 0) return own;
-  const there = await list(reader, packageTransactions, undefined, {});
-  const present = new Set(there.map((one) => textAt(one, 'metadata', 'uid')));
   const locked = new Set(lock === undefined ? [] : packagesOf(lock).map((one) => textAt(one, 'name')));
   const isSettled = (live: JsonObject): boolean =>
     textAt(live, 'spec', 'desiredState') !== 'Active' || locked.has(textAt(live, 'metadata', 'name'));
-  return [...own, ...others.filter(({ live }) => !present.has(pauserOf(live)) && isSettled(live))];
+  return (await allPaused(reader)).filter(({ live }) => pauserOf(live) === uid || isSettled(live));
 }
 
 async function allPaused(reader: PackageReader): Promise<readonly Paused[]> {
