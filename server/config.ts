@@ -1,6 +1,7 @@
 // Reads the environment and the flags into a frozen Config, and reports all faults at once. Pure.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type OwnMode, ownModes } from '../hooks/packages/model/own.ts';
 import { choice, duration, integer, type LogLevel, level, listOf, matching, namespace, type Rule } from './config-rules.ts';
 import type { ApiServerAccess } from './kubernetes/connect.ts';
 
@@ -40,6 +41,8 @@ export interface PackagesConfig {
   /** The version of Crossplane. If it is empty, the hook does not check `spec.crossplane.version` of packages. */
   readonly crossplane: string;
   readonly mode: CrossplaneMode;
+  /** Which Packages make their own package transactions. */
+  readonly own: OwnMode;
 }
 
 /**
@@ -90,6 +93,7 @@ const rules = {
   JANUS_PACKAGES_CACHE: matching(join(tmpdir(), 'janus-packages'), 'a path', pathPattern),
   JANUS_PACKAGES_HTTP_HOSTS: listOf('hosts, such as registry.infra.svc:5000', hostPattern),
   JANUS_PACKAGES_CROSSPLANE: choice<CrossplaneMode>('absent', crossplaneModes),
+  JANUS_PACKAGES_OWN: choice<OwnMode>('none', ownModes),
   JANUS_CROSSPLANE_VERSION: matching('', 'a version such as v1.20.0', /^v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/),
 } satisfies Record<string, Rule<unknown>>;
 
@@ -157,6 +161,7 @@ function packagesOf(read: Read): Pick<Config, 'packages'> {
     httpHosts: read('JANUS_PACKAGES_HTTP_HOSTS', rules.JANUS_PACKAGES_HTTP_HOSTS),
     crossplane: read('JANUS_CROSSPLANE_VERSION', rules.JANUS_CROSSPLANE_VERSION),
     mode: read('JANUS_PACKAGES_CROSSPLANE', rules.JANUS_PACKAGES_CROSSPLANE),
+    own: read('JANUS_PACKAGES_OWN', rules.JANUS_PACKAGES_OWN),
   };
   return read('JANUS_PACKAGES', rules.JANUS_PACKAGES) ? { packages } : {};
 }

@@ -2,6 +2,7 @@
 import type { Cluster } from '../hooks/objects/cluster.ts';
 import type { PackageCall, PackageReply } from '../hooks/packages/call.ts';
 import { readCompleteVersion } from '../hooks/packages/model/version.ts';
+import { createOwnSync } from '../hooks/packages/own.ts';
 import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
@@ -15,6 +16,8 @@ function later({ status }: PackageCall): PackageReply {
   return { status, resyncAfterSeconds: secondsUntilKnown, finalized: false };
 }
 
+const laterOwn = { resyncAfterSeconds: secondsUntilKnown, finalized: false } as const;
+
 /**
  * In ms. `deadline` and `sendingTime` are parts of the 30 s for which Metacontroller waits. `lateWindow` is the time after the sending time
  * in which a write may take effect: its lifetime, 3 s for a new connection (server/main.ts), and a margin of 2 s.
@@ -24,24 +27,26 @@ const cacheBytes = 2 ** 30;
 
 /** `mayServe`: false until it is known that Crossplane suits the mode. */
 export function connectPackages(
-  { namespace, cacheDirectory, httpHosts, crossplane, mode }: PackagesConfig,
+  { namespace, cacheDirectory, httpHosts, crossplane, mode, own }: PackagesConfig,
   cluster: Cluster,
   mayServe: () => boolean,
 ): ConnectPackages {
   const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts });
   const version = readCompleteVersion(crossplane);
-  return (record) => {
+  return (record, recordOwn) => {
+    const shared = { cluster, clock, gzip, namespace, ...times, isBeside: mode === 'beside' };
     const sync = createPackageSync({
-      cluster,
-      clock,
+      ...shared,
       openRegistry: (opening) => client.open(opening),
-      gzip,
-      namespace,
-      ...times,
       record,
-      isBeside: mode === 'beside',
+      isOwn: own !== 'none',
       ...(version === undefined ? {} : { crossplane: version }),
     });
-    return { namespace, hook: async (call) => (mayServe() ? sync(call) : later(call)) };
+    const ownSync = createOwnSync({ ...shared, mode: own, record: recordOwn });
+    return {
+      namespace,
+      hook: async (call) => (mayServe() ? sync(call) : later(call)),
+      own: async (call) => (mayServe() ? ownSync(call) : laterOwn),
+    };
   };
 }

@@ -40,8 +40,8 @@ async function answerCall(serving: Serving, call: PackageCall): Promise<PackageR
   if (answer.kind === 'failed') return answer.failure.kind === 'absent' ? gone(call) : echo(call, secondsUntilRead);
   const ptx = readPackageTransaction(answer.object);
   if (ptx.uid !== call.uid) return gone(call);
-  const { isBeside = false } = serving;
-  if (ptx.isKnown) return takeStep(serving, { ptx, namespace, lateWindow, isBeside, now: answer.serverTime }, until);
+  const { isBeside = false, isOwn = false } = serving;
+  if (ptx.isKnown) return takeStep(serving, { ptx, namespace, lateWindow, isBeside, isOwn, now: answer.serverTime }, until);
   serving.record(leftToNewer(ptx));
   return echo(call, secondsUntilRead);
 }

@@ -6,7 +6,7 @@ import { emptyStatus, encodeStatus } from '../../hooks/transactions/model/status
 import { truncated } from '../../hooks/transactions/outcome/truncated.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { syncRequest } from '../../schemas/sync-request.ts';
-import { request, rest, testApp } from './parts.ts';
+import { noOwn, request, rest, testApp } from './parts.ts';
 
 const served = await testApp().server.inject('/openapi.json');
 const document = served.json() as JsonObject;
@@ -85,7 +85,11 @@ t.test('the document is OpenAPI, and its references resolve', async (t) => {
 });
 
 t.test('the document names every route, and no other', async (t) => {
-  const serving = { hook: async () => ({ status: {}, resyncAfterSeconds: 0, finalized: false }), namespace: 'packages' };
+  const serving = {
+    hook: async () => ({ status: {}, resyncAfterSeconds: 0, finalized: false }),
+    own: noOwn,
+    namespace: 'packages',
+  };
   const { server } = testApp({ packages: () => serving });
   await server.inject('/healthz');
   const paths = at(document, 'paths') as JsonObject;

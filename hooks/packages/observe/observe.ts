@@ -83,7 +83,7 @@ const reads: Reads = {
     if (preparation.kind === 'unfinished') serving.ahead.forget(ptx.uid);
     return { lock, preparation };
   },
-  async install({ reader, ptx, namespace, isBeside = false }) {
+  async install({ reader, ptx, namespace, isBeside = false, isOwn = false }) {
     const [wanted, { status }] = [installOf(ptx), ptx];
     const planned = status.stages[status.committed];
     const [lock, stage] = await Promise.all([
@@ -93,7 +93,8 @@ const reads: Reads = {
     // The end of a try needs no further read, which may fail for ever.
     const goesOn = !ptx.isDeleting && faultOf(ptx) === undefined && isAsResolved(ptx, lock);
     const isNext = goesOn && planned !== undefined && stage === undefined;
-    return { lock, stage, next: isNext ? await readNextChanges({ reader, ptx, wanted, lock, isBeside }, planned) : undefined };
+    const context = { reader, ptx, wanted, lock, isBeside, isOwn };
+    return { lock, stage, next: isNext ? await readNextChanges(context, planned) : undefined };
   },
   async verify(context) {
     const { reader, ptx, serving } = context;
