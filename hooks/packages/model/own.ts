@@ -13,7 +13,7 @@ export const ownModes = { none: 'none', annotated: 'annotated', all: 'all' } as 
 
 export type OwnMode = keyof typeof ownModes;
 
-const ownAnnotation = 'pkg.crossplane.io/own-transactions';
+export const ownAnnotation = 'pkg.crossplane.io/own-transactions';
 
 /** The annotation of a Package that makes its own package transactions. */
 export const optedIn: JsonObject = { [ownAnnotation]: 'true' };
