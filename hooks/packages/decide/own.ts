@@ -68,21 +68,25 @@ function follow(ptx: JsonObject, seconds: number): OwnStep {
   if (textAt(installed, 'status') === 'True') return rest('its package transaction has installed it', undefined, seconds);
   const shown = textAt(conditionOf(ptx, 'Validated'), 'status') === 'True' ? installed : conditionOf(ptx, 'Validated');
   const status = textAt(shown, 'status') === 'False' ? 'False' : 'Unknown';
-  return rest('its package transaction has not installed it', { status, ...saidBy(ptx, shown) }, seconds);
+  return rest('its package transaction has not installed it', { status, ...saidBy(ptx, shown, endOf(ptx)) }, seconds);
+}
+
+function endOf(ptx: JsonObject): string {
+  if (isRunning(ptx)) return '';
+  if (isTerminating(ptx)) return '; it is being deleted, and is made again once it is gone';
+  return '; it is not tried again: change the Package, or delete the package transaction, which then is made again';
 }
 
 const longestMessage = 8_000;
 
-function saidBy(ptx: JsonObject, shown: JsonObject | undefined): Omit<OwnCondition, 'status'> {
+/** `more`: what follows the message of the condition. */
+function saidBy(ptx: JsonObject, shown: JsonObject | undefined, more: string): Omit<OwnCondition, 'status'> {
   const progress = isRunning(ptx) ? textAt(ptx, 'status', 'progress') : undefined;
   const stages = progress === undefined ? '' : ` (${progress} stages)`;
-  const final = isRunning(ptx)
-    ? ''
-    : '; it is not tried again: change the Package, or delete the package transaction, which then is made again';
   const message = `Package transaction ${nameOf(ptx)}: ${textAt(shown, 'message') ?? 'it has not begun'}`;
   return {
     reason: textAt(shown, 'reason') ?? 'InstallationPending',
-    message: `${cut(message, longestMessage - stages.length - final.length)}${stages}${final}`,
+    message: `${cut(message, longestMessage - stages.length - more.length)}${stages}${more}`,
   };
 }
 
@@ -159,10 +163,9 @@ function installedSource({ revisions, lock }: OwnObservation): string | undefine
 function goOn(observation: OwnObservation, removal: JsonObject, seconds = wait): OwnStep {
   const validated = conditionOf(removal, 'Validated');
   const shown = textAt(validated, 'status') === 'True' ? conditionOf(removal, 'Installed') : validated;
-  const { reason, message } = saidBy(removal, shown);
   const isEdited = nameOf(removal) !== ownName(observation.kind, observation.pkg);
   const edited = isEdited ? '; the Package was changed since, which has no effect: apply it again once it is gone' : '';
-  return rest('its Delete goes on', { reason, message: `${cut(message, longestMessage - edited.length)}${edited}` }, seconds);
+  return rest('its Delete goes on', saidBy(removal, shown, edited), seconds);
 }
 
 function tryAgain(observation: OwnObservation, removal: JsonObject): OwnStep {
