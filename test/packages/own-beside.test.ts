@@ -9,7 +9,6 @@ import { ownFinalizer, startOwnLoops } from '../support/package-loops.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
-import { mutatingPolicies } from '../support/stamping.ts';
 
 t.setTimeout(900_000);
 
@@ -23,8 +22,7 @@ const world = await startPackageWorld(t, {
   environment: { JANUS_PACKAGES_CROSSPLANE: 'beside', JANUS_PACKAGES_OWN: 'all' },
   before: async (client) => {
     await createDeployment(client, '2.3.4');
-    // On an older API server the hook does not start: then this file fails here, and says why.
-    t.equal((await client.get(mutatingPolicies)).code, 200, 'Kubernetes 1.36 or newer');
+    // On an older API server the hook does not start, and the policy is refused here.
     for (const object of [policyOfAll, binding]) must(await applyObject(client, object));
   },
 });

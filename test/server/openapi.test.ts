@@ -105,7 +105,9 @@ t.test('the document names every route, and no other', async (t) => {
     (path) => !['GET', 'POST'].some((method) => isOff.hasRoute({ url: path, method: method as 'GET' })),
   );
   const ofPackages = ['/packages/sync', '/packages/finalize', '/packages/customize'];
-  t.same(off, [...ofPackages, '/packages/status/sync', '/packages/status/customize'], 'off by default');
+  const status = ['/packages/status/sync', '/packages/status/customize'];
+  const own = ['/packages/own/sync', '/packages/own/finalize', '/packages/own/customize'];
+  t.same(off, [...ofPackages, ...status, ...own], 'off by default');
 });
 
 t.test('the hook validates requests by the schema in the document', async (t) => {
