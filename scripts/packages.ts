@@ -10,7 +10,10 @@
 //   --cache FOLDER        the folder that keeps content by digest
 //   --json                output for programs
 //
-// Exit codes: 0 it can be installed; 1 it is refused; 2 a registry or the cluster does not answer; 64 the arguments are wrong.
+// `npm run packages -- leave --kubeconfig FILE`: no Package makes package transactions of its own any more. Removes the controller and
+// the policy for them, and the finalizer and the annotation of each Package. Packages, and all that is installed, stay.
+//
+// Exit codes: 0 it can be installed, or it has left; 1 it is refused, or a Package is being deleted; 2 a registry or the cluster does not answer; 64 the arguments are wrong.
 import { runPackages } from './packages/run.ts';
 
 process.exitCode = await runPackages(process.argv.slice(2), {

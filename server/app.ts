@@ -1,7 +1,7 @@
 // The web server around the engine. It does not listen by itself: main.ts listens, and tests use `inject()`.
 import { Server as TlsServer } from 'node:tls';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
-import type { PackageReport } from '../hooks/packages/call.ts';
+import type { OwnReport, PackageReport } from '../hooks/packages/call.ts';
 import type { Hook, StepReport } from '../hooks/transactions/call.ts';
 import { type Access, guardCalls } from './access/guard.ts';
 import type { TlsMaterial } from './access/tls.ts';
@@ -31,8 +31,11 @@ export interface AppParts {
   readonly logTo?: { readonly write: (line: string) => void };
 }
 
-/** Makes the coordinator of packages; `record` takes its reports. */
-export type ConnectPackages = (record: (report: PackageReport) => void) => Omit<PackageRoutes, 'work'>;
+/** Makes the coordinator of packages; `record` takes its reports, `recordOwn` those about Packages. */
+export type ConnectPackages = (
+  record: (report: PackageReport) => void,
+  recordOwn: (report: OwnReport) => void,
+) => Omit<PackageRoutes, 'work'>;
 
 export interface App {
   readonly server: FastifyInstance;
@@ -90,7 +93,11 @@ function servePackages(scope: FastifyInstance, { connect, metrics, work }: Packa
     if (thrown !== undefined) scope.log.error({ ...fields, ...errorFields(thrown) }, 'package transaction: internal error');
     metrics.recordPackages(report);
   };
-  addPackageRoutes(scope, { ...connect(record), work });
+  const recordOwn = ({ thrown, ...fields }: OwnReport): void => {
+    scope.log.info(fields, 'package');
+    if (thrown !== undefined) scope.log.error({ ...fields, ...errorFields(thrown) }, 'package: internal error');
+  };
+  addPackageRoutes(scope, { ...connect(record, recordOwn), work });
 }
 
 function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts): FastifyInstance {
@@ -123,6 +130,9 @@ const calls = [
   '/packages/customize',
   '/packages/status/sync',
   '/packages/status/customize',
+  '/packages/own/sync',
+  '/packages/own/finalize',
+  '/packages/own/customize',
 ];
 
 function countCalls(server: FastifyInstance, metrics: Metrics): void {

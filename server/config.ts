@@ -1,6 +1,7 @@
 // Reads the environment and the flags into a frozen Config, and reports all faults at once. Pure.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type OwnMode, ownModes } from '../hooks/packages/model/own.ts';
 import { choice, duration, integer, type LogLevel, level, listOf, matching, namespace, type Rule } from './config-rules.ts';
 import type { ApiServerAccess } from './kubernetes/connect.ts';
 
@@ -42,6 +43,8 @@ export interface PackagesConfig {
   readonly mode: CrossplaneMode;
   /** A Secret in that namespace with the authority of the servers of webhooks, if Crossplane does not run packages; else empty. */
   readonly webhookSecret: string;
+  /** Which Packages make their own package transactions. */
+  readonly own: OwnMode;
 }
 
 /**
@@ -93,6 +96,7 @@ const rules = {
   JANUS_PACKAGES_HTTP_HOSTS: listOf('hosts, such as registry.infra.svc:5000', hostPattern),
   JANUS_PACKAGES_CROSSPLANE: choice<CrossplaneMode>('absent', crossplaneModes),
   JANUS_PACKAGES_WEBHOOK_SECRET: matching('', 'the name of a Secret', /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/),
+  JANUS_PACKAGES_OWN: choice<OwnMode>('none', ownModes),
   JANUS_CROSSPLANE_VERSION: matching('', 'a version such as v1.20.0', /^v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/),
 } satisfies Record<string, Rule<unknown>>;
 
@@ -161,6 +165,7 @@ function packagesOf(read: Read): Pick<Config, 'packages'> {
     crossplane: read('JANUS_CROSSPLANE_VERSION', rules.JANUS_CROSSPLANE_VERSION),
     mode: read('JANUS_PACKAGES_CROSSPLANE', rules.JANUS_PACKAGES_CROSSPLANE),
     webhookSecret: read('JANUS_PACKAGES_WEBHOOK_SECRET', rules.JANUS_PACKAGES_WEBHOOK_SECRET),
+    own: read('JANUS_PACKAGES_OWN', rules.JANUS_PACKAGES_OWN),
   };
   return read('JANUS_PACKAGES', rules.JANUS_PACKAGES) ? { packages } : {};
 }

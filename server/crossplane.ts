@@ -1,4 +1,4 @@
-// Whether a Crossplane runs in the cluster, and whether it suits the mode of package transactions. Its package manager writes the
+// Whether a Crossplane runs in the cluster, and whether it suits the settings of package transactions. Its package manager writes the
 // Lock by itself. So the hook refuses to start beside one that it does not expect, and without one that it needs.
 import type { Failed, Identity, Reader, Resource } from '../hooks/objects/cluster.ts';
 import { at, type JsonObject, listAt, objectsAt, textAt } from '../hooks/objects/json.ts';
@@ -33,7 +33,7 @@ const oldest = 'v2.0.0';
 const longestText = 100;
 
 /** Reads as the ServiceAccount that installs packages: the hook itself reads no Deployments. */
-export async function suitsCrossplane(reader: Pick<Reader, 'listMetadata'>, config: PackagesConfig): Promise<Suits> {
+export async function suitsCrossplane(reader: Pick<Reader, 'listMetadata' | 'resource'>, config: PackagesConfig): Promise<Suits> {
   const identity: Identity = { kind: 'serviceAccount', namespace: config.namespace, name: 'janus-packages' };
   const options = { labelSelector: crossplaneLabel, whole: true };
   const answer = await reader.listMetadata(deployments, undefined, identity, options);
@@ -41,8 +41,19 @@ export async function suitsCrossplane(reader: Pick<Reader, 'listMetadata'>, conf
   const found = answer.items.find(isRunning);
   const fault = faultOf(found, config);
   if (fault !== undefined) return { kind: 'fault', fault };
+  const pauses = config.mode === 'beside' && config.own !== 'none' ? await pausesPackages(reader) : ({ kind: 'ok' } as const);
   const namespace = textAt(found, 'metadata', 'namespace');
-  return { kind: 'ok', ...(namespace === undefined ? {} : { namespace }) };
+  return pauses.kind !== 'ok' || namespace === undefined ? pauses : { kind: 'ok', namespace };
+}
+
+const policies = ['admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy'] as const;
+
+/** Crossplane would install a Package before Metacontroller calls the hook. So a policy pauses each Package when it is created. */
+async function pausesPackages(reader: Pick<Reader, 'resource'>): Promise<Suits> {
+  const answer = await reader.resource(...policies);
+  if (answer.kind === 'ok' || answer.failure.kind !== 'absent') return answer.kind === 'ok' ? { kind: 'ok' } : answer;
+  const fault = `JANUS_PACKAGES_OWN: with JANUS_PACKAGES_CROSSPLANE=beside expects an API server that serves ${policies[1]} of ${policies[0]}, Kubernetes 1.36 or newer, found none; set none, or upgrade Kubernetes`;
+  return { kind: 'fault', fault };
 }
 
 /** Whether it runs the controllers. Another Deployment with the label grants rights to providers. */

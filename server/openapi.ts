@@ -1,5 +1,12 @@
 // The OpenAPI document of the hook's interface. It uses the constants that validate requests.
-import { packageCustomizeRequest, packageStatusRequest, packageStatusResponse } from '../schemas/packages/status-request.ts';
+import {
+  ownCustomizeRequest,
+  ownRequest,
+  ownResponse,
+  packageCustomizeRequest,
+  packageStatusRequest,
+  packageStatusResponse,
+} from '../schemas/packages/status-request.ts';
 import { packageSyncRequest } from '../schemas/packages/sync-request.ts';
 import { customizeResponse, packageSyncResponse, reportedPackageStatus } from '../schemas/packages/sync-response.ts';
 import type { Schema } from '../schemas/schema.ts';
@@ -112,6 +119,19 @@ const packagePaths = {
     'PackageCustomizeRequest',
     'CustomizeResponse',
   ),
+  '/packages/own/sync': statusCall('own', 'Make the package transaction of a Package.', 'OwnRequest', 'OwnResponse'),
+  '/packages/own/finalize': statusCall(
+    'ownFinalize',
+    'Delete a package whose Package is being deleted, or let the Package go.',
+    'OwnRequest',
+    'OwnResponse',
+  ),
+  '/packages/own/customize': statusCall(
+    'ownCustomize',
+    'What wakes a Package that makes its own package transactions.',
+    'OwnCustomizeRequest',
+    'CustomizeResponse',
+  ),
 };
 
 const packageSchemas = {
@@ -125,6 +145,9 @@ const packageSchemas = {
   PackageStatusRequest: packageStatusRequest,
   PackageStatusResponse: packageStatusResponse,
   PackageCustomizeRequest: packageCustomizeRequest,
+  OwnRequest: ownRequest,
+  OwnResponse: ownResponse,
+  OwnCustomizeRequest: ownCustomizeRequest,
 };
 
 /** OpenAPI 3.1: its schemas are JSON Schema, so the constants are used unchanged. */

@@ -2,6 +2,7 @@
 import type { Cluster } from '../hooks/objects/cluster.ts';
 import type { PackageCall, PackageReply } from '../hooks/packages/call.ts';
 import { readCompleteVersion } from '../hooks/packages/model/version.ts';
+import { createOwnSync } from '../hooks/packages/own.ts';
 import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
@@ -16,6 +17,8 @@ function later({ status }: PackageCall): PackageReply {
   return { status, resyncAfterSeconds: secondsUntilKnown, finalized: false };
 }
 
+const laterOwn = { resyncAfterSeconds: secondsUntilKnown, finalized: false } as const;
+
 /**
  * In ms. `deadline` and `sendingTime` are parts of the 30 s for which Metacontroller waits. `lateWindow` is the time after the sending time
  * in which a write may take effect: its lifetime, 3 s for a new connection (server/main.ts), and a margin of 2 s.
@@ -25,25 +28,28 @@ const cacheBytes = 2 ** 30;
 
 /** `suited`: undefined until it is known that Crossplane suits the mode. */
 export function connectPackages(
-  { namespace, cacheDirectory, httpHosts, crossplane, mode, webhookSecret }: PackagesConfig,
+  { namespace, cacheDirectory, httpHosts, crossplane, mode, own, webhookSecret }: PackagesConfig,
   cluster: Cluster,
   suited: () => RunningCrossplane | undefined,
 ): ConnectPackages {
   const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts });
   const version = readCompleteVersion(crossplane);
-  return (record) => {
+  return (record, recordOwn) => {
+    const shared = { cluster, clock, gzip, namespace, ...times };
     const sync = createPackageSync({
-      cluster,
-      clock,
+      ...shared,
       openRegistry: (opening) => client.open(opening),
-      gzip,
-      namespace,
-      ...times,
       record,
+      isOwn: own !== 'none',
       besideIn: () => (mode === 'beside' ? suited()?.namespace : undefined),
       ...(webhookSecret === '' ? {} : { webhookSecret }),
       ...(version === undefined ? {} : { crossplane: version }),
     });
-    return { namespace, hook: async (call) => (suited() === undefined ? later(call) : sync(call)) };
+    const ownSync = createOwnSync({ ...shared, isBeside: mode === 'beside', mode: own, record: recordOwn });
+    return {
+      namespace,
+      hook: async (call) => (suited() === undefined ? later(call) : sync(call)),
+      own: async (call) => (suited() === undefined ? laterOwn : ownSync(call)),
+    };
   };
 }

@@ -1,9 +1,15 @@
 // Validates the body of a request, and decodes it to a Call. The schema is compiled once. Faults name path and rule, never a value.
 import { Ajv, type ErrorObject } from 'ajv';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, objectAt, textAt } from '../hooks/objects/json.ts';
-import type { PackageCall } from '../hooks/packages/call.ts';
+import type { OwnCall, PackageCall } from '../hooks/packages/call.ts';
+import { kindOf } from '../hooks/packages/model/package.ts';
 import type { Call } from '../hooks/transactions/call.ts';
-import { packageCustomizeRequest, packageStatusRequest } from '../schemas/packages/status-request.ts';
+import {
+  ownCustomizeRequest,
+  ownRequest,
+  packageCustomizeRequest,
+  packageStatusRequest,
+} from '../schemas/packages/status-request.ts';
 import { packageSyncRequest } from '../schemas/packages/sync-request.ts';
 import { dialect } from '../schemas/schema.ts';
 import { syncRequest } from '../schemas/sync-request.ts';
@@ -22,6 +28,8 @@ const conforms = new Ajv({ ...dialect, allErrors: true }).compile(syncRequest);
 const isPackageRequest = new Ajv({ ...dialect, allErrors: true }).compile(packageSyncRequest);
 const isStatusRequest = new Ajv({ ...dialect, allErrors: true }).compile(packageStatusRequest);
 const isPackageCustomize = new Ajv({ ...dialect, allErrors: true }).compile(packageCustomizeRequest);
+const isOwnRequest = new Ajv({ ...dialect, allErrors: true }).compile(ownRequest);
+const isOwnCustomize = new Ajv({ ...dialect, allErrors: true }).compile(ownCustomizeRequest);
 const mostFaults = 10;
 
 export function validateSyncRequest(body: Json | undefined): Validated<Call> {
@@ -55,6 +63,19 @@ export function validateStatusRequest(body: Json | undefined): Validated<Package
 
 export function validatePackageCustomize(body: Json | undefined): Validated<PackageWithRevisions> {
   return validatePackage(isPackageCustomize, body, 'parent');
+}
+
+export function validateOwnCustomize(body: Json | undefined): Validated<PackageWithRevisions> {
+  return validatePackage(isOwnCustomize, body, 'parent');
+}
+
+/** The hook reads everything else of the Package itself. */
+export function validateOwnRequest(body: Json | undefined): Validated<Omit<OwnCall, 'isFinalizing'>> {
+  const kind = kindOf(textAt(body, 'object', 'kind'));
+  if (!isOwnRequest(body) || kind === undefined)
+    return { kind: 'faults', faults: (isOwnRequest.errors ?? []).slice(0, mostFaults).map(faultOf) };
+  const [name = '', uid = ''] = ['name', 'uid'].map((key) => textAt(body as Json, 'object', 'metadata', key));
+  return { kind: 'ok', call: { kind, name, uid } };
 }
 
 function validatePackage(

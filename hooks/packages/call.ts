@@ -2,6 +2,8 @@
 import type { Clock, Cluster } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
 import type { Gzip } from './model/gzip.ts';
+import type { OwnMode } from './model/own.ts';
+import type { PackageKind } from './model/package.ts';
 import type { Version } from './model/version.ts';
 import type { Registry } from './registry.ts';
 
@@ -66,6 +68,8 @@ export interface PackageParts {
   readonly besideIn?: () => string | undefined;
   /** The name of a Secret with the authority of the servers of webhooks, if Crossplane does not run packages. */
   readonly webhookSecret?: string;
+  /** The Packages that the hook makes make their own package transactions. */
+  readonly isOwn?: boolean;
   /** ms for which a call reads from registries and the cluster. */
   readonly deadline: number;
   /** ms of a call after which it sends no write. */
@@ -80,3 +84,37 @@ export interface PackageParts {
  * error.
  */
 export type PackageHook = (call: PackageCall) => Promise<PackageReply>;
+
+/** A call about a Package that makes its own package transactions. */
+export interface OwnCall {
+  readonly kind: PackageKind;
+  readonly name: string;
+  readonly uid: string;
+  /** Metacontroller calls to finalize the Package: it is being deleted, or its controller does not select it any more. */
+  readonly isFinalizing: boolean;
+}
+
+export interface OwnReply {
+  /** If absent, the status stays as it is. */
+  readonly status?: JsonObject;
+  /** In seconds; 0 requests no further call. */
+  readonly resyncAfterSeconds: number;
+  readonly finalized: boolean;
+}
+
+/** The actions of a call about a Package, for the log. */
+export interface OwnReport extends Pick<PackageReport, 'because' | 'writes' | 'trouble' | 'thrown'> {
+  readonly kind: PackageKind;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface OwnParts extends Pick<PackageParts, 'cluster' | 'clock' | 'gzip' | 'namespace' | 'sendingTime'> {
+  /** Crossplane runs the revisions that the hook installs. */
+  readonly isBeside?: boolean;
+  readonly mode: OwnMode;
+  readonly record: (report: OwnReport) => void;
+}
+
+/** Serves one call about a Package. If a read fails, the hook decides nothing. */
+export type OwnHook = (call: OwnCall) => Promise<OwnReply>;

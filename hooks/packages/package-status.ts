@@ -2,6 +2,7 @@
 // Crossplane's other controllers report on. Conditions that others write stay as they are: Metacontroller replaces the whole status.
 import { at, type JsonObject, objectAt, objectsAt, textAt } from '../objects/json.ts';
 import { cut } from '../objects/words.ts';
+import type { OwnCondition } from './model/own.ts';
 
 interface Condition {
   readonly type: 'Installed' | 'Healthy';
@@ -10,13 +11,15 @@ interface Condition {
   readonly message?: string;
 }
 
-/** `now` in RFC 3339. */
-export function packageStatusOf(pkg: JsonObject, revisions: readonly JsonObject[], now: string): JsonObject {
+/** `now` in RFC 3339. `own`: what a package transaction of the Package says about it. */
+export function packageStatusOf(pkg: JsonObject, revisions: readonly JsonObject[], now: string, own?: OwnCondition): JsonObject {
   const current = newestFirst(revisions).find(isActive) ?? newestFirst(revisions)[0];
   const before = objectAt(pkg, 'status');
-  const conditions = conditionsWith(pkg, [installed(current), healthy(current)], now);
+  const conditions = conditionsWith(pkg, [{ ...installed(current), ...own }, healthy(current)], now);
   if (current === undefined) return { ...before, conditions };
-  const identifier = textAt(pkg, 'spec', 'package') ?? '';
+  // While the package transaction of a generation is not done, the revisions are those of an earlier generation.
+  const earlier = own?.status === undefined ? undefined : textAt(before, 'currentIdentifier');
+  const identifier = earlier ?? textAt(pkg, 'spec', 'package') ?? '';
   const resolved = textAt(current, 'status', 'resolvedImage') ?? textAt(current, 'spec', 'image') ?? identifier;
   const names = { currentRevision: textAt(current, 'metadata', 'name') ?? '', currentIdentifier: identifier };
   return { ...before, ...names, resolvedPackage: resolved, conditions };
@@ -70,10 +73,10 @@ function conditionOf(object: JsonObject, type: string): { readonly status?: stri
 }
 
 /** Ours in their place, others unchanged. A condition that stays keeps its time. */
-function conditionsWith(pkg: JsonObject, own: readonly Condition[], now: string): readonly JsonObject[] {
+function conditionsWith(pkg: JsonObject, ours: readonly Condition[], now: string): readonly JsonObject[] {
   const before = objectsAt(pkg, 'status', 'conditions');
   const generation = at(pkg, 'metadata', 'generation');
-  const written = own.map((one): JsonObject => {
+  const written = ours.map((one): JsonObject => {
     const old = before.find((other) => textAt(other, 'type') === one.type);
     const since = textAt(old, 'status') === one.status ? textAt(old, 'lastTransitionTime') : undefined;
     return { ...one, lastTransitionTime: since ?? now, ...(generation === undefined ? {} : { observedGeneration: generation }) };

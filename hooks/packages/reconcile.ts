@@ -42,7 +42,7 @@ async function answerCall(serving: Serving, call: PackageCall): Promise<PackageR
   const ptx = readPackageTransaction(answer.object);
   if (ptx.uid !== call.uid) return gone(call);
   const crossplaneNamespace = serving.besideIn?.();
-  const beside = { isBeside: crossplaneNamespace !== undefined, crossplaneNamespace };
+  const beside = { isBeside: crossplaneNamespace !== undefined, crossplaneNamespace, isOwn: serving.isOwn ?? false };
   if (ptx.isKnown) return takeStep(serving, { ptx, namespace, lateWindow, ...beside, now: answer.serverTime }, until);
   serving.record(leftToNewer(ptx));
   return echo(call, secondsUntilRead);

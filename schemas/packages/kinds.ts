@@ -75,13 +75,21 @@ interface Kind {
 
 const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 const column = (name: string, jsonPath: string, type = 'string') => ({ name, type, jsonPath });
+const conditionPath = (type: string, field: string): string => `.status.conditions[?(@.type=="${type}")].${field}`;
 
 const families = ['Provider', 'Configuration', 'Function'].flatMap((kind): readonly Kind[] => [
   {
     kind,
     version: 'v1',
     properties: { spec: packageSpec, status },
-    columns: [column('Package', '.spec.package'), age],
+    columns: [
+      column('Installed', conditionPath('Installed', 'status')),
+      column('Healthy', conditionPath('Healthy', 'status')),
+      column('Package', '.spec.package'),
+      column('Reason', conditionPath('Installed', 'reason')),
+      age,
+      { ...column('Message', conditionPath('Installed', 'message')), priority: 1 },
+    ],
   },
   {
     kind: `${kind}Revision`,

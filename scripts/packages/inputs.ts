@@ -53,7 +53,7 @@ function versionOf(text: string | undefined): Version | undefined {
   return version;
 }
 
-function openCluster(kubeconfig: string): KubernetesCluster {
+export function openCluster(kubeconfig: string): KubernetesCluster {
   return createCluster(kubeconfigConnection(kubeconfig), { writeTimeout: 10_000 });
 }
 

@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util';
 import { compareWithLive } from '../../hooks/packages/observe/comparison.ts';
 import { readTree, type Tree } from '../../hooks/packages/observe/tree.ts';
 import { createRegistryClient } from '../../server/registry/client.ts';
-import { type Inputs, openInputs, Unanswered } from './inputs.ts';
+import { type Inputs, openCluster, openInputs, Unanswered } from './inputs.ts';
+import { leave } from './leave.ts';
 import { type Outcome, writeJson, writeText } from './outcome.ts';
 
 const options = {
@@ -42,11 +43,19 @@ export async function runPackages(args: readonly string[], terminal: Terminal): 
 async function run(args: readonly string[], { out }: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [command, file, ...others] = positionals;
-  if (command !== 'resolve' || file === undefined || others.length > 0) throw new Error('expected: resolve FILE');
+  if (command === 'leave' && file === undefined) return runLeave(values.kubeconfig, out);
+  if (command !== 'resolve' || file === undefined || others.length > 0) throw new Error('expected: resolve FILE, or leave');
   const inputs = await openInputs({ ...values, file, pullSecrets: values['pull-secret'] ?? [] });
   const outcome = await resolveTree(inputs, values.cache ?? join(homedir(), '.cache', 'janus', 'packages')).finally(inputs.close);
   out(values.json ? writeJson(outcome) : writeText(outcome));
   return exitCodes[outcome.kind];
+}
+
+async function runLeave(kubeconfig: string | undefined, out: Terminal['out']): Promise<number> {
+  if (kubeconfig === undefined) throw new Error('leave: expected --kubeconfig FILE');
+  const cluster = openCluster(kubeconfig);
+  const hasLeft = await leave(cluster, out).finally(() => cluster.close());
+  return hasLeft ? exitCodes.resolved : exitCodes.refused;
 }
 
 async function resolveTree({ asked, pullSecrets, live }: Inputs, cacheDirectory: string): Promise<Outcome> {

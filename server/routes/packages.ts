@@ -1,16 +1,24 @@
-// POST /packages/sync, /packages/finalize and /packages/customize, and /packages/status/… for the status of Packages, if the hook serves package transactions; 404 otherwise. The rules of
-// /sync apply (routes/hooks.ts): Metacontroller decodes replies strictly, and an expected condition is never an error code.
+// POST /packages/sync, /packages/finalize and /packages/customize; /packages/status/… for the status of Packages; /packages/own/… for
+// Packages that make their own package transactions; if the hook serves package transactions; 404 otherwise. The rules of /sync apply (routes/hooks.ts): Metacontroller decodes replies strictly, and an expected condition is never an error code.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Json, JsonObject } from '../../hooks/objects/json.ts';
-import type { PackageCall, PackageHook } from '../../hooks/packages/call.ts';
-import { relatedResources, relatedRevisions } from '../../hooks/packages/customize.ts';
+import type { OwnCall, OwnHook, PackageCall, PackageHook } from '../../hooks/packages/call.ts';
+import { relatedResources, relatedRevisions, relatedToOwn } from '../../hooks/packages/customize.ts';
 import { timeOf } from '../../hooks/packages/model/status.ts';
 import { packageStatusOf } from '../../hooks/packages/package-status.ts';
-import { type Validated, validatePackageCustomize, validatePackageRequest, validateStatusRequest } from '../validation.ts';
+import {
+  type Validated,
+  validateOwnCustomize,
+  validateOwnRequest,
+  validatePackageCustomize,
+  validatePackageRequest,
+  validateStatusRequest,
+} from '../validation.ts';
 import type { Work } from '../work.ts';
 
 export interface PackageRoutes {
   readonly hook: PackageHook;
+  readonly own: OwnHook;
   readonly work: Work;
   /** The namespace of stages. */
   readonly namespace: string;
@@ -18,7 +26,7 @@ export interface PackageRoutes {
 
 type Serve = (call: Omit<PackageCall, 'finalizing'>) => Promise<JsonObject>;
 
-export function addPackageRoutes(server: FastifyInstance, { hook, work, namespace }: PackageRoutes): void {
+export function addPackageRoutes(server: FastifyInstance, { hook, own, work, namespace }: PackageRoutes): void {
   const serving = (finalizing: boolean): Serve => {
     return async (call) => {
       const { status, resyncAfterSeconds, finalized } = await work.run(() => hook({ ...call, finalizing }));
@@ -33,8 +41,22 @@ export function addPackageRoutes(server: FastifyInstance, { hook, work, namespac
   for (const [path, serve] of Object.entries(routes))
     server.post(path, answering({ work, validate: validatePackageRequest, serve }));
   server.post('/packages/status/sync', answering({ work, validate: validateStatusRequest, serve: statusAnswer }));
-  const customize = async ({ pkg }: { readonly pkg: JsonObject }) => ({ relatedResources: relatedRevisions(pkg) });
+  const customize = async ({ pkg }: WithPackage) => ({ relatedResources: relatedRevisions(pkg) });
   server.post('/packages/status/customize', answering({ work, validate: validatePackageCustomize, serve: customize }));
+  for (const isFinalizing of [false, true]) {
+    const serve = async (call: Omit<OwnCall, 'isFinalizing'>) => {
+      const { finalized, ...rest } = await work.run(() => own({ ...call, isFinalizing }));
+      return { ...rest, attachments: [], ...(isFinalizing ? { finalized } : {}) };
+    };
+    const path = `/packages/own/${isFinalizing ? 'finalize' : 'sync'}`;
+    server.post(path, answering({ work, validate: validateOwnRequest, serve }));
+  }
+  const customizeOwn = async ({ pkg }: WithPackage) => ({ relatedResources: relatedToOwn(pkg) });
+  server.post('/packages/own/customize', answering({ work, validate: validateOwnCustomize, serve: customizeOwn }));
+}
+
+interface WithPackage {
+  readonly pkg: JsonObject;
 }
 
 async function statusAnswer({ pkg, revisions }: { readonly pkg: JsonObject; readonly revisions: readonly JsonObject[] }) {

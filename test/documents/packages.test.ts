@@ -3,6 +3,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { type } from '../support/kubectl.ts';
+import { startOwnLoops } from '../support/package-loops.ts';
 import { startPackageWorld } from '../support/package-world.ts';
 import { readDocument, root } from '../support/pages.ts';
 import { definitionOf } from '../support/registry/builder.ts';
@@ -11,20 +12,29 @@ import { openPages } from '../support/typing.ts';
 t.setTimeout(600_000);
 
 const pages = openPages('test/documents/packages.test.ts');
-const world = await startPackageWorld(t);
+const world = await startPackageWorld(t, { environment: { JANUS_PACKAGES_OWN: 'annotated' } });
+await startOwnLoops(t, world.plane.kubeconfig, [world.hook.url]);
 await world.publish({ name: 'provider-aws-s3', tag: 'v1.0.0', objects: [definitionOf('buckets', 's3.example.org')] });
 await world.publish({ name: 'lonely', tag: 'v1.0.0', requires: { 'provider-aws-s3': '>=v2.0.0' } });
 
-const [, example = ''] = /```yaml\n(apiVersion: pkg[\s\S]*?)```/.exec(readDocument('docs/packages.md')) ?? [];
-const manifest = example.replace(/registry\.example\.org\/acme\/provider-aws-s3(?=:)/, world.source('provider-aws-s3'));
+const [example = '', applied = ''] = [...readDocument('docs/packages.md').matchAll(/```yaml\n(apiVersion: pkg[\s\S]*?)```/g)].map(
+  ([, text = '']) => text.replace(/registry\.example\.org\/acme\/provider-aws-s3(?=:)/, world.source('provider-aws-s3')),
+);
 const snapshot = `apiVersion: pkg.crossplane.io/v1
 kind: Provider
 metadata: { name: provider-aws-s3 }
 spec: { package: '${world.source('provider-aws-s3')}:v1.0.0' }
 `;
-const folder = t.testdir({ 's3-v1.yaml': manifest, 'snapshot.yaml': snapshot, live: {}, '.kube': {} });
+const folder = t.testdir({ 's3-v1.yaml': example, 'provider.yaml': applied, 'snapshot.yaml': snapshot, live: {}, '.kube': {} });
 cpSync(world.plane.kubeconfig, join(folder, '.kube/config'));
 const env = { KUBECONFIG: world.plane.kubeconfig };
+
+t.test('docs/packages.md: a Package is applied, and installed, and deleted', async (t) => {
+  const section = 'Packages that make their own package transactions';
+  const [printed] = await pages.type(t, { folder, env }, 'docs/packages.md', section);
+  t.match(printed, /^provider-aws-s3 +True .*ActivePackageRevision/m);
+  t.match(printed, /^provider.pkg.crossplane.io "provider-aws-s3" deleted/m);
+});
 
 t.test('docs/packages.md: a package is installed', async (t) => {
   const [printed] = await pages.type(t, { folder, env }, 'docs/packages.md', 'Install a package');

@@ -362,7 +362,8 @@ for (const [what, mode, found, fault, crossplane = ''] of starts)
     const reader = {
       listMetadata: async () => ({ kind: 'ok', items: found, complete: true, next: '', size: 0, serverTime: 0 }),
     } as unknown as Reader;
-    const config = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], crossplane, mode, webhookSecret: '' };
+    const settings = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], webhookSecret: '', own: 'none' } as const;
+    const config = { ...settings, crossplane, mode };
     const answer = await suitsCrossplane(reader, config);
     t.equal(answer.kind, fault === undefined ? 'ok' : 'fault');
     if (mode === 'beside' && answer.kind === 'ok') t.equal(answer.namespace, 'crossplane-system');

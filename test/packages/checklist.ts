@@ -1,5 +1,5 @@
 // The points of the specification of package transactions, each with the tests that show it. `later`: features that do not exist yet
-// (Replace, the packages' own controllers).
+// (Replace, the controllers of revisions).
 
 type Shown = readonly (readonly [file: string, words: string])[];
 
@@ -20,6 +20,8 @@ const rollback = 'test/packages/rollback.test.ts';
 const recovery = 'test/packages/recovery.test.ts';
 const decide = 'test/packages/decide.test.ts';
 const kinds = 'test/packages/kinds.test.ts';
+const own = 'test/packages/own.test.ts';
+const ownLive = 'test/packages/own-live.test.ts';
 const tree = [install, 'a tree is installed whole'] as const;
 
 const shown: Readonly<Record<number, Shown>> = {
@@ -99,7 +101,16 @@ const shown: Readonly<Record<number, Shown>> = {
   40: [[points, '40: a retry installs the snapshot']],
   45: [[deletion, '45: a Delete is refused']],
   46: [[deletion, '46: a Delete removes the package']],
+  42: [
+    [own, '42: the name of a package transaction follows'],
+    [ownLive, '52: a Provider is applied'],
+  ],
   43: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
+  47: [
+    [own, '47: a Package that is being deleted makes a Delete'],
+    [ownLive, '47: kubectl delete is refused while instances exist'],
+  ],
+  52: [[ownLive, '52: a Provider is applied']],
   44: [tree],
   56: [
     [decide, '19, 20, 22'],
@@ -114,8 +125,8 @@ const shown: Readonly<Record<number, Shown>> = {
 };
 
 const last = 58;
-/** Other changes than Install, precedence, names of package transactions, controllers. */
-const later = [34, 41, 42, 47, 48, 49, 50, 51, 52, 53, 57];
+/** Replace, precedence, what revisions do. */
+const later = [34, 41, 48, 49, 50, 51, 53, 57];
 
 export const checklist: readonly Point[] = Array.from({ length: last }, (_, index): Point => {
   const point = index + 1;

@@ -2,7 +2,7 @@
 // namespace that enforces Pod Security.
 import t from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { relatedResources, relatedRevisions } from '../../hooks/packages/customize.ts';
+import { relatedResources, relatedToOwn } from '../../hooks/packages/customize.ts';
 import { packageKinds } from '../../hooks/packages/model/package.ts';
 import { connectToCluster } from '../support/install.ts';
 import { openHelm } from './helm.ts';
@@ -35,6 +35,7 @@ const refused: readonly (readonly [values: JsonObject, said: RegExp])[] = [
   [{ networkPolicy: { apiServerPorts: [] } }, /apiServerPorts/],
   [{ tls: { clientSecretName: 'mine' } }, /tls\.clientSecretName: expected tls\.secretName too/],
   [{ packages: { kinds: true } }, /packages\.kinds: expected packages\.enabled too/],
+  [{ packages: { own: 'all' } }, /packages\.own: expected packages\.enabled too/],
 ];
 for (const [values, said] of refused)
   t.test(`refused: ${JSON.stringify(values)}`, async (t) => {
@@ -113,7 +114,7 @@ t.test('a confined Metacontroller may watch all that wakes what it calls for', a
     (apiGroups as readonly string[]).includes(group) &&
     (resources as readonly string[]).includes(plural) &&
     (verbs as readonly string[]).includes('watch');
-  const packages = packageKinds.flatMap((kind) => relatedRevisions({ kind, metadata: { name: 'a' } }));
+  const packages = packageKinds.flatMap((kind) => relatedToOwn({ kind, metadata: { name: 'a', uid: 'u' } }));
   for (const related of [...relatedResources('uid', 'janus-packages'), ...packages]) {
     const [group = '', plural = ''] = [textAt(related, 'apiVersion')?.split('/')[0], textAt(related, 'resource')];
     t.ok(

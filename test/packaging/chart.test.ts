@@ -94,6 +94,21 @@ const cases: Readonly<Record<string, Case>> = {
     has: ['"name":"JANUS_PACKAGES_CROSSPLANE","value":"beside"'],
     lacks: ['"name":"locks.pkg.crossplane.io"'],
   },
+  'with Packages that make their own package transactions': {
+    values: { packages: { enabled: true, kinds: true, own: 'annotated' } },
+    has: [
+      '"name":"JANUS_PACKAGES_OWN","value":"annotated"',
+      'http://janus.janus-system.svc/packages/own/finalize',
+      '"annotationSelector":{"matchAnnotations":{"pkg.crossplane.io/own-transactions":"true"}}',
+      '"operator":"NotIn"',
+    ],
+    lacks: ['MutatingAdmissionPolicy'],
+  },
+  'with all Packages that make their own package transactions, beside a Crossplane': {
+    values: { packages: { enabled: true, crossplane: 'beside', own: 'all' } },
+    has: ['"name":"JANUS_PACKAGES_OWN","value":"all"', 'MutatingAdmissionPolicyBinding', 'crossplane.io~1paused'],
+    lacks: ['annotationSelector', 'janus-packages-status', 'own-transactions'],
+  },
   'with TLS': {
     values: { tls: { secretName: 'janus-hook-tls', clientSecretName: 'janus-metacontroller-tls' } },
     has: ['https://janus.janus-system.svc/sync', '"scheme":"HTTPS"', '"port":443', 'JANUS_TLS_CLIENT_AUTHORITY', '"clientTLS"'],
@@ -209,6 +224,7 @@ const refused: readonly (readonly [values: JsonObject, said: RegExp])[] = [
   [{ replicas: -1 }, /replicas/],
   [{ packages: { enabled: 'maybe' } }, /packages.*enabled/],
   [{ packages: { enabled: true, crossplane: 'near' } }, /packages.*crossplane/],
+  [{ packages: { enabled: true, own: 'some' } }, /packages.*own/],
   [{ packages: { enabled: true, kinds: true, crossplane: 'beside' } }, /which Crossplane brings itself/],
   [
     { packages: { enabled: true }, namespaces: [{ name: 'janus-packages', serviceAccounts: ['a'] }] },

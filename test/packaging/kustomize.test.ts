@@ -41,6 +41,7 @@ const packages = [
   ...['janus-packages', 'janus-packages-reader'].flatMap((name) => [`ClusterRole ${name}`, `ClusterRoleBinding ${name}`]),
   ...['install', 'view'].map((name) => `ClusterRole janus-packages-${name}`),
 ];
+const own = 'DecoratorController janus-packages-own';
 const metacontroller = render('test/fixtures/metacontroller/install').map(inShort);
 
 for (const [folder, expected] of [
@@ -48,6 +49,16 @@ for (const [folder, expected] of [
   ['examples/namespaced', [...base.filter((name) => !wide.includes(name)), ...served]],
   ['examples/packages', [...base, ...packages, ...ownKinds]],
   ['examples/crossplane', [...base, ...packages]],
+  ['examples/own-packages', [...base, ...packages, ...ownKinds, own]],
+  [
+    'examples/own-packages-crossplane',
+    [
+      ...base,
+      ...packages.filter((name) => name !== 'DecoratorController janus-packages-status'),
+      own,
+      ...['', 'Binding'].map((kind) => `MutatingAdmissionPolicy${kind} paused.packages.janus.io`),
+    ],
+  ],
   ['examples/install', [...base, ...metacontroller]],
   ['examples/kind', [...base, ...metacontroller]],
   [
@@ -78,6 +89,22 @@ t.test('package transactions: on, with a folder for what registries send', async
   t.match(beside, '{"name":"JANUS_PACKAGES_CROSSPLANE","value":"beside"}');
   const off = at(one('manifests', 'Deployment janus-system/janus'), 'spec', 'template', 'spec');
   t.notMatch(JSON.stringify(off), 'JANUS_PACKAGES');
+});
+
+t.test('Packages that make their own package transactions: those with the annotation, or all', async (t) => {
+  const annotation = 'pkg.crossplane.io/own-transactions';
+  const text = (folder: string, name: string): string => JSON.stringify(one(folder, name));
+  const settings = (folder: string) => text(folder, 'Deployment janus-system/janus').match(/"JANUS_PACKAGES_OWN","value":"\w+"/g);
+  const folder = 'examples/own-packages';
+  t.same(settings(folder), ['"JANUS_PACKAGES_OWN","value":"annotated"']);
+  t.same(text(folder, own).split(annotation).length, 4, 'each of the three kinds');
+  const others = text(folder, 'DecoratorController janus-packages-status');
+  t.same(others.match(/NotIn/g)?.length, 3, 'and none of them is handled twice');
+  const all = 'examples/own-packages-crossplane';
+  t.same(settings(all), ['"JANUS_PACKAGES_OWN","value":"all"']);
+  t.notMatch(text(all, own), 'annotationSelector');
+  t.notMatch(text(all, 'MutatingAdmissionPolicy paused.packages.janus.io'), annotation);
+  t.match(text(all, 'MutatingAdmissionPolicy paused.packages.janus.io'), 'crossplane.io~1paused');
 });
 
 t.test('with the tuned flags, and without', async (t) => {

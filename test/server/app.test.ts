@@ -6,7 +6,7 @@ import { at, isObject, type JsonObject, parseJson, textAt } from '../../hooks/ob
 import { dialect } from '../../schemas/schema.ts';
 import { syncResponse } from '../../schemas/sync-response.ts';
 import { isWithinBounds } from '../../server/body.ts';
-import { request, rest, type TestApp, testApp } from './parts.ts';
+import { noOwn, request, rest, type TestApp, testApp } from './parts.ts';
 
 const json = { 'content-type': 'application/json' };
 const conformsToResponse = new Ajv(dialect).compile(syncResponse);
@@ -226,7 +226,7 @@ t.test('the hook refuses unknown paths and methods', async (t) => {
   t.match([posted.statusCode, posted.headers.allow], [405, 'GET, HEAD']);
   t.equal((await app.server.inject('/packages/sync')).statusCode, 404, 'not served');
   const hook = async () => ({ status: {}, resyncAfterSeconds: 0, finalized: false });
-  const serving = testApp({ packages: () => ({ hook, namespace: 'packages' }) });
+  const serving = testApp({ packages: () => ({ hook, own: noOwn, namespace: 'packages' }) });
   t.match(await serving.server.inject('/packages/sync'), { statusCode: 405, headers: { allow: 'POST' } });
   const unknown = await app.server.inject('/hunter2');
   t.equal(unknown.statusCode, 404);

@@ -6,7 +6,7 @@ import { emptyStatus, encodeStatus } from '../../hooks/transactions/model/status
 import { truncated } from '../../hooks/transactions/outcome/truncated.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { syncRequest } from '../../schemas/sync-request.ts';
-import { request, rest, testApp } from './parts.ts';
+import { noOwn, request, rest, testApp } from './parts.ts';
 
 const served = await testApp().server.inject('/openapi.json');
 const document = served.json() as JsonObject;
@@ -85,7 +85,11 @@ t.test('the document is OpenAPI, and its references resolve', async (t) => {
 });
 
 t.test('the document names every route, and no other', async (t) => {
-  const serving = { hook: async () => ({ status: {}, resyncAfterSeconds: 0, finalized: false }), namespace: 'packages' };
+  const serving = {
+    hook: async () => ({ status: {}, resyncAfterSeconds: 0, finalized: false }),
+    own: noOwn,
+    namespace: 'packages',
+  };
   const { server } = testApp({ packages: () => serving });
   await server.inject('/healthz');
   const paths = at(document, 'paths') as JsonObject;
@@ -101,7 +105,9 @@ t.test('the document names every route, and no other', async (t) => {
     (path) => !['GET', 'POST'].some((method) => isOff.hasRoute({ url: path, method: method as 'GET' })),
   );
   const ofPackages = ['/packages/sync', '/packages/finalize', '/packages/customize'];
-  t.same(off, [...ofPackages, '/packages/status/sync', '/packages/status/customize'], 'off by default');
+  const status = ['/packages/status/sync', '/packages/status/customize'];
+  const own = ['/packages/own/sync', '/packages/own/finalize', '/packages/own/customize'];
+  t.same(off, [...ofPackages, ...status, ...own], 'off by default');
 });
 
 t.test('the hook validates requests by the schema in the document', async (t) => {

@@ -7,6 +7,9 @@ import { createMetrics } from '../../server/telemetry/metrics.ts';
 import type { RecordEvent } from '../../server/telemetry/record.ts';
 import { anybody } from '../support/hook-token.ts';
 
+/** No Package makes package transactions. */
+export const noOwn = async () => ({ resyncAfterSeconds: 0, finalized: false });
+
 export interface TestApp extends App {
   readonly calls: readonly Call[];
   readonly lines: readonly JsonObject[];

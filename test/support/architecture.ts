@@ -62,6 +62,7 @@ const entrances = [
   'hooks/packages/reconcile.ts',
   'hooks/packages/customize.ts',
   'hooks/packages/package-status.ts',
+  'hooks/packages/own.ts',
 ];
 /** What both adapters need. */
 const beside = ['server/slots.ts', 'server/threads/turns.ts', 'server/yaml-thread.ts'];

@@ -125,8 +125,15 @@ export const packageUnits: readonly Unit[] = [
     name: 'packages/status',
     what: 'the status of a Package, from its revisions',
     holds: file(packages('package-status.ts')),
-    sees: ['objects'],
+    sees: ['objects', 'packages/model'],
     nature: 'pure',
+  },
+  {
+    name: 'packages/own',
+    what: 'the program of Packages that make their own package transactions',
+    holds: file(packages('own.ts')),
+    sees: [...observed, 'requests', 'packages/call', 'packages/observe', 'packages/decide', 'packages/status'],
+    nature: 'effects',
   },
   {
     name: 'packages/reconcile',

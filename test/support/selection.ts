@@ -52,6 +52,8 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/delete', 'packages/install'],
   ['packages/kinds', 'packages/install'],
   ['packages/lost', 'packages/rollback'],
+  ['packages/own-beside', 'packages/own'],
+  ['packages/own-live', 'packages/own'],
   ['packages/owners', 'packages/rollback'],
   ['packages/points', 'packages/install'],
   ['packages/recovery', 'packages/rollback'],

@@ -34,7 +34,7 @@ Metacontroller. */ -}}
 {{- if not (or (and $isWide $values.namespaces) $isReplaced) }}
 {{- $_ := set $object.metadata "labels" (merge (default dict $object.metadata.labels) (fromYaml (include "janus.labels" $root))) -}}
 {{- $change := printf "janus.%s" $object.kind -}}
-{{- if has $object.kind (list "CustomResourceDefinition" "Namespace" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "DecoratorController" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
+{{- if has $object.kind (list "CustomResourceDefinition" "Namespace" "Deployment" "Service" "PodDisruptionBudget" "NetworkPolicy" "CompositeController" "DecoratorController" "MutatingAdmissionPolicy" "ServiceAccount" "Role" "FlowSchema" "PrometheusRule" "ServiceMonitor") }}
 {{- if not (and $theirs (has $object.kind (list "ServiceAccount" "Role"))) }}{{ include $change (dict "root" $root "object" $object) }}{{ end -}}
 {{- end -}}
 {{- if $served }}{{ include "janus.served" (dict "served" $served "object" $object) }}{{ end -}}
@@ -64,6 +64,7 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- if eq .Values.token.secretName "janus-sealing-key" }}{{ fail "token.secretName: expected another Secret than janus-sealing-key, which holds the key of snapshots" }}{{ end -}}
 {{- if and .Values.tls.clientSecretName (not .Values.tls.secretName) }}{{ fail "tls.clientSecretName: expected tls.secretName too: client certificates require TLS" }}{{ end -}}
 {{- if and (ne .Values.packages.crossplane "absent") (or .Values.packages.kinds (not .Values.packages.enabled)) }}{{ fail "packages.crossplane: expected packages.enabled, and no packages.kinds, which Crossplane brings itself" }}{{ end -}}
+{{- if and (ne .Values.packages.own "none") (not .Values.packages.enabled) }}{{ fail "packages.own: expected packages.enabled too, which serves the package transactions" }}{{ end -}}
 {{- if and .Values.packages.kinds (not .Values.packages.enabled) }}{{ fail "packages.kinds: expected packages.enabled too, which serves them" }}{{ end -}}
 {{- if eq .Values.sealingKey.source "chart" -}}
 {{- if not (include "janus.cluster" .) }}{{ fail "sealingKey.source: chart requires a cluster to look for the key in; rendered without one (helm template, Argo CD) each rendering would make another key: set engine or existing, or render with --dry-run=server" }}{{ end -}}
@@ -144,7 +145,21 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- end -}}
 {{- end -}}
 
-{{- define "janus.DecoratorController" }}{{ include "janus.CompositeController" . }}{{ end -}}
+{{- /* Two controllers must not write the status of one Package. */ -}}
+{{- define "janus.DecoratorController" -}}
+{{- include "janus.CompositeController" . -}}
+{{- $own := .root.Values.packages.own -}}
+{{- $others := dict "matchExpressions" (list (dict "key" "pkg.crossplane.io/own-transactions" "operator" "NotIn" "values" (list "true"))) -}}
+{{- range .object.spec.resources }}
+{{- if eq $own "all" }}{{ $_ := unset . "annotationSelector" }}{{ end -}}
+{{- if and (eq $own "annotated") (eq $.object.metadata.name "janus-packages-status") }}{{ $_ := set . "annotationSelector" $others }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The first condition names the annotation. */ -}}
+{{- define "janus.MutatingAdmissionPolicy" -}}
+{{- if eq .root.Values.packages.own "all" }}{{ $_ := set .object.spec "matchConditions" (rest .object.spec.matchConditions) }}{{ end -}}
+{{- end -}}
 
 {{- define "janus.PrometheusRule" -}}
 {{- $values := .root.Values.monitoring -}}

@@ -5,7 +5,7 @@ import { readReference, readSource } from './reference.ts';
 /** The label of a revision that has the name of its package. */
 export const packageLabel = 'pkg.crossplane.io/package';
 
-const longestLabel = 63;
+export const longestLabel = 63;
 const longestStem = 50;
 const digestLetters = 12;
 

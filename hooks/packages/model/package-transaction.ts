@@ -1,6 +1,7 @@
 // A package transaction, as it is stored.
 import { at, type JsonObject, objectAt, textAt } from '../../objects/json.ts';
 import { digestOf } from './digest.ts';
+import { packageUidLabel } from './own.ts';
 import { kindOf, type PackageKind, packageApiVersion, packageKinds, quoted } from './package.ts';
 import { type PackageReference, readReference, readSource } from './reference.ts';
 import { isKnown, readStatus, type Status } from './status.ts';
@@ -28,6 +29,8 @@ export interface PackageTransaction {
   readonly generation: number;
   readonly isDeleting: boolean;
   readonly annotations: JsonObject;
+  /** The uid of the Package that made the package transaction. Undefined if somebody else made it. */
+  readonly packageUid: string | undefined;
   /** The package to install or to delete, or why the spec is not valid, in words. */
   readonly wanted: Wanted | Deletion | string;
   readonly specDigest: string;
@@ -37,7 +40,7 @@ export interface PackageTransaction {
   readonly isKnown: boolean;
 }
 
-const allowIrreversible = 'pkg.crossplane.io/allow-irreversible';
+export const allowIrreversible = 'pkg.crossplane.io/allow-irreversible';
 
 /** How a user allows a change that cannot be undone. */
 export const howToAllow = `annotate the package transaction with ${allowIrreversible}=true to allow it`;
@@ -78,6 +81,7 @@ export function readPackageTransaction(object: JsonObject): PackageTransaction {
     generation: typeof generation === 'number' ? generation : 0,
     isDeleting: at(object, 'metadata', 'deletionTimestamp') !== undefined,
     annotations: objectAt(object, 'metadata', 'annotations'),
+    packageUid: textAt(object, 'metadata', 'labels', packageUidLabel),
     wanted: readWanted(name, objectAt(spec)),
     specDigest: digestOf(spec),
     retryLimit: typeof limit === 'number' ? limit : usualRetryLimit,
@@ -93,7 +97,8 @@ function readWanted(name: string, spec: JsonObject): PackageTransaction['wanted'
   const foreign = Object.keys(spec).find((member) => !members.includes(member));
   if (foreign !== undefined) return `spec: expected ${members.join(', ')}, found ${quoted(foreign)}`;
   const change = textAt(spec, 'change');
-  if (change === 'Install' && at(spec, 'delete') === undefined) return readSnapshot(at(spec, 'install', 'package'));
+  if (change === 'Install' && at(spec, 'delete') === undefined)
+    return readSnapshot(at(spec, 'install', 'package'), 'spec.install.package.');
   if (change === 'Delete' && at(spec, 'install') === undefined) return readDeletion(textAt(spec, 'delete', 'source') ?? '');
   return `spec.change: expected Install with spec.install, or Delete with spec.delete, found ${quoted(change)}`;
 }
@@ -103,18 +108,18 @@ function readDeletion(source: string): Deletion | string {
   return `spec.delete.source: expected registry and repository, without tag or digest, such as registry.example.org/acme/name, found ${quoted(source)}`;
 }
 
-const place = 'spec.install.package';
 /** The form of the name of an object: the API server refuses any other name. */
 const nameForm = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
-function readSnapshot(snapshot: ReturnType<typeof at>): Wanted | string {
+/** The package to install, or the fault of its object in words. `place`: the path of the object, with a dot at its end. */
+export function readSnapshot(snapshot: ReturnType<typeof at>, place: string): Wanted | string {
   const [kind, name] = [kindOf(textAt(snapshot, 'kind')), textAt(snapshot, 'metadata', 'name') ?? ''];
   const spec = objectAt(snapshot, 'spec');
   if (kind === undefined || textAt(snapshot, 'apiVersion') !== packageApiVersion)
-    return `${place}: expected ${packageApiVersion} and one of ${packageKinds.join(', ')}, found ${quoted(textAt(snapshot, 'kind'))}`;
+    return `${place}apiVersion and kind: expected ${packageApiVersion} and one of ${packageKinds.join(', ')}, found ${quoted(textAt(snapshot, 'kind'))}`;
   if (!nameForm.test(name) || name.length > longestName)
-    return `${place}.metadata.name: expected at most ${longestName} of a-z, 0-9, - and ., a letter or digit at both ends, found ${quoted(name)}`;
-  const reference = readPackage(spec);
+    return `${place}metadata.name: expected at most ${longestName} of a-z, 0-9, - and ., a letter or digit at both ends, found ${quoted(name)}`;
+  const reference = readPackage(spec, place);
   if (typeof reference === 'string') return reference;
   const uid = textAt(snapshot, 'metadata', 'uid');
   return { kind, name, uid, labels: objectAt(snapshot, 'metadata', 'labels'), spec, reference };
@@ -122,9 +127,9 @@ function readSnapshot(snapshot: ReturnType<typeof at>): Wanted | string {
 
 const longestReference = 512;
 
-function readPackage(spec: ReturnType<typeof at>): PackageReference | string {
+function readPackage(spec: ReturnType<typeof at>, place: string): PackageReference | string {
   const text = textAt(spec, 'package') ?? '';
   const reference = text.length > longestReference ? undefined : readReference(text);
   if (reference !== undefined) return reference;
-  return `${place}.spec.package: expected registry, repository and tag or digest, such as registry.example.org/acme/name:v1.0.0, found ${quoted(text)}`;
+  return `${place}spec.package: expected registry, repository and tag or digest, such as registry.example.org/acme/name:v1.0.0, found ${quoted(text)}`;
 }

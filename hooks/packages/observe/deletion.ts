@@ -31,11 +31,9 @@ interface DeletionContext {
 }
 
 /** Valid if nothing needs the package, or if an earlier try has deleted a part of it. */
-export async function readDeletable(
-  { reader, ptx, deletion: { source } }: DeletionContext,
-  lock: JsonObject,
-  progress: Progress,
-): Promise<Validation> {
+export async function readDeletable(context: DeletionContext, lock: JsonObject, progress: Progress): Promise<Validation> {
+  const { reader, ptx, deletion } = context;
+  const { source } = deletion;
   const entries = readLock(lock);
   if (typeof entries === 'string')
     return refused([finalFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`)]);
@@ -43,8 +41,9 @@ export async function readDeletable(
   const valid = { kind: 'valid', lock: rest.map(({ entry }) => entry) } as const;
   if (ptx.status.deletionTime !== undefined) return valid;
   if (rest.length === entries.length) return refused([notInstalled(source, entries)]);
-  const parts = await readParts(reader, source);
-  const faults = [...requiredBy(source, present(await withRemovals(reader, rest))), ...(await protectedBy(reader, parts))];
+  const parts = await readParts(context);
+  const needs = [...requiredBy(source, present(await withRemovals(reader, rest))), ...(await protectedBy(reader, parts))];
+  const faults = [...notDeleted(ptx, parts), ...needs];
   if (faults.length > 0) return refused(faults);
   if (keeps(ptx, parts)) return valid;
   const inUse = await checkAll(parts.objects, nameOf, async (one) => (await instancesOf(reader, one)).map(useFault), progress);
@@ -66,6 +65,12 @@ function notInstalled(source: string, entries: readonly Installed[]): PackageFau
   );
 }
 
+/** The request that created the package transaction may have come late. */
+function notDeleted({ packageUid }: PackageTransaction, { packages }: Parts): readonly PackageFault[] {
+  if (packageUid === undefined || packages.some(({ object }) => isTerminating(object))) return [];
+  return [finalFault('InvalidPackage', 'the Package that made this package transaction is not being deleted')];
+}
+
 function requiredBy(source: string, others: readonly Installed[]): readonly PackageFault[] {
   return others.flatMap((one) =>
     one.dependencies
@@ -84,8 +89,11 @@ interface Parts {
   readonly objects: readonly Garbage[];
 }
 
-async function readParts(reader: PackageReader, source: string): Promise<Parts> {
-  const packages = await ofKinds(packageKinds.map(packagesOfKind), reader, (one) => sourceOf(one) === source);
+async function readParts({ reader, ptx: { packageUid }, deletion: { source } }: DeletionContext): Promise<Parts> {
+  // Another Package may have the name and the source since the one that made the package transaction is gone.
+  const isMeant = (one: JsonObject): boolean =>
+    packageUid === undefined ? sourceOf(one) === source : textAt(one, 'metadata', 'uid') === packageUid;
+  const packages = await ofKinds(packageKinds.map(packagesOfKind), reader, isMeant);
   const names = new Set(packages.map(({ object }) => textAt(object, 'metadata', 'name')));
   const isOwn = (one: JsonObject): boolean =>
     sourceOfRevision(one) === source || names.has(textAt(one, 'metadata', 'labels', packageLabel));
@@ -187,8 +195,9 @@ function isUsed(of: ReturnType<typeof at>, { resource, object }: Garbage): boole
 }
 
 /** The stage that makes the revisions Inactive. */
-export async function readDeactivation({ reader, ptx, deletion }: DeletionContext): Promise<Preparation> {
-  const { revisions } = await readParts(reader, deletion.source);
+export async function readDeactivation(context: DeletionContext): Promise<Preparation> {
+  const { reader, ptx } = context;
+  const { revisions } = await readParts(context);
   const active = revisions.filter(({ object }) => textAt(object, 'spec', 'desiredState') === 'Active' && !isTerminating(object));
   const items = active.map(({ resource, object }) => ({ kind: resource.kind, name: textAt(object, 'metadata', 'name') ?? '' }));
   const prepared = stagesOf(ptx, [{ purpose: 'Deactivation', items, changesPerItem: 1 }], reader.gzip);
@@ -200,8 +209,9 @@ export async function readDeactivation({ reader, ptx, deletion }: DeletionContex
 const mostAtOnce = 20;
 
 /** Objects go before their revisions, and revisions before the package: each kind goes once nothing is left of the kind before. */
-export async function readDeletionState({ reader, ptx, deletion }: DeletionContext): Promise<DeletionState> {
-  const parts = await readParts(reader, deletion.source);
+export async function readDeletionState(context: DeletionContext): Promise<DeletionState> {
+  const { reader, ptx } = context;
+  const parts = await readParts(context);
   const left = [parts.objects, parts.revisions, parts.packages].find((some) => some.length > 0) ?? [];
   const terminating = left.filter(({ object }) => isTerminating(object)).map(nameOf);
   const going = left.filter(({ object }) => !isTerminating(object));

@@ -3,14 +3,18 @@
 
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { historyLimitOf, holderOf } from '../model/holder.ts';
+import { packageLabel } from '../model/names.ts';
+import { ownName, packageUidLabel } from '../model/own.ts';
+import { kindOf } from '../model/package.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, millisecondsOf } from '../model/status.ts';
-import { packageTransactions, uidLabel } from '../writes/resources.ts';
+import { packagesOfKind, packageTransactions, uidLabel } from '../writes/resources.ts';
 import { isUndone, phaseOf } from '../writes/stages.ts';
 import { findLock, madeFor, stagesMadeBy, uidForm } from './lock-state.ts';
 import { type Garbage, isOlder, keptFor } from './observation.ts';
-import { list, type PackageReader } from './read.ts';
+import { findMetadata, list, type PackageReader } from './read.ts';
 
 /** If an undo left an object, its stages stay, so that the undo can be tried again. */
 export async function garbageOf(reader: PackageReader, { uid, status }: PackageTransaction): Promise<readonly Garbage[]> {
@@ -45,7 +49,7 @@ export async function garbageOfPrevious(reader: PackageReader, now: number): Pro
   const present = new Set(all.map((object) => textAt(object, 'metadata', 'uid')));
   const holder = lock === undefined ? undefined : holderOf(lock)?.uid;
   const orphans = made.filter((one) => !present.has(makerOf(one)) && makerOf(one) !== holder);
-  const beyond = limit === 0 ? [] : historyBeyond(all, limit);
+  const beyond = limit === 0 ? [] : await withoutPresent(reader, historyBeyond(all, limit));
   return [...beyond, ...(await atRest(reader, orphans, now))];
 }
 
@@ -56,6 +60,7 @@ const finishedOnes = {
     const members = ['phase', 'outcome', 'completionTime', 'transactionNumber'].map((key) => [key, at(object, 'status', key)]);
     return {
       metadata: at(object, 'metadata') ?? {},
+      spec: { kind: at(object, 'spec', 'install', 'package', 'kind') ?? '' },
       status: Object.fromEntries(members.filter(([, value]) => value !== undefined)),
     };
   },
@@ -66,6 +71,26 @@ function historyBeyond(all: readonly JsonObject[], limit: number): readonly Garb
   const over = all.filter((object) => isOver(object) && !isTerminating(object));
   const oldestFirst = over.toSorted((left, right) => endOf(left) - endOf(right));
   return oldestFirst.slice(0, Math.max(0, over.length - limit)).map((object) => ({ resource: packageTransactions, object }));
+}
+
+/**
+ * Without those that failed for the present generation of the Package that made them: the Package would make each of them again, and
+ * the failures of many Packages would never end.
+ */
+async function withoutPresent(reader: PackageReader, beyond: readonly Garbage[]): Promise<readonly Garbage[]> {
+  const found = await inTurn(beyond, async (one) => ((await isPresent(reader, one)) ? [] : [one]));
+  return found.flat();
+}
+
+async function isPresent(reader: PackageReader, { object }: Garbage): Promise<boolean> {
+  const [uid, name] = [packageUidLabel, packageLabel].map((label) => textAt(object, 'metadata', 'labels', label));
+  const kind = kindOf(textAt(object, 'spec', 'kind'));
+  if (uid === undefined || name === undefined || kind === undefined || textAt(object, 'status', 'phase') !== 'Failed')
+    return false;
+  const live = await findMetadata(reader, { resource: packagesOfKind(kind), name });
+  return (
+    textAt(live, 'metadata', 'uid') === uid && live !== undefined && ownName(kind, live) === textAt(object, 'metadata', 'name')
+  );
 }
 
 function makerOf({ object }: Garbage): string {

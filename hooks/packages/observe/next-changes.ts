@@ -1,7 +1,7 @@
 // The changes of the next stage, against the cluster as it is now. The stages before it are Committed, so every owner has its uid.
 
 import { isTerminating } from '../../objects/content/ownership.ts';
-import { type JsonObject, textAt } from '../../objects/json.ts';
+import { at, equalJson, type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
@@ -38,6 +38,7 @@ interface NextContext {
   readonly lock: JsonObject | undefined;
   readonly isBeside?: boolean;
   readonly servers?: Servers | undefined;
+  readonly isOwn?: boolean;
 }
 
 export async function readNextChanges(context: NextContext, stage: Stage): Promise<NextChanges> {
@@ -59,11 +60,12 @@ export async function readNextChanges(context: NextContext, stage: Stage): Promi
 /** The changes of one item, or a missing requirement in words. */
 type ChangesOf = (context: NextContext, item: JsonObject) => Promise<readonly JsonObject[] | string>;
 
-const packageChanges: ChangesOf = async ({ reader, ptx, wanted, isBeside = false }, item) => {
+const packageChanges: ChangesOf = async ({ reader, ptx, wanted, isBeside = false, isOwn = false }, item) => {
   const one = item as unknown as ChangedPackage;
   if (wanted === undefined) return 'the package transaction installs no package';
   const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
-  return otherSince(one, wanted, live) ?? [packageChange(one, wanted, live, { ...ptx, isBeside })];
+  const other = otherSince(one, wanted, live) ?? editedSince(one, wanted, ptx, live);
+  return other ?? [packageChange(one, wanted, live, { ...ptx, isBeside, isOwn })];
 };
 
 /** Why another object has the name of a package since it was validated, in words. */
@@ -73,6 +75,13 @@ function otherSince(one: ChangedPackage, wanted: Wanted, live: JsonObject | unde
   const uid = textAt(live, 'metadata', 'uid');
   if (!one.isRoot || wanted.uid === undefined || uid === wanted.uid) return undefined;
   return `${one.kind} ${one.name}: expected uid ${wanted.uid}, found ${uid ?? 'no such object'}, since it was validated`;
+}
+
+/** The Package that made the package transaction makes another one for what it is now, in words. */
+function editedSince(one: ChangedPackage, wanted: Wanted, ptx: PackageTransaction, live: JsonObject | undefined) {
+  if (!one.isRoot || ptx.packageUid === undefined || live === undefined) return undefined;
+  if (!isTerminating(live) && equalJson(at(live, 'spec'), wanted.spec)) return undefined;
+  return `${one.kind} ${one.name} was changed or deleted since: its next package transaction installs what it is then`;
 }
 
 const revisionChanges: ChangesOf = async ({ reader, ptx, isBeside = false }, item) => {

@@ -4,7 +4,7 @@ import type { Resource } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { isWebhookConfiguration } from '../checks/contents.ts';
-import { isRevisionOf, packageLabel, type RevisionOwner } from '../model/names.ts';
+import { isRevisionOf, packageLabel, type RevisionOwner, sourceOfRevision } from '../model/names.ts';
 import { isMeta, type PackageKind } from '../model/package.ts';
 import type { Stage } from '../model/status.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
@@ -57,14 +57,14 @@ export async function resourceOf(reader: PackageReader, object: JsonObject): Pro
   return apiVersion === 'apiextensions.k8s.io/v1' && kind === definitions.kind ? definitions : served(reader, apiVersion, kind);
 }
 
-/** Active revisions of a package, each with the name of its package object. */
+/** Active revisions of a package, each with the name and the source of its package. */
 export async function activeRevisions(reader: PackageReader, kind: PackageKind, own: RevisionOwner) {
   const all = await list(reader, revisionsOfKind(kind), undefined, { whole: true });
   return all.flatMap((one) => {
     const name = textAt(one, 'metadata', 'name') ?? '';
     const isActive = textAt(one, 'spec', 'desiredState') === 'Active' && !isTerminating(one);
     const packageName = textAt(one, 'metadata', 'labels', packageLabel) ?? '';
-    return isActive && isRevisionOf(own, name, one) ? [{ name, packageName }] : [];
+    return isActive && isRevisionOf(own, name, one) ? [{ name, packageName, source: sourceOfRevision(one) }] : [];
   });
 }
 

@@ -4,6 +4,7 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Due } from '../due.ts';
 import type { PackageFault } from '../model/fault.ts';
 import { holderOf, numberFault } from '../model/holder.ts';
+import type { PackageKind } from '../model/package.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { millisecondsOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
@@ -23,6 +24,8 @@ export interface Context {
   readonly isBeside?: boolean;
   /** The namespace in which Crossplane runs them. */
   readonly crossplaneNamespace?: string | undefined;
+  /** The Packages that the hook makes make their own package transactions. */
+  readonly isOwn?: boolean;
 }
 
 /** An object that may be deleted. */
@@ -162,6 +165,29 @@ interface Read {
 export type ObservedTo<Kind extends Due> = Context & Read[Kind];
 
 export type Observation = { [Kind in Due]: { readonly due: Kind } & ObservedTo<Kind> }[Due];
+
+/** A Package that makes its own package transactions, as it is now. */
+export interface OwnObservation {
+  readonly kind: PackageKind;
+  readonly pkg: JsonObject;
+  /** Metacontroller finalizes the Package. Without a time of deletion, its controller does not select the Package any more. */
+  readonly isFinalizing: boolean;
+  /** Whether the Package makes its own package transactions. */
+  readonly isOwn: boolean;
+  readonly isBeside: boolean;
+  /** The package transactions that the Package has made, without the largest parts of their status. */
+  readonly made: readonly JsonObject[];
+  /** Another package transaction that wrote the Package last. */
+  readonly writer: JsonObject | undefined;
+  /** Another package transaction with the name of the next one. */
+  readonly namesake: JsonObject | undefined;
+  readonly revisions: readonly JsonObject[];
+  /** Undefined if there is no Lock, or if the decision needs none. */
+  readonly lock: JsonObject | undefined;
+  readonly namespace: string;
+  /** The API server's time in ms since the epoch. */
+  readonly now: number;
+}
 
 /** Whether the hook has nothing to do before it reads the packages. */
 export function isToRead({ ptx, lock, isHolderThere, ofTries }: ObservedTo<'acquire'>): boolean {

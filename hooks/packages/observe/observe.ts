@@ -86,7 +86,7 @@ const reads: Reads = {
     if (preparation.kind === 'unfinished') serving.ahead.forget(ptx.uid);
     return { lock, preparation };
   },
-  async install({ reader, ptx, namespace, isBeside = false, crossplaneNamespace, serving }) {
+  async install({ reader, ptx, namespace, isBeside = false, isOwn = false, crossplaneNamespace, serving }) {
     const [wanted, { status }] = [installOf(ptx), ptx];
     const planned = status.stages[status.committed];
     const [lock, stage] = await Promise.all([
@@ -98,7 +98,7 @@ const reads: Reads = {
     const isNext = goesOn && planned !== undefined && stage === undefined;
     if (!isNext) return { lock, stage, next: undefined };
     const { servers } = await readWebhooks(reader, { ...serving, crossplaneNamespace });
-    return { lock, stage, next: await readNextChanges({ reader, ptx, wanted, lock, isBeside, servers }, planned) };
+    return { lock, stage, next: await readNextChanges({ reader, ptx, wanted, lock, isBeside, isOwn, servers }, planned) };
   },
   async verify(context) {
     const { reader, ptx, serving } = context;

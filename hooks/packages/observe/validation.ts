@@ -82,16 +82,19 @@ export async function readValidation(context: ValidationContext): Promise<Valida
 
 /** Package objects that have, or would have, another source. */
 async function namesTaken(
-  { reader, wanted }: ValidationContext,
+  { reader, wanted, ptx }: ValidationContext,
   changed: readonly Changed[],
   installed: readonly Installed[],
 ): Promise<readonly PackageFault[]> {
   const taken = await inTurn(changed, async (one) => {
     const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
     const found = textAt(live, 'spec', 'package');
-    const others = takenName(one, found);
-    if (installed.some(({ source }) => source === one.source)) return others;
-    const active = await activeRevisions(reader, one.kind, one);
+    const isInstalled = installed.some(({ source }) => source === one.source);
+    // The user has changed a Package that makes its own package transactions before: its revision has the source that is installed.
+    const isOwn = one.isRoot && ptx.packageUid !== undefined;
+    const active = isInstalled && !isOwn ? [] : await activeRevisions(reader, one.kind, one);
+    const others = takenName(one, isOwn ? active.find(({ packageName }) => packageName === one.name)?.source : found);
+    if (isInstalled) return others;
     const lost = { packages: active.map(({ packageName }) => packageName), live: found };
     return [...others, ...lostEntry(one, lost)];
   });

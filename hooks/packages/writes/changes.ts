@@ -1,8 +1,9 @@
 // The changes of a stage, as the engine reads them.
-import { at, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
+import { at, equalJson, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { installable, isConverted } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
+import { optedIn } from '../model/own.ts';
 import { type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
 import { besideSettings, pausedForGood, pausedUntilLocked } from './beside.ts';
@@ -34,18 +35,32 @@ function change(object: JsonObject, live: JsonObject | undefined): JsonObject {
   return { target, type: live === undefined ? 'Create' : 'Update', content: object };
 }
 
-/** The package transaction, whether Crossplane runs what it installs, and who serves the webhooks. */
+/** The package transaction, the settings of the hook, and who serves the webhooks. */
 export interface Making extends Maker {
+  /** The uid of the Package that made the package transaction. */
+  readonly packageUid?: string | undefined;
+  /** Crossplane runs what it installs. */
   readonly isBeside?: boolean;
+  /** The Packages that it makes make their own package transactions. */
+  readonly isOwn?: boolean;
   readonly servers?: Servers | undefined;
 }
 
 /** The package object. A required package keeps its spec, except for its version. */
 export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | undefined, maker: Making): JsonObject {
+  const paused = maker.isBeside ? pausedForGood : {};
+  if (one.isRoot && maker.packageUid !== undefined) return markChange(one, paused, maker);
+  const opting = maker.isOwn && live === undefined ? optedIn : {};
   const spec = one.isRoot ? wanted.spec : { ...objectAt(live, 'spec'), package: one.package };
   const labels = labelsOf(live, one.isRoot ? wanted.labels : {}, maker);
-  const metadata = { name: one.name, labels, ...annotations(live, maker.isBeside ? pausedForGood : {}) };
+  const metadata = { name: one.name, labels, ...annotations(live, { ...paused, ...opting }) };
   return change({ apiVersion: packageApiVersion, kind: one.kind, metadata, spec }, live);
+}
+
+/** The Package has made the package transaction. Its spec is the user's, and the user may change it at any time. */
+function markChange({ kind, name }: Changed, annotations: JsonObject, maker: Maker): JsonObject {
+  const metadata = { labels: { [nameLabel]: maker.name }, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) };
+  return { target: { apiVersion: packageApiVersion, kind, name }, type: 'Patch', content: { metadata } };
 }
 
 function annotations(live: JsonObject | undefined, wanted: Json | undefined): JsonObject {
@@ -90,7 +105,7 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
   return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
 }
 
-function isActive(revision: JsonObject | undefined): boolean {
+export function isActive(revision: JsonObject | undefined): boolean {
   return textAt(revision, 'spec', 'desiredState') === 'Active';
 }
 
@@ -98,18 +113,33 @@ function revisionSpec(one: ChangedPackage, { owner, live, revisions }: RevisionG
   const numbers = revisions.map((revision) => at(revision, 'spec', 'revision'));
   const highest = Math.max(0, ...numbers.filter((number) => typeof number === 'number'));
   const own = at(live, 'spec', 'revision');
-  const settings = [...copied, ...(one.kind === 'Configuration' ? [] : ['runtimeConfigRef'])].flatMap((key) => {
-    const value = at(owner, 'spec', key);
-    return value === undefined ? [] : [[key, value] as const];
-  });
   return {
     ...objectAt(live, 'spec'),
-    ...Object.fromEntries(settings),
+    ...Object.fromEntries(settingsOf(one.kind, owner)),
     ...(maker.isBeside === true ? besideSettings(one.kind, owner, maker) : {}),
     desiredState: isActive(live) ? 'Active' : 'Inactive',
     image: `${one.source}@${one.digest}`,
     revision: isActive(live) && typeof own === 'number' ? own : highest + 1,
   };
+}
+
+/** What a revision takes from the spec of its package. */
+function settingsOf(kind: PackageKind, owner: JsonObject): readonly (readonly [key: string, value: Json])[] {
+  return [...copied, ...(kind === 'Configuration' ? [] : ['runtimeConfigRef'])].flatMap((key) => {
+    const value = at(owner, 'spec', key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+}
+
+/** Whether the revision has the settings of its package. Beside Crossplane it has others of its own. */
+export function hasSettings(kind: PackageKind, owner: JsonObject, revision: JsonObject, isBeside: boolean): boolean {
+  return settingsOf(kind, owner).every(([key, value]) => {
+    const found = at(revision, 'spec', key);
+    if (isBeside && key === 'skipDependencyResolution') return true;
+    if (isBeside && key === 'commonLabels')
+      return Object.entries(objectAt(value)).every(([name, one]) => at(found, name) === one);
+    return equalJson(found, value);
+  });
 }
 
 /**

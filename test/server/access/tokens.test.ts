@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type OpenAccess, openAccess } from '../../../server/access/open.ts';
 import { freeFolder } from '../../support/hook-process.ts';
-import { request, type TestApp, testApp } from '../parts.ts';
+import { noOwn, request, type TestApp, testApp } from '../parts.ts';
 
 const [first, second, third] = ['1', '2', '3'].map((digit) => digit.repeat(40)) as [string, string, string];
 
@@ -21,7 +21,7 @@ function open(t: Test, files: Readonly<Record<string, string>>): Opened {
   const result = openAccess({ tokenDirectory: directory });
   if (result.kind !== 'ok') throw new Error(result.faults.join());
   const opened = result.value;
-  const app = testApp({ access: opened.access, packages: () => ({ hook: noPackages, namespace: 'packages' }) });
+  const app = testApp({ access: opened.access, packages: () => ({ hook: noPackages, own: noOwn, namespace: 'packages' }) });
   const put: Opened['put'] = (name, text) => {
     const path = join(directory, name);
     if (text === undefined) rmSync(path);
@@ -75,6 +75,9 @@ t.test('the hook refuses a caller without a token in constant words, before it r
     '/packages/customize',
     '/packages/status/sync',
     '/packages/status/customize',
+    '/packages/own/sync',
+    '/packages/own/finalize',
+    '/packages/own/customize',
   ])
     for (const [reason, authorization] of refused) {
       const answer = await call(opened, authorization, path);

@@ -4,7 +4,7 @@ import type { PackageReport } from '../../../hooks/packages/call.ts';
 import { type Status, writeStatus } from '../../../hooks/packages/model/status.ts';
 import { changedBy } from '../../../hooks/packages/outcome/changed.ts';
 import { createMetrics } from '../../../server/telemetry/metrics.ts';
-import { testApp } from '../parts.ts';
+import { noOwn, testApp } from '../parts.ts';
 
 const seriesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line.startsWith('janus_package_'));
 
@@ -28,6 +28,7 @@ t.test('on: every series begins at 0, and the hook counts calls', async (t) => {
     metrics,
     packages: (record) => ({
       namespace: 'packages',
+      own: noOwn,
       hook: async () => {
         record({ ...report, trouble: 'no answer' });
         return reply;

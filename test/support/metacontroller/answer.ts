@@ -16,17 +16,23 @@ interface Field {
 // The double manages no children, since none are declared: an answer that requests some is a fault of the hook.
 const fields: Readonly<Record<string, Field>> = {
   status: { expected: 'an object', fits: isObject },
-  children: { expected: 'an empty list (no childResources are declared)', fits: (value) => isList(value) && value.length === 0 },
   resyncAfterSeconds: { expected: 'a number', fits: (value) => typeof value === 'number' },
   finalized: { expected: 'a boolean', fits: (value) => typeof value === 'boolean' },
 };
+const none = { expected: 'an empty list (none are declared)', fits: (value: Json) => isList(value) && value.length === 0 };
+const fieldsOf = {
+  CompositeController: { ...fields, children: none },
+  DecoratorController: { ...fields, attachments: none },
+} satisfies Readonly<Record<string, Readonly<Record<string, Field>>>>;
+
+export type ControllerKind = keyof typeof fieldsOf;
 
 /** Throws an Error that names the fault. A field that is null counts as absent, and a body of `null` too. */
-export function decodeAnswer(text: string): HookAnswer {
+export function decodeAnswer(text: string, kind: ControllerKind = 'CompositeController'): HookAnswer {
   const value = parseAnswer(text);
   if (value === null) return { status: {}, resyncAfterSeconds: 0, finalized: false };
   if (!isObject(value)) throw new Error(`can't unmarshal webhookResponse: expected an object, found ${text.slice(0, 80)}`);
-  for (const [name, found] of Object.entries(value)) checkField(name, found);
+  for (const [name, found] of Object.entries(value)) checkField(fieldsOf[kind], name, found);
   return {
     status: isObject(value.status) ? value.status : {},
     resyncAfterSeconds: typeof value.resyncAfterSeconds === 'number' ? value.resyncAfterSeconds : 0,
@@ -42,7 +48,7 @@ function parseAnswer(text: string): Json {
   }
 }
 
-function checkField(name: string, found: Json): void {
+function checkField(fields: Readonly<Record<string, Field>>, name: string, found: Json): void {
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (field === undefined) throw new Error(`strict validation failed for webhookResponse: unknown field "${name}"`);
   if (found !== null && !field.fits(found))

@@ -1,4 +1,4 @@
-// The CompositeController for both loops: the double sends it in every call, the real one finds it in the cluster.
+// The controller for both loops: the double sends it in every call, the real one finds it in the cluster.
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import type { ParentResource } from './parents.ts';
@@ -10,6 +10,8 @@ interface ControllerParts {
   readonly matchLabels: Readonly<Record<string, string>>;
   /** Whether the hook names related objects. */
   readonly customize?: boolean;
+  /** A DecoratorController for objects with these annotations. */
+  readonly decorates?: Readonly<Record<string, string>>;
 }
 
 /** The settings of a webhook other than its URL: its timeout, its credentials. */
@@ -21,21 +23,19 @@ export function controllerSpec(parts: ControllerParts, webhook: WebhookSettings 
     webhook: { url: `${parts.hookUrl.replace(/\/$/, '')}/${path}`, ...webhook },
   });
   const selector = Object.keys(parts.matchLabels).length === 0 ? {} : { labelSelector: { matchLabels: parts.matchLabels } };
-  return {
-    parentResource: { ...parts.resource, ...selector },
-    hooks: {
-      sync: hook('sync'),
-      finalize: hook('finalize'),
-      ...(parts.customize === true ? { customize: hook('customize') } : {}),
-    },
-    generateSelector: true,
+  const hooks = {
+    sync: hook('sync'),
+    finalize: hook('finalize'),
+    ...(parts.customize === true ? { customize: hook('customize') } : {}),
   };
+  if (parts.decorates === undefined) return { parentResource: { ...parts.resource, ...selector }, hooks, generateSelector: true };
+  return { resources: [{ ...parts.resource, ...selector, annotationSelector: { matchAnnotations: parts.decorates } }], hooks };
 }
 
 /** The object as the API server would return it. */
 export function controllerObject(parts: ControllerParts): JsonObject {
   return {
-    kind: 'CompositeController',
+    kind: parts.decorates === undefined ? 'CompositeController' : 'DecoratorController',
     apiVersion: 'metacontroller.k8s.io/v1alpha1',
     metadata: {
       name: parts.name,

@@ -10,8 +10,11 @@
 // 7. Its requests to the API server may be limited; by default they are not. It leaves out children and etags, which the project does
 //    not use.
 // 8. With a customize hook, calls hold the related objects, and a change of one enqueues its parents (related.ts).
+// 9. As a DecoratorController without attachments, its calls say `object` in place of `parent`. It replaces the status of the version in
+//    the cache (a conflict is an error), adds no observedGeneration to it, and leaves it as it is if the answer has none.
 import { setMaxListeners } from 'node:events';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
+import type { ControllerKind } from './answer.ts';
 import { type Api, connectAsMetacontroller, hasCode, wait } from './connection.ts';
 import { controllerObject } from './controller-object.ts';
 import { createEventRecorder } from './events.ts';
@@ -33,6 +36,8 @@ export interface MetacontrollerOptions {
   readonly parentResource?: ParentResource;
   /** Whether the hook has `/customize`, which names related objects. */
   readonly customize?: boolean;
+  /** A DecoratorController, which handles only objects with these annotations. A CompositeController if absent. */
+  readonly decorates?: Readonly<Record<string, string>>;
   /**
    * It handles only parents with these labels; all parents if absent. Loops that share a cluster need different labels and names: a
    * loop also takes parents with its finalizer, and finalizes them if they lack its labels.
@@ -106,7 +111,9 @@ function clientOf(
   options: MetacontrollerOptions,
   { signal, transport, calls }: Pick<Candidates, 'signal' | 'transport' | 'calls'>,
 ) {
+  const kind: ControllerKind = options.decorates === undefined ? 'CompositeController' : 'DecoratorController';
   return {
+    kind,
     hookUrl: options.hookUrl,
     ...(options.token === undefined ? {} : { token: options.token }),
     timeoutMilliseconds: options.timeoutMilliseconds ?? 30_000,
@@ -122,12 +129,14 @@ function assemble(options: MetacontrollerOptions, { api, signal, events, transpo
   const name = options.name ?? 'janus';
   const matchLabels = options.matchLabels ?? {};
   const customize = options.customize === true;
-  const controller = controllerObject({ name, resource, hookUrl: options.hookUrl, matchLabels, customize });
+  const { decorates, hookUrl } = options;
+  const controller = controllerObject({ name, resource, hookUrl, matchLabels, customize, ...(decorates && { decorates }) });
   const related = createRelated({ api, signal, enqueue: (key) => queue.add(key) });
   const ask = createCustomize(client);
   const sync: SyncParts = {
     controller,
     matchLabels,
+    ...(decorates === undefined ? {} : { decorates }),
     parents: parentsOf(api, resource, signal),
     callHook: createHookClient(client),
     ...(customize ? { related: (parent: JsonObject) => related.of(parent, () => ask({ controller, parent }, parent)) } : {}),

@@ -1,7 +1,7 @@
 // One call of the hook: the request, how an answer is evaluated (rule 5 of the loop), and what is recorded of it.
 import { Agent } from 'undici';
 import { isObject, type JsonObject, parseJson, textAt } from '../../../hooks/objects/json.ts';
-import { decodeAnswer, type HookAnswer } from './answer.ts';
+import { type ControllerKind, decodeAnswer, type HookAnswer } from './answer.ts';
 
 interface HookRequest {
   readonly url: string;
@@ -40,6 +40,7 @@ type HookResult =
   | { readonly kind: 'error'; readonly message: string };
 
 interface HookClientOptions {
+  readonly kind: ControllerKind;
   readonly hookUrl: string;
   readonly token?: string;
   readonly timeoutMilliseconds: number;
@@ -80,7 +81,7 @@ export function createHookClient(options: HookClientOptions): CallHook {
     const startedAt = performance.now();
     const body = JSON.stringify(request);
     const { response, error } = await fetchWithin(options, { url: base + path, headers, body });
-    const result: HookResult = response === undefined ? { kind: 'error', message: error } : judge(response);
+    const result: HookResult = response === undefined ? { kind: 'error', message: error } : judge(response, options.kind);
     options.record({
       path,
       parent: identityOf(parent),
@@ -116,12 +117,12 @@ async function fetchWithin(options: HookClientOptions, request: Omit<HookRequest
   }
 }
 
-function judge(response: HookResponse): HookResult {
+function judge(response: HookResponse, kind: ControllerKind): HookResult {
   if (response.code === 429) return { kind: 'tooManyRequests', seconds: secondsOf(response.headers['retry-after']) };
   if (response.code !== 200)
     return { kind: 'error', message: `unsupported status code: ${response.code} body: ${response.body}` };
   try {
-    return { kind: 'answer', answer: decodeAnswer(response.body) };
+    return { kind: 'answer', answer: decodeAnswer(response.body, kind) };
   } catch (error) {
     return { kind: 'error', message: error instanceof Error ? error.message : String(error) };
   }

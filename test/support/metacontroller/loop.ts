@@ -10,7 +10,7 @@ import { type MetacontrollerOptions, startMetacontroller, transactions } from '.
 export type LoopKind = 'double' | 'metacontroller';
 
 /** The double's options, without those that the real one cannot have. */
-export interface LoopOptions extends Omit<MetacontrollerOptions, 'fetchHook' | 'cacheLagMilliseconds'> {
+export interface LoopOptions extends Omit<MetacontrollerOptions, 'fetchHook' | 'cacheLagMilliseconds' | 'decorates'> {
   /** Default: the real one if METACONTROLLER names it or it is on PATH, otherwise the double. */
   readonly kind?: LoopKind;
   /** For the double only. */

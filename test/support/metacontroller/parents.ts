@@ -38,6 +38,8 @@ export interface Parents {
   removeFinalizer(parent: JsonObject, name: string): Promise<JsonObject>;
   /** Replaces the whole status; writes nothing if it is equal. */
   storeStatus(parent: JsonObject, status: JsonObject): Promise<JsonObject>;
+  /** Replaces the whole status of this very version; writes nothing if it is equal. */
+  replaceStatus(parent: JsonObject, status: JsonObject): Promise<JsonObject>;
 }
 
 export function parentsOf(api: Api, resource: ParentResource, signal: AbortSignal): Parents {
@@ -62,6 +64,10 @@ export function parentsOf(api: Api, resource: ParentResource, signal: AbortSigna
       change(parent, '/status', (object) =>
         equalJson(at(object, 'status'), status) ? object : withKey(object, 'status', status),
       ),
+    replaceStatus: async (parent, status) =>
+      equalJson(at(parent, 'status'), status)
+        ? parent
+        : api.call('PUT', `${objectPath(resource, parent)}/status`, withKey(parent, 'status', status)),
   };
 }
 

@@ -8,9 +8,11 @@ import { finalizersOf, keyOf, type Parents } from './parents.ts';
 import type { Verdict } from './queue.ts';
 
 export interface SyncParts {
-  /** The CompositeController that calls contain. */
+  /** The controller that calls contain. */
   readonly controller: JsonObject;
   readonly matchLabels: Readonly<Record<string, string>>;
+  /** A DecoratorController, and the annotations of its objects. */
+  readonly decorates?: Readonly<Record<string, string>>;
   readonly parents: Parents;
   readonly callHook: CallHook;
   readonly events: EventRecorder;
@@ -23,7 +25,7 @@ export interface SyncParts {
 
 const settled: Verdict = { kind: 'forget' };
 
-/** Whether a parent belongs to this controller: it has the labels, or still the finalizer. */
+/** Whether a parent belongs to this controller: it has the labels and annotations, or still the finalizer. */
 export function concerns(parts: SyncParts, parent: JsonObject): boolean {
   return finalizersOf(parent).includes(finalizerOf(parts)) || matches(parts, parent);
 }
@@ -45,7 +47,8 @@ async function turn(parts: SyncParts, cached: JsonObject): Promise<Verdict> {
   const finalizing = isDeleted(parent) || !matches(parts, parent);
   const hook = finalizing ? 'finalize' : 'sync';
   const related = (await parts.related?.(parent)) ?? {};
-  const request = { controller: parts.controller, parent, children: {}, related, finalizing };
+  const about = parts.decorates === undefined ? { parent, children: {} } : { object: parent, attachments: {} };
+  const request = { controller: parts.controller, ...about, related, finalizing };
   const result = await parts.callHook(`/${hook}`, request, parent);
   if (result.kind === 'tooManyRequests') return { kind: 'after', seconds: result.seconds };
   if (result.kind === 'error')
@@ -62,9 +65,17 @@ async function withFinalizer(parts: SyncParts, parent: JsonObject): Promise<Json
 
 async function obey(parts: SyncParts, parent: JsonObject, answer: HookAnswer): Promise<void> {
   if (answer.resyncAfterSeconds > 0) parts.enqueueAfter(keyOf(parent), answer.resyncAfterSeconds);
+  if (parts.decorates !== undefined) return decorate(parts, parent, answer);
   if (!answer.finalized) return storeStatus(parts, parent, answer.status);
   const removed = parts.parents.removeFinalizer(parent, finalizerOf(parts));
   return storeStatus(parts, await explained(removed, `can't remove finalizer for ${named(parent)}`), answer.status);
+}
+
+/** The real one decodes an absent status as none, and so does the double an empty one. */
+async function decorate({ parents, controller }: SyncParts, parent: JsonObject, answer: HookAnswer): Promise<void> {
+  const isAbsent = Object.keys(answer.status).length === 0;
+  const stored = isAbsent ? parent : await parents.replaceStatus(parent, answer.status);
+  if (answer.finalized) await parents.removeFinalizer(stored, finalizerOf({ controller }));
 }
 
 async function storeStatus(parts: SyncParts, parent: JsonObject, status: JsonObject): Promise<void> {
@@ -78,13 +89,17 @@ async function storeStatus(parts: SyncParts, parent: JsonObject, status: JsonObj
   }
 }
 
-function finalizerOf({ controller }: SyncParts): string {
-  return `metacontroller.io/compositecontroller-${textAt(controller, 'metadata', 'name')}`;
+function finalizerOf({ controller }: Pick<SyncParts, 'controller'>): string {
+  const kind = (textAt(controller, 'kind') ?? '').toLowerCase();
+  return `metacontroller.io/${kind}-${textAt(controller, 'metadata', 'name')}`;
 }
 
-function matches({ matchLabels }: SyncParts, parent: JsonObject): boolean {
-  const labels = at(parent, 'metadata', 'labels');
-  return Object.entries(matchLabels).every(([label, value]) => textAt(labels, label) === value);
+function matches({ matchLabels, decorates = {} }: SyncParts, parent: JsonObject): boolean {
+  const [labels, annotations] = [at(parent, 'metadata', 'labels'), at(parent, 'metadata', 'annotations')];
+  return (
+    Object.entries(matchLabels).every(([label, value]) => textAt(labels, label) === value) &&
+    Object.entries(decorates).every(([annotation, value]) => textAt(annotations, annotation) === value)
+  );
 }
 
 function isDeleted(parent: JsonObject): boolean {

@@ -1,0 +1,192 @@
+// What is due for a Package that makes its own package transactions: one for its present generation, and one Delete when the Package is
+// being deleted. At most one of them runs: one of an earlier generation ends first. So generations that pass meanwhile get none.
+import type { Write } from '../../objects/cluster.ts';
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
+import { cut } from '../../objects/words.ts';
+import { ownersIn } from '../checks/conflicts.ts';
+import { readLock } from '../model/lock.ts';
+import { sourceOfRevision } from '../model/names.ts';
+import { type OwnCondition, ownName, packageUidLabel } from '../model/own.ts';
+import { readSnapshot, type Wanted } from '../model/package-transaction.ts';
+import { isDigest } from '../model/reference.ts';
+import { isTerminal, millisecondsOf } from '../model/status.ts';
+import type { OwnObservation } from '../observe/observation.ts';
+import { hasSettings, isActive } from '../writes/changes.ts';
+import { endWrite, ownDelete, ownInstall } from '../writes/own.ts';
+import { nameLabel } from '../writes/resources.ts';
+
+export interface OwnStep {
+  readonly because: string;
+  /** If absent, the revisions alone give the condition Installed. */
+  readonly condition?: OwnCondition;
+  readonly write?: Write;
+  /** Seconds until the next call. 0: a change of the Package, or of a related object, causes the call. */
+  readonly wait: number;
+  readonly finalized: boolean;
+}
+
+export function decideOwn(observation: OwnObservation): OwnStep {
+  const { pkg, isFinalizing, isOwn } = observation;
+  if (isTerminating(pkg)) return isOwn ? remove(observation) : letGo('it makes no package transactions');
+  if (isFinalizing) return letGo('its controller does not select it any more');
+  return isOwn ? install(observation) : rest('it makes no package transactions');
+}
+
+function rest(because: string, condition?: OwnCondition, wait = 0): OwnStep {
+  return { because, wait, finalized: false, ...(condition === undefined ? {} : { condition }) };
+}
+
+function letGo(because: string): OwnStep {
+  return { because, wait: 0, finalized: true };
+}
+
+const notInstalled = letGo('nothing of it is installed');
+
+/** Seconds after which a call comes although no watch causes it. */
+const safetyWait = 10;
+/** Nothing that Metacontroller watches shows the end of another package transaction. */
+const wait = 3;
+
+function install(observation: OwnObservation): OwnStep {
+  const { kind, pkg, made, writer } = observation;
+  const wanted = readSnapshot(pkg, '');
+  const current = made.find((one) => nameOf(one) === ownName(kind, pkg));
+  const earlier = made.find((one) => one !== current && isRunning(one));
+  if (earlier !== undefined) return end(observation, earlier, 'an earlier generation');
+  if (typeof wanted === 'string')
+    return rest('its spec is not valid', { status: 'False', reason: 'InvalidPackage', message: wanted });
+  if (current !== undefined) return follow(current, isRunning(current) ? safetyWait : 0);
+  if (writer !== undefined && isRunning(writer)) return follow(writer, wait);
+  if (isAsWanted(observation, wanted)) return rest('it is installed as its spec says');
+  return create(observation, ownInstall(observation), { status: 'Unknown', reason: 'InstallationPending' });
+}
+
+/** Its progress, or why it failed. Once it has succeeded, the revisions say all. */
+function follow(ptx: JsonObject, seconds: number): OwnStep {
+  const installed = conditionOf(ptx, 'Installed');
+  if (textAt(installed, 'status') === 'True') return rest('its package transaction has installed it', undefined, seconds);
+  const shown = textAt(conditionOf(ptx, 'Validated'), 'status') === 'True' ? installed : conditionOf(ptx, 'Validated');
+  const status = textAt(shown, 'status') === 'False' ? 'False' : 'Unknown';
+  return rest('its package transaction has not installed it', { status, ...saidBy(ptx, shown, endOf(ptx)) }, seconds);
+}
+
+function endOf(ptx: JsonObject): string {
+  if (isRunning(ptx)) return '';
+  if (isTerminating(ptx)) return '; it is being deleted, and is made again once it is gone';
+  return '; it is not tried again: change the Package, or delete the package transaction, which then is made again';
+}
+
+const longestMessage = 8_000;
+
+/** `more`: what follows the message of the condition. */
+function saidBy(ptx: JsonObject, shown: JsonObject | undefined, more: string): Omit<OwnCondition, 'status'> {
+  const progress = isRunning(ptx) ? textAt(ptx, 'status', 'progress') : undefined;
+  const stages = progress === undefined ? '' : ` (${progress} stages)`;
+  const message = `Package transaction ${nameOf(ptx)}: ${textAt(shown, 'message') ?? 'it has not begun'}`;
+  return {
+    reason: textAt(shown, 'reason') ?? 'InstallationPending',
+    message: `${cut(message, longestMessage - stages.length - more.length)}${stages}${more}`,
+  };
+}
+
+/** A package transaction that nobody wants any more: it ends before its next stage, and is rolled back. */
+function end({ namespace }: OwnObservation, ptx: JsonObject, whose: string): OwnStep {
+  const message = `Package transaction ${nameOf(ptx)} of ${whose} ends first`;
+  const step = rest(message, { status: 'Unknown', reason: 'WaitingForTransaction', message }, wait);
+  return isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, namespace) };
+}
+
+/** `namesake`: a Package that was deleted had the same name, and has made it. */
+function create(observation: OwnObservation, write: Write, condition: Omit<OwnCondition, 'message'>): OwnStep {
+  const { namesake } = observation;
+  const message = `Package transaction ${write.location.name}: it has not begun`;
+  if (namesake === undefined) return { ...rest('it is made', { ...condition, message }, safetyWait), write };
+  if (textAt(namesake, 'metadata', 'labels', packageUidLabel) !== undefined)
+    return end(observation, namesake, 'a former Package of this name');
+  const taken = `Package transaction ${nameOf(namesake)} was not made by this Package, which needs its name: delete it`;
+  return rest(taken, { ...condition, reason: 'WaitingForTransaction', message: taken }, safetyWait);
+}
+
+/**
+ * Whether the Lock has the package in this version, and the Active revision of this very Package has its settings. Then a package
+ * transaction would change nothing.
+ */
+function isAsWanted({ kind, pkg, revisions, lock, isBeside }: OwnObservation, { reference, spec }: Wanted): boolean {
+  const entries = readLock(lock ?? {});
+  const entry = typeof entries === 'string' ? undefined : entries.find(({ source }) => source === reference.source);
+  const revision = revisions.find((one) => nameOf(one) === entry?.name);
+  if (entry === undefined || revision === undefined) return false;
+  const uid = textAt(pkg, 'metadata', 'uid');
+  const isMade = textAt(revision, 'metadata', 'labels', nameLabel) !== undefined;
+  const isOwned = ownersIn(revision).some((owner) => textAt(owner, 'uid') === uid);
+  const isVersion = isDigest(reference.version)
+    ? entry.digest === reference.version || textAt(revision, 'spec', 'image')?.endsWith(`@${reference.version}`) === true
+    : entry.tag === reference.version;
+  const isRight = isActive(revision) || textAt(spec, 'revisionActivationPolicy') === 'Manual';
+  return isMade && isOwned && isVersion && isRight && hasSettings(kind, pkg, revision, isBeside);
+}
+
+/** In ms. A deletion that failed for good is tried again. */
+const pauseAfterFailure = 300_000;
+
+/**
+ * The Package stays until its Delete has nothing else left to delete. If nothing of the package is installed, the Package needs no
+ * Delete.
+ */
+function remove(observation: OwnObservation): OwnStep {
+  const { made, revisions } = observation;
+  const running = made.find((one) => isRunning(one) && !isDelete(one));
+  if (running !== undefined) return end(observation, running, 'the Package that is being deleted');
+  const removals = made.filter(isDelete);
+  const removal = removals.find(isRunning) ?? removals.at(-1);
+  if (removal === undefined) return begin(observation);
+  const isLast = textAt(removal, 'status', 'deletionTime') !== undefined && revisions.length === 0;
+  if (isLast || textAt(removal, 'status', 'phase') === 'Succeeded') return letGo('nothing else of it is left');
+  return isRunning(removal) ? goOn(observation, removal) : tryAgain(observation, removal);
+}
+
+function begin(observation: OwnObservation): OwnStep {
+  const source = installedSource(observation);
+  if (source === undefined) return notInstalled;
+  return create(observation, ownDelete(observation, source), { reason: 'DeletionPending' });
+}
+
+/** The source of the package as it is installed. A user may have changed the Package since. */
+function installedSource({ revisions, lock }: OwnObservation): string | undefined {
+  const entries = readLock(lock ?? {});
+  if (typeof entries !== 'string') return entries.find(({ name }) => revisions.some((one) => nameOf(one) === name))?.source;
+  // The Delete says what is wrong with the Lock.
+  return revisions.map(sourceOfRevision).find((source) => source !== undefined);
+}
+
+function goOn(observation: OwnObservation, removal: JsonObject, seconds = wait): OwnStep {
+  const validated = conditionOf(removal, 'Validated');
+  const shown = textAt(validated, 'status') === 'True' ? conditionOf(removal, 'Installed') : validated;
+  const isEdited = nameOf(removal) !== ownName(observation.kind, observation.pkg);
+  const edited = isEdited ? '; the Package was changed since, which has no effect: apply it again once it is gone' : '';
+  return rest('its Delete goes on', saidBy(removal, shown, edited), seconds);
+}
+
+function tryAgain(observation: OwnObservation, removal: JsonObject): OwnStep {
+  if (installedSource(observation) === undefined) return notInstalled;
+  const left = millisecondsOf(textAt(removal, 'status', 'completionTime')) + pauseAfterFailure - observation.now;
+  if (isTerminating(removal) || left > 0) return goOn(observation, removal, Math.max(wait, left / 1000));
+  return { ...goOn(observation, removal), write: endWrite(removal, observation.namespace) };
+}
+
+function nameOf(object: JsonObject): string | undefined {
+  return textAt(object, 'metadata', 'name');
+}
+
+function isRunning(ptx: JsonObject): boolean {
+  return !isTerminal(textAt(ptx, 'status', 'phase'));
+}
+
+function isDelete(ptx: JsonObject): boolean {
+  return at(ptx, 'spec', 'change') === 'Delete';
+}
+
+function conditionOf(ptx: JsonObject, type: string): JsonObject | undefined {
+  return objectsAt(ptx, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
+}

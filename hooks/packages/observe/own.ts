@@ -1,0 +1,64 @@
+// A Package that makes its own package transactions: the reads that its decision needs. The call names the Package, and the hook
+// reads everything live.
+import { isTerminating } from '../../objects/content/ownership.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
+import type { OwnCall } from '../call.ts';
+import { longestLabel, packageLabel } from '../model/names.ts';
+import { makesOwn, type OwnMode, ownName, packageUidLabel } from '../model/own.ts';
+import { accountIn, nameLabel, packagesOfKind, packageTransactions, revisionsOfKind } from '../writes/resources.ts';
+import { findLock } from './lock-state.ts';
+import type { OwnObservation } from './observation.ts';
+import { find, list, type PackageReader, ReadFailed } from './read.ts';
+
+interface OwnContext {
+  readonly reader: PackageReader;
+  readonly mode: OwnMode;
+  readonly isBeside: boolean;
+}
+
+/** Undefined if the Package is gone. */
+export async function observeOwn({ reader, mode, isBeside }: OwnContext, call: OwnCall): Promise<OwnObservation | undefined> {
+  const { kind, name, uid, isFinalizing } = call;
+  const { namespace } = reader;
+  const answer = await reader.cluster.get({ resource: packagesOfKind(kind), name }, accountIn(namespace));
+  if (answer.kind === 'failed' && answer.failure.kind !== 'absent') throw new ReadFailed(answer.failure);
+  if (answer.kind === 'failed' || textAt(answer.object, 'metadata', 'uid') !== uid) return undefined;
+  const { object: pkg, serverTime: now } = answer;
+  const made = await list(reader, packageTransactions, undefined, { labelSelector: `${packageUidLabel}=${uid}`, ...inShort });
+  const isMade = made.some((one) => nameOf(one) === ownName(kind, pkg));
+  const labelSelector = `${packageLabel}=${name}`;
+  // No revision has a longer label.
+  const revisions =
+    name.length > longestLabel ? [] : await list(reader, revisionsOfKind(kind), undefined, { labelSelector, whole: true });
+  return {
+    ...{ kind, pkg, isFinalizing, isOwn: makesOwn(mode, pkg), isBeside, made, revisions, namespace, now },
+    writer: await writerOf(reader, pkg, made),
+    namesake: isMade ? undefined : await find(reader, { resource: packageTransactions, name: ownName(kind, pkg) }),
+    lock: isMade && !isTerminating(pkg) ? undefined : await findLock(reader),
+  };
+}
+
+/** Each status holds a whole Lock, up to 1 MB of it. */
+const inShort = {
+  whole: true,
+  keep(object: JsonObject): JsonObject {
+    const members = ['phase', 'deletionTime', 'completionTime', 'conditions', 'progress'].map(
+      (key) => [key, at(object, 'status', key)] as const,
+    );
+    return {
+      metadata: at(object, 'metadata') ?? {},
+      spec: { change: at(object, 'spec', 'change') ?? '' },
+      status: Object.fromEntries(members.filter(([, value]) => value !== undefined)) as JsonObject,
+    };
+  },
+} as const;
+
+async function writerOf(reader: PackageReader, pkg: JsonObject, made: readonly JsonObject[]): Promise<JsonObject | undefined> {
+  const name = textAt(pkg, 'metadata', 'labels', nameLabel);
+  if (name === undefined || made.some((one) => nameOf(one) === name)) return undefined;
+  return find(reader, { resource: packageTransactions, name });
+}
+
+function nameOf(object: JsonObject): string | undefined {
+  return textAt(object, 'metadata', 'name');
+}

@@ -1,0 +1,72 @@
+// The program of Packages that make their own package transactions: observe, decide, at most one write, and the status. A call is a
+// doorbell: it names the Package, and the hook reads everything live. The names of package transactions follow from generations, so
+// any number of processes may serve calls, however often and late.
+import { perform, writerUntil } from '../objects/requests/perform.ts';
+import type { OwnCall, OwnHook, OwnParts, OwnReply } from './call.ts';
+import { decideOwn, type OwnStep } from './decide/own.ts';
+import type { OwnCondition } from './model/own.ts';
+import { timeOf } from './model/status.ts';
+import type { OwnObservation } from './observe/observation.ts';
+import { observeOwn } from './observe/own.ts';
+import { failureOf, ReadFailed } from './observe/read.ts';
+import { packageStatusOf } from './package-status.ts';
+
+const afterTrouble = 2;
+const afterRefusal = 30;
+
+export function createOwnSync(parts: OwnParts): OwnHook {
+  const { cluster, clock, gzip, namespace, mode, isBeside = false, sendingTime } = parts;
+  return async (call) => {
+    const until = clock.monotonic() + sendingTime;
+    try {
+      const observation = await observeOwn({ reader: { cluster, gzip, namespace }, mode, isBeside }, call);
+      if (observation === undefined) return { resyncAfterSeconds: 0, finalized: true };
+      const step = decideOwn(observation);
+      return await taken(parts, call, { observation, step, until });
+    } catch (error) {
+      const { message } = failureOf(error);
+      const thrown = error instanceof ReadFailed ? {} : { thrown: error };
+      report(parts, call, { because: 'a read failed', writes: 0, trouble: message, ...thrown });
+      return { resyncAfterSeconds: afterTrouble, finalized: false };
+    }
+  };
+}
+
+interface Decided {
+  readonly observation: OwnObservation;
+  readonly step: OwnStep;
+  /** Monotonic ms after which the hook sends no write. */
+  readonly until: number;
+}
+
+async function taken(parts: OwnParts, call: OwnCall, { observation, step, until }: Decided): Promise<OwnReply> {
+  const { write, because, condition, wait, finalized } = step;
+  if (write === undefined) return reply(observation, condition, { resyncAfterSeconds: wait, finalized });
+  // Another process has made or deleted the package transaction.
+  const mutation = { write, settledBy: ['exists', 'absent', 'stale'] } as const;
+  const writer = writerUntil(parts.cluster, () => parts.clock.monotonic() >= until);
+  const [attempt] = await perform({ kind: 'chain', mutation }, writer);
+  const failure = attempt?.answer.kind === 'failed' ? attempt.answer.failure : undefined;
+  const trouble = attempt?.isSettled === true ? undefined : failure;
+  report(parts, call, { because, writes: failure === undefined ? 1 : 0, ...(trouble && { trouble: trouble.message }) });
+  if (trouble?.kind === 'refused') {
+    const refused = { ...condition, reason: 'TransactionRefused', message: trouble.message };
+    return reply(observation, refused, { resyncAfterSeconds: afterRefusal, finalized: false });
+  }
+  return reply(observation, condition, { resyncAfterSeconds: failure === undefined ? wait : afterTrouble, finalized: false });
+}
+
+/** A Package that goes needs no status. */
+function reply(
+  { pkg, revisions, now }: OwnObservation,
+  condition: OwnCondition | undefined,
+  rest: Omit<OwnReply, 'status'>,
+): OwnReply {
+  return rest.finalized ? rest : { status: packageStatusOf(pkg, revisions, timeOf(now), condition), ...rest };
+}
+
+type Taken = Omit<Parameters<OwnParts['record']>[0], 'kind' | 'name' | 'uid'>;
+
+function report({ record }: OwnParts, { kind, name, uid }: OwnCall, happened: Taken): void {
+  record({ kind, name, uid, ...happened });
+}

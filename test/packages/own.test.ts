@@ -1,0 +1,355 @@
+// What a Package that makes its own package transactions needs next, without a cluster. own-live.test.ts tries it in one.
+import { createHash } from 'node:crypto';
+import t from 'tap';
+import type { Reader } from '../../hooks/objects/cluster.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { relatedToOwn } from '../../hooks/packages/customize.ts';
+import { decideOwn, type OwnStep } from '../../hooks/packages/decide/own.ts';
+import { makesOwn, ownName } from '../../hooks/packages/model/own.ts';
+import { readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
+import type { OwnObservation } from '../../hooks/packages/observe/observation.ts';
+import { packageChange } from '../../hooks/packages/writes/changes.ts';
+import { suitsCrossplane } from '../../server/crossplane.ts';
+
+const now = Date.parse('2026-01-01T00:10:00Z');
+const digest = `sha256:${'a'.repeat(64)}`;
+const source = 'registry.example.org/acme/s3';
+const apiVersion = 'pkg.crossplane.io/v1';
+
+function providerOf(metadata: JsonObject = {}, spec: JsonObject = {}): JsonObject {
+  return {
+    ...{ apiVersion, kind: 'Provider' },
+    metadata: { name: 's3', uid: 'u1', generation: 3, ...metadata },
+    spec: { package: `${source}:v1.1.0`, packagePullPolicy: 'IfNotPresent', ...spec },
+  };
+}
+
+const provider = providerOf();
+const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z', generation: 4 };
+const condition = (type: string, status: string, reason = 'Any', message = 'words'): JsonObject => ({
+  ...{ type, status, reason, message },
+});
+
+function ptxOf(pkg: JsonObject, status: JsonObject = {}, more: JsonObject = {}): JsonObject {
+  const { change = 'Install', ...metadata } = more;
+  const labels = { 'packages.janus.io/package-uid': textAt(pkg, 'metadata', 'uid') ?? '' };
+  return {
+    metadata: { name: ownName('Provider', pkg), uid: 'p', resourceVersion: '7', labels, ...metadata },
+    spec: { change },
+    status,
+  };
+}
+
+const revision: JsonObject = {
+  metadata: {
+    name: 's3-aaaaaaaaaaaa',
+    labels: { 'pkg.crossplane.io/package': 's3', 'pkg.crossplane.io/transaction': 'first' },
+    ownerReferences: [{ apiVersion, kind: 'Provider', name: 's3', uid: 'u1' }],
+  },
+  spec: { desiredState: 'Active', image: `${source}@${digest}`, revision: 2, packagePullPolicy: 'IfNotPresent' },
+};
+
+function lockOf(version = `v1.1.0@${digest}`, name = 's3-aaaaaaaaaaaa'): JsonObject {
+  return { packages: [{ name, apiVersion, kind: 'Provider', source, version, dependencies: [] }] };
+}
+
+const nothing: OwnObservation = {
+  ...{ kind: 'Provider', pkg: provider, isFinalizing: false, isOwn: true, isBeside: false },
+  ...{ made: [], writer: undefined, namesake: undefined, revisions: [], lock: undefined, namespace: 'janus-packages', now },
+};
+const installed = { revisions: [revision], lock: lockOf() };
+const decided = (changes: Partial<OwnObservation>): OwnStep => decideOwn({ ...nothing, ...changes });
+/** The verb and the name of the write. */
+const written = ({ write }: OwnStep): string => (write === undefined ? 'nothing' : `${write.verb} ${write.location.name}`);
+
+t.test('42: the name of a package transaction follows from the generation of its Package', async (t) => {
+  const hash = createHash('sha256').update('pkg.crossplane.io/v1/Provider/s3/gen-3').digest('hex').slice(0, 8);
+  t.equal(ownName('Provider', provider), `tx-s3-${hash}`);
+  t.not(ownName('Function', provider), ownName('Provider', provider), 'a Provider and a Function of one name');
+  t.not(ownName('Provider', providerOf({ generation: 4 })), ownName('Provider', provider), 'the next generation');
+  const name = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+  for (const long of ['a'.repeat(63), `${'a'.repeat(50)}.b`, `${'a'.repeat(49)}-.b`.replace('-.', '.-x'), 'a.b']) {
+    const made = ownName('Provider', providerOf({ name: long }));
+    t.ok(made.length <= 63 && name.test(made), made);
+  }
+  t.equal(ownName('Provider', providerOf({ name: 'a'.repeat(63) })).length, 63);
+});
+
+t.test('which Packages make package transactions', async (t) => {
+  const annotated = providerOf({ annotations: { 'pkg.crossplane.io/own-transactions': 'true' } });
+  t.same(
+    [provider, annotated].map((pkg) => (['none', 'annotated', 'all'] as const).map((mode) => makesOwn(mode, pkg))),
+    [
+      [false, false, true],
+      [false, true, true],
+    ],
+  );
+});
+
+t.test('a generation without a package transaction gets one, with the whole spec of the Package', async (t) => {
+  const step = decided({});
+  t.match(step, {
+    write: { verb: 'create', identity: { name: 'janus-packages' }, location: { name: ownName('Provider', provider) } },
+    condition: { status: 'Unknown', reason: 'InstallationPending' },
+    finalized: false,
+  });
+  const object = step.write?.verb === 'create' ? step.write.object : {};
+  t.same(at(object, 'spec'), {
+    change: 'Install',
+    install: { package: { apiVersion, kind: 'Provider', metadata: { name: 's3', uid: 'u1' }, spec: at(provider, 'spec') } },
+  });
+  t.same(at(object, 'metadata', 'labels'), { 'packages.janus.io/package-uid': 'u1', 'pkg.crossplane.io/package': 's3' });
+  const allowed = { 'pkg.crossplane.io/allow-irreversible': 'true' };
+  const other = decided({ pkg: providerOf({ annotations: { ...allowed, 'example.org/other': 'x' } }) });
+  t.same(other.write?.verb === 'create' ? at(other.write.object, 'metadata', 'annotations') : {}, allowed);
+});
+
+const asWanted: readonly (readonly [what: string, changes: Partial<OwnObservation>, isInstalled: boolean])[] = [
+  ['the Lock and the Active revision have it', installed, true],
+  ['by digest', { ...installed, pkg: providerOf({}, { package: `${source}@${digest}` }) }, true],
+  ['the Lock has the tag alone', { ...installed, lock: lockOf('v1.1.0') }, true],
+  ['there is no Lock', { revisions: [revision] }, false],
+  ['the Lock has another version', { ...installed, lock: lockOf(`v1.0.0@${digest}`) }, false],
+  ['the Lock names another revision', { ...installed, lock: lockOf(`v1.1.0@${digest}`, 's3-bbbbbbbbbbbb') }, false],
+  ['another digest', { ...installed, pkg: providerOf({}, { package: `${source}@sha256:${'b'.repeat(64)}` }) }, false],
+  ['another setting', { ...installed, pkg: providerOf({}, { packagePullPolicy: 'Always' }) }, false],
+  ['a setting that revisions do not have', { ...installed, pkg: providerOf({}, { revisionHistoryLimit: 3 }) }, true],
+  ['a Package that was created again', { ...installed, pkg: providerOf({ uid: 'u2' }) }, false],
+  [
+    'the revision is Inactive',
+    { ...installed, revisions: [{ ...revision, spec: { ...(at(revision, 'spec') as JsonObject), desiredState: 'Inactive' } }] },
+    false,
+  ],
+  [
+    'Crossplane has installed it, and no package transaction',
+    { ...installed, revisions: [{ ...revision, metadata: { ...(at(revision, 'metadata') as JsonObject), labels: {} } }] },
+    false,
+  ],
+];
+for (const [what, changes, isInstalled] of asWanted)
+  t.test(`a Package that is installed as its spec says makes none: ${what}`, async (t) => {
+    t.equal(written(decided(changes)), isInstalled ? 'nothing' : `create ${ownName('Provider', changes.pkg ?? provider)}`);
+  });
+
+t.test('a Package that a package transaction is writing waits for it, and shows it', async (t) => {
+  const writer = { metadata: { name: 'by-hand' }, status: { phase: 'Installing', progress: '1/5' } };
+  const step = decided({ writer });
+  t.equal(written(step), 'nothing');
+  t.match(step.condition, { status: 'Unknown', message: 'Package transaction by-hand: it has not begun (1/5 stages)' });
+  t.ok(step.wait > 0, 'nothing else causes a call when it ends');
+  t.equal(written(decided({ writer: { ...writer, status: { phase: 'Failed' } } })), `create ${ownName('Provider', provider)}`);
+});
+
+t.test('its package transaction: progress, refusal, end', async (t) => {
+  const [validated, pending] = [condition('Validated', 'True'), condition('Installed', 'Unknown', 'InstallationInProgress')];
+  const running = decided({
+    made: [ptxOf(provider, { phase: 'Installing', progress: '2/5', conditions: [validated, pending] })],
+  });
+  t.match(running.condition, { status: 'Unknown', reason: 'InstallationInProgress', message: /: words \(2\/5 stages\)$/ });
+  const conditions = [condition('Validated', 'False', 'VersionConflict'), condition('Installed', 'Unknown')];
+  const refused = decided({ made: [ptxOf(provider, { phase: 'Waiting', conditions })] });
+  t.match(refused.condition, { status: 'False', reason: 'VersionConflict', message: /: words$/ });
+  const failed = decided({ made: [ptxOf(provider, { phase: 'Failed', conditions })] });
+  t.match(failed, {
+    condition: { reason: 'VersionConflict', message: /it is not tried again: change the Package, or/ },
+    wait: 0,
+  });
+  const done = [validated, condition('Installed', 'True')];
+  t.match(decided({ made: [ptxOf(provider, { phase: 'Succeeded', conditions: done })] }), { condition: undefined, wait: 0 });
+  for (const step of [running, refused, failed]) t.equal(written(step), 'nothing');
+});
+
+t.test('a package transaction of an earlier generation ends before the next one is made', async (t) => {
+  const earlier = ptxOf(providerOf({ generation: 2 }), { phase: 'Validating' });
+  const step = decided({ made: [earlier] });
+  t.match(step, {
+    write: {
+      verb: 'delete',
+      location: { name: textAt(earlier, 'metadata', 'name') },
+      precondition: { uid: 'p', resourceVersion: '7' },
+    },
+    condition: { status: 'Unknown', reason: 'WaitingForTransaction' },
+  });
+  const ending = ptxOf(providerOf({ generation: 2 }), { phase: 'RollingBack' }, deleted);
+  t.equal(written(decided({ made: [ending] })), 'nothing', 'it is ending');
+  const ended = ptxOf(providerOf({ generation: 2 }), { phase: 'Failed' }, deleted);
+  t.equal(written(decided({ made: [ended] })), `create ${ownName('Provider', provider)}`, 'it has ended');
+  t.equal(written(decided({ ...installed, made: [earlier] })), written(step), 'also if the new generation is installed already');
+});
+
+t.test('the name of the next package transaction is taken', async (t) => {
+  const former = ptxOf(providerOf({ uid: 'u0' }), { phase: 'Succeeded' });
+  t.equal(written(decided({ namesake: former })), `delete ${ownName('Provider', provider)}`, 'by a former Package of this name');
+  const stranger = { metadata: { name: ownName('Provider', provider) } };
+  t.match(decided({ namesake: stranger }), {
+    write: undefined,
+    condition: { message: /was not made by this Package.*delete it/ },
+  });
+});
+
+t.test('a Package without a valid reference makes none, and says what to write', async (t) => {
+  for (const package_ of ['registry.example.org/Acme/s3:v1', 'registry.example.org/acme/s3:v1@sha256:a', 'no-dot/s3:v1', 7]) {
+    const step = decided({ pkg: providerOf({}, { package: package_ }) });
+    t.equal(written(step), 'nothing');
+    t.match(step.condition, {
+      status: 'False',
+      reason: 'InvalidPackage',
+      message:
+        /^spec\.package: expected registry, repository and tag or digest, such as registry\.example\.org\/acme\/name:v1\.0\.0, found /,
+    });
+  }
+  const long = decided({ pkg: providerOf({ name: 'a'.repeat(64) }) });
+  t.match([written(long), long.condition?.message], ['nothing', /^metadata\.name: expected at most 63/]);
+});
+
+t.test('Metacontroller finalizes a Package that is not being deleted: it is let go, and nothing is written', async (t) => {
+  for (const isOwn of [true, false]) {
+    const step = decided({ ...installed, isFinalizing: true, isOwn });
+    t.match([step.finalized, written(step)], [true, 'nothing']);
+  }
+  const off = decided({ isOwn: false });
+  t.match([off.finalized, written(off)], [false, 'nothing'], 'and a call to sync leaves it alone');
+  const optedOut = decided({ ...installed, pkg: providerOf(deleted), isFinalizing: true, isOwn: false });
+  t.match([optedOut.finalized, written(optedOut)], [true, 'nothing'], 'nor has a Package a Delete that has opted out');
+});
+
+const going = { pkg: providerOf(deleted), isFinalizing: true };
+const removal = (status: JsonObject, more: JsonObject = {}): JsonObject =>
+  ptxOf(going.pkg, { phase: 'Deleting', ...status }, { change: 'Delete', ...more });
+
+t.test('47: a Package that is being deleted makes a Delete of the source that is installed', async (t) => {
+  const step = decided({ ...going, ...installed });
+  t.match(step, { write: { verb: 'create' }, finalized: false, condition: { reason: 'DeletionPending' } });
+  t.match(step.write?.verb === 'create' ? at(step.write.object, 'spec') : {}, { change: 'Delete', delete: { source } });
+  const edited = { ...going, pkg: providerOf(deleted, { package: 'registry.example.org/acme/other:v1' }) };
+  const other = decided({ ...edited, ...installed });
+  t.match(
+    other.write?.verb === 'create' ? at(other.write.object, 'spec', 'delete') : {},
+    { source },
+    'not the one that it says now',
+  );
+});
+
+t.test('a Package of which nothing is installed needs no Delete', async (t) => {
+  for (const changes of [{}, { lock: lockOf() }, { revisions: [revision] }, { ...installed, lock: lockOf('v1', 'other') }])
+    t.match(decided({ ...going, ...changes }), { write: undefined, finalized: true });
+  const running = decided({ ...going, ...installed, made: [ptxOf(provider, { phase: 'Installing' })] });
+  t.match(running, { write: { verb: 'delete' }, finalized: false }, 'its install ends first');
+});
+
+t.test('a Package that is being deleted stays until its Delete has nothing else left', async (t) => {
+  const conditions = [condition('Validated', 'False', 'ResourcesInUse', 'CRD x has 1 instance')];
+  const refused = decided({ ...going, ...installed, made: [removal({ phase: 'Waiting', conditions })] });
+  t.match(refused, {
+    write: undefined,
+    finalized: false,
+    condition: { status: undefined, reason: 'ResourcesInUse', message: /CRD x has 1 instance$/ },
+  });
+  const deletionTime = '2026-01-01T00:01:00Z';
+  t.equal(decided({ ...going, ...installed, made: [removal({ deletionTime })] }).finalized, false, 'a revision is left');
+  t.equal(decided({ ...going, lock: lockOf(), made: [removal({ deletionTime })] }).finalized, true, 'only the Package is left');
+  t.equal(decided({ ...going, lock: lockOf(), made: [removal({})] }).finalized, false, 'nothing is deleted yet');
+  t.equal(decided({ ...going, made: [removal({ phase: 'Succeeded' })] }).finalized, true);
+});
+
+t.test('a Delete that failed for good is tried again, after a pause', async (t) => {
+  const failed = (completionTime: string) =>
+    decided({ ...going, ...installed, made: [removal({ phase: 'Failed', completionTime })] });
+  t.match(failed('2026-01-01T00:09:00Z'), { write: undefined, finalized: false, wait: 240 });
+  t.equal(written(failed('2026-01-01T00:04:00Z')), `delete ${ownName('Provider', going.pkg)}`);
+  const left = decided({ ...going, made: [removal({ phase: 'Failed' })] });
+  t.match(left, { write: undefined, finalized: true }, 'unless the package is gone meanwhile');
+});
+
+t.test('a Package that is changed while it is being deleted says that this has no effect', async (t) => {
+  const step = decided({ ...going, pkg: providerOf({ ...deleted, generation: 5 }), ...installed, made: [removal({})] });
+  t.match(
+    [written(step), step.condition?.message],
+    ['nothing', /was changed since, which has no effect: apply it again once it is gone/],
+  );
+});
+
+t.test('the root of its own package transaction gets a label, and nothing of its spec is written', async (t) => {
+  const changed = {
+    kind: 'Provider',
+    name: 's3',
+    source,
+    package: `${source}:v1.1.0`,
+    digest,
+    revision: 'r',
+    isRoot: true,
+  } as const;
+  const wanted = {
+    kind: 'Provider',
+    name: 's3',
+    uid: 'u1',
+    labels: {},
+    spec: {},
+    reference: { source, version: 'v1.1.0' },
+  } as const;
+  const maker = { name: 'tx', uid: 'p', packageUid: 'u1', isBeside: true, isOwn: true };
+  t.same(packageChange(changed, wanted, provider, maker), {
+    target: { apiVersion, kind: 'Provider', name: 's3' },
+    type: 'Patch',
+    content: { metadata: { labels: { 'pkg.crossplane.io/transaction': 'tx' }, annotations: { 'crossplane.io/paused': 'true' } } },
+  });
+  const dependency = packageChange({ ...changed, isRoot: false }, wanted, undefined, { ...maker, isBeside: false });
+  t.match(dependency, {
+    type: 'Create',
+    content: { metadata: { annotations: { 'pkg.crossplane.io/own-transactions': 'true' } } },
+  });
+  const live = packageChange({ ...changed, isRoot: false }, wanted, provider, maker);
+  t.notMatch(JSON.stringify(live), 'own-transactions', 'a Package that exists keeps its choice');
+});
+
+t.test('the label of a package transaction names the Package that made it', async (t) => {
+  t.equal(readPackageTransaction(ptxOf(provider)).packageUid, 'u1');
+  t.equal(readPackageTransaction({ metadata: { name: 'by-hand' } }).packageUid, undefined);
+});
+
+t.test('revisions and its own package transactions wake a Package', async (t) => {
+  t.match(relatedToOwn(provider), [
+    { resource: 'providerrevisions', labelSelector: { matchLabels: { 'pkg.crossplane.io/package': 's3' } } },
+    {
+      apiVersion: 'pkg.crossplane.io/v1alpha1',
+      resource: 'transactions',
+      labelSelector: { matchLabels: { 'packages.janus.io/package-uid': 'u1' } },
+    },
+  ]);
+  const long = relatedToOwn(providerOf({ name: 'a'.repeat(64) }));
+  t.same(
+    long.map(({ resource }) => resource),
+    ['transactions'],
+    'Metacontroller accepts no longer label',
+  );
+});
+
+for (const [what, mode, own, serves, isServed] of [
+  ['beside, on an API server that serves the policy', 'beside', 'annotated', true, true],
+  ['beside, on an older API server', 'beside', 'annotated', false, false],
+  ['beside, but off', 'beside', 'none', false, true],
+  ['alone, on an older API server', 'absent', 'all', false, true],
+] as const)
+  t.test(`whether the hook starts: ${what}`, async (t) => {
+    const containers = [{ args: ['core', 'start'] }];
+    const labels = { 'app.kubernetes.io/version': '2.3.4' };
+    const deployment = { metadata: { labels }, spec: { template: { spec: { containers } } } };
+    const items = mode === 'beside' ? [deployment] : [];
+    const reader = {
+      listMetadata: async () => ({ kind: 'ok', items, complete: true, next: '', size: 0, serverTime: 0 }),
+      resource: async () => (serves ? { kind: 'ok', resource: {} } : { kind: 'failed', failure: { kind: 'absent' } }),
+    } as unknown as Reader;
+    const config = {
+      namespace: 'janus-packages',
+      cacheDirectory: '',
+      httpHosts: [],
+      crossplane: '',
+      webhookSecret: '',
+      mode,
+      own,
+    };
+    const answer = await suitsCrossplane(reader, config);
+    t.equal(answer.kind, isServed ? 'ok' : 'fault');
+    if (answer.kind === 'fault')
+      t.match(answer.fault, /^JANUS_PACKAGES_OWN: .*MutatingAdmissionPolicy.*Kubernetes 1\.36 or newer/);
+  });
