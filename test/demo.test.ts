@@ -142,7 +142,10 @@ t.test('it shows a Transaction that commits, one that is rolled back; with --kee
 t.test('the demo installs and updates packages, and shows a rollback and a refusal', inAllOnly, async (t) => {
   const running = start(t, [...demo, 'packages']);
   t.equal(await running.ended, 0, running.output());
-  const claims = ['the provider and its family are installed, and the Lock holds their digests', 'the Bucket is the same object'];
+  const claims = [
+    'the provider and its family are installed, and the Lock holds their versions',
+    'the Bucket is the same object',
+  ];
   for (const claim of [...claims, 'it says which CRD', 'everything is as before', 'nothing was written'])
     t.match(running.output(), new RegExp(`^ {2}ok {6}${claim}`, 'm'));
   t.match(running.output(), /^All \d+ checks are ok\.$/m);

@@ -133,6 +133,7 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['JANUS_PACKAGES_CACHE', ''],
       ['JANUS_PACKAGES_HTTP_HOSTS', ''],
       ['JANUS_PACKAGES_CROSSPLANE', 'absent'],
+      ['JANUS_PACKAGES_WEBHOOK_SECRET', ''],
       ['JANUS_PACKAGES_OWN', 'none'],
       ['JANUS_CROSSPLANE_VERSION', ''],
     ],

@@ -473,8 +473,8 @@ async function pathOfKind(name: string): Promise<string> {
 
 t.test('the uninstall section, with both kinds of Transactions: both go, and what they installed stays', inAllOnly, async (t) => {
   const [, section = ''] = readFileSync(join(import.meta.dirname, '../../docs/upgrade.md'), 'utf8').split('## Uninstall\n');
-  const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
-  const kindsOf = [...commands.matchAll(/kubectl delete (\S+) --all\b/g)].map(([, name = '']) => name);
+  const [steps = ''] = section.split('\n### ');
+  const kindsOf = [...steps.matchAll(/kubectl delete (\S+) --all\b/g)].map(([, name = '']) => name).sort();
   t.same(kindsOf, ['ptx', 'transactions.tx.janus.io']);
   await t.rejects(pathOfKind('transactions'), /expected one kind/);
   for (const name of kindsOf) {

@@ -25,7 +25,7 @@ import {
 } from '../writes/changes.ts';
 import { sourced } from '../writes/contents.ts';
 import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
-import type { Servers } from '../writes/webhooks.ts';
+import type { WebhookService } from '../writes/webhooks.ts';
 import { activeRevisions, readStage, resourceOf } from './objects.ts';
 import type { NextChanges } from './observation.ts';
 import { find, findMetadata, list, type PackageReader, served } from './read.ts';
@@ -37,7 +37,7 @@ interface NextContext {
   readonly wanted: Wanted | undefined;
   readonly lock: JsonObject | undefined;
   readonly isBeside?: boolean;
-  readonly servers?: Servers | undefined;
+  readonly servers?: WebhookService | undefined;
   readonly isOwn?: boolean;
 }
 

@@ -3,11 +3,11 @@ import { textAt } from '../../objects/json.ts';
 import { nobodyServes, type WebhookFaults } from '../checks/contents.ts';
 import { quoted } from '../model/package.ts';
 import { secrets } from '../writes/resources.ts';
-import type { Servers } from '../writes/webhooks.ts';
+import type { WebhookService } from '../writes/webhooks.ts';
 import { find, type PackageReader } from './read.ts';
 
 export interface Webhooks {
-  readonly servers?: Servers;
+  readonly servers?: WebhookService;
   readonly webhookFaults: WebhookFaults;
 }
 

@@ -10,7 +10,7 @@ import { besideSettings, pausedForGood, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
 import { familyLabel, nameLabel } from './resources.ts';
-import { convertedBy, type Servers } from './webhooks.ts';
+import { convertedBy, type WebhookService } from './webhooks.ts';
 
 /** A package, with the part of its meta that describes its revision. */
 export interface ChangedPackage extends Changed {
@@ -43,7 +43,7 @@ export interface Making extends Maker {
   readonly isBeside?: boolean;
   /** The Packages that it makes make their own package transactions. */
   readonly isOwn?: boolean;
-  readonly servers?: Servers | undefined;
+  readonly servers?: WebhookService | undefined;
 }
 
 /** The package object. A required package keeps its spec, except for its version. */

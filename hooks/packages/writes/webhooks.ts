@@ -3,7 +3,7 @@ import { type JsonObject, objectAt, textAt, withPath } from '../../objects/json.
 import { isConverted } from '../checks/contents.ts';
 
 /** Who serves the webhooks of packages. */
-export interface Servers {
+export interface WebhookService {
   /** The namespace of the Services of packages. Beside Crossplane, also that of their Secrets. */
   readonly namespace: string;
   /** PEM as base64. Absent beside Crossplane, which gives each package another one. */
@@ -35,7 +35,7 @@ interface Converted {
  * writes the authority, once it has made the Secret, and writes it again if the Secret changes. So beside Crossplane the definition
  * keeps the authority that it has, and has none before.
  */
-export function convertedBy({ name, object, live }: Converted, servers: Servers | undefined): JsonObject {
+export function convertedBy({ name, object, live }: Converted, servers: WebhookService | undefined): JsonObject {
   if (!isConverted(object) || servers === undefined) return object;
   const service = { ...objectAt(object, ...clientConfig, 'service'), name, namespace: servers.namespace, port: webhookPort };
   const authority = servers.authority ?? authorityOf(live);
