@@ -3,6 +3,8 @@
 import { at, type JsonObject, objectAt, objectsAt, textAt } from '../objects/json.ts';
 import { cut } from '../objects/words.ts';
 import type { OwnCondition } from './model/own.ts';
+import { isActive } from './model/package.ts';
+import { conditionOf } from './model/status.ts';
 
 interface Condition {
   readonly type: 'Installed' | 'Healthy';
@@ -30,10 +32,6 @@ function newestFirst(revisions: readonly JsonObject[]): readonly JsonObject[] {
   return revisions.toSorted((left, right) => numberOf(right) - numberOf(left));
 }
 
-function isActive(revision: JsonObject): boolean {
-  return textAt(revision, 'spec', 'desiredState') === 'Active';
-}
-
 function installed(current: JsonObject | undefined): Condition {
   const type = 'Installed';
   if (current === undefined) return { type, status: 'False', reason: 'UnpackingPackage', message: 'It has no revision yet' };
@@ -52,24 +50,21 @@ const longest = 8_000;
 function healthy(current: JsonObject | undefined): Condition {
   const type = 'Healthy';
   const found =
-    current === undefined ? [] : aspectsOf(current).map(([aspect, name]) => ({ name, ...conditionOf(current, aspect) }));
-  const ill = found.find(({ status }) => status !== 'True');
+    current === undefined ? [] : aspectsOf(current).map(([aspect, name]) => ({ name, one: conditionOf(current, aspect) }));
+  const ill = found.find(({ one }) => textAt(one, 'status') !== 'True');
   if (ill === undefined && found.length > 0) return { type, status: 'True', reason: 'HealthyPackageRevision' };
-  const { name = 'revision', status = 'Unknown', message = '' } = ill ?? {};
+  const { name, one } = ill ?? { name: 'revision', one: undefined };
+  return { type, ...unhealthy(name, textAt(one, 'status') ?? 'Unknown', textAt(one, 'message') ?? '') };
+}
+
+function unhealthy(name: string, status: string, message: string): Omit<Condition, 'type'> {
   const words = `Package ${name} health is "${status}"${message === '' ? '' : ` with message: ${message}`}`;
   const isKnown = status === 'False';
   return {
-    type,
     status: isKnown ? 'False' : 'Unknown',
     reason: isKnown ? 'UnhealthyPackageRevision' : 'UnknownPackageRevisionHealth',
     message: cut(words, longest),
   };
-}
-
-function conditionOf(object: JsonObject, type: string): { readonly status?: string; readonly message?: string } {
-  const found = objectsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
-  const [status, message] = [textAt(found, 'status'), textAt(found, 'message')];
-  return { ...(status === undefined ? {} : { status }), ...(message === undefined ? {} : { message }) };
 }
 
 /** Ours in their place, others unchanged. A condition that stays keeps its time. */

@@ -15,6 +15,8 @@ const pkg: Schema = {
   },
 };
 
+const attachments: Schema = { type: 'array', description: 'Always empty.', maxItems: 0, items: { type: 'object' } };
+
 const uid: Schema = { type: 'string', maxLength: 128, pattern: '^[-A-Za-z0-9]+$' };
 
 /** A Package that makes its own package transactions. */
@@ -69,7 +71,7 @@ export const packageStatusResponse: Schema = {
   additionalProperties: false,
   properties: {
     status: { type: 'object', description: 'The whole status. Conditions of other writers are unchanged.' },
-    attachments: { type: 'array', description: 'Always empty.', maxItems: 0, items: { type: 'object' } },
+    attachments,
   },
 };
 
@@ -85,6 +87,6 @@ export const ownResponse: Schema = {
     },
     resyncAfterSeconds: { type: 'number', description: 'Seconds until the next call; 0 requests none.', minimum: 0 },
     finalized: { type: 'boolean', description: 'Whether Metacontroller removes its finalizer. Only of finalize.' },
-    attachments: { type: 'array', description: 'Always empty.', maxItems: 0, items: { type: 'object' } },
+    attachments,
   },
 };

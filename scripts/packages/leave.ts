@@ -1,4 +1,4 @@
-// `npm run packages -- leave`: Packages stop to make package transactions of their own. The controller and the policy for them go
+// `npm run packages -- leave`: Packages no longer make package transactions of their own. The controller and the policy for them go
 // first, then the finalizer and the annotation of each Package. Packages, and all that is installed, stay.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Location } from '../../hooks/objects/cluster.ts';

@@ -408,7 +408,7 @@ t.test('the policy pauses a Package from its creation on, and keeps it paused', 
   const live = packagePath('providers', 'many1');
   t.equal(pausedOf(must(await client.patch(live, { metadata: { labels: { any: 'update' } } }))), 'true', 'an update');
   const unpaused = { metadata: { annotations: { 'crossplane.io/paused': null } } };
-  t.equal(pausedOf(must(await client.patch(live, unpaused))), 'true', 'nobody unpauses it');
+  t.equal(pausedOf(must(await client.patch(live, unpaused))), 'true', 'the policy keeps it paused');
   t.equal(pausedOf(must(await account.patch(live, unpaused))), undefined, 'but an undo may');
 });
 

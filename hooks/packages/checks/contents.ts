@@ -49,13 +49,13 @@ export interface WebhookFaults {
 
 const crossplaneServes = 'run the package by Crossplane, and set JANUS_PACKAGES_CROSSPLANE=beside';
 
-/** Nobody has said who runs the packages: each write of these kinds would fail. */
-export const nobodyServes: WebhookFaults = {
+/** No setting names the servers of the webhooks, so the API server would refuse each write of these kinds. */
+export const withoutServers: WebhookFaults = {
   conversion: `nothing serves it: ${crossplaneServes}; or set JANUS_PACKAGES_WEBHOOK_SECRET to the Secret with the authority of its server`,
   admission: `only Crossplane makes its configuration: ${crossplaneServes}`,
 };
 
-export function inspect(webhookFaults = nobodyServes): Inspection {
+export function inspect(webhookFaults = withoutServers): Inspection {
   const objects = new Map<string, Reference>();
   let [metas, meta, fault]: [number, Meta | string | undefined, string | undefined] = [0, undefined, undefined];
   return {

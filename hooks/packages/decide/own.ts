@@ -2,17 +2,18 @@
 // being deleted. At most one of them runs: one of an earlier generation ends first. So generations that pass meanwhile get none.
 import type { Write } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
-import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { ownersIn } from '../checks/conflicts.ts';
 import { readLock } from '../model/lock.ts';
 import { sourceOfRevision } from '../model/names.ts';
 import { type OwnCondition, ownName, packageUidLabel } from '../model/own.ts';
+import { isActive } from '../model/package.ts';
 import { readSnapshot, type Wanted } from '../model/package-transaction.ts';
 import { isDigest } from '../model/reference.ts';
-import { isTerminal, millisecondsOf } from '../model/status.ts';
+import { conditionOf, isTerminal, millisecondsOf } from '../model/status.ts';
 import type { OwnObservation } from '../observe/observation.ts';
-import { hasSettings, isActive } from '../writes/changes.ts';
+import { hasSettings } from '../writes/changes.ts';
 import { endWrite, ownDelete, ownInstall } from '../writes/own.ts';
 import { nameLabel } from '../writes/resources.ts';
 
@@ -90,7 +91,7 @@ function saidBy(ptx: JsonObject, shown: JsonObject | undefined, more: string): O
   };
 }
 
-/** A package transaction that nobody wants any more: it ends before its next stage, and is rolled back. */
+/** The hook deletes a running package transaction: it ends before its next stage, and is rolled back. */
 function end({ namespace }: OwnObservation, ptx: JsonObject, whose: string): OwnStep {
   const message = `Package transaction ${nameOf(ptx)} of ${whose} ends first`;
   const step = rest(message, { status: 'Unknown', reason: 'WaitingForTransaction', message }, wait);
@@ -185,8 +186,4 @@ function isRunning(ptx: JsonObject): boolean {
 
 function isDelete(ptx: JsonObject): boolean {
   return at(ptx, 'spec', 'change') === 'Delete';
-}
-
-function conditionOf(ptx: JsonObject, type: string): JsonObject | undefined {
-  return objectsAt(ptx, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
 }

@@ -93,6 +93,11 @@ function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
+/** Whether the spec of a revision says that the revision is in use. */
+export function isActive(revision: JsonObject | undefined): boolean {
+  return textAt(revision, 'spec', 'desiredState') === 'Active';
+}
+
 const longestQuote = 200;
 
 /** Quotes text of a package in a message of the hook. */

@@ -17,6 +17,11 @@ export const phases = [
 
 type Phase = (typeof phases)[number];
 
+/** The condition of that type. Undefined if the object has none. */
+export function conditionOf(object: JsonObject, type: string): JsonObject | undefined {
+  return objectsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
+}
+
 /** Whether the hook will do nothing more. */
 export function isTerminal(phase: string | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';

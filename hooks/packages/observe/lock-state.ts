@@ -93,7 +93,7 @@ export async function handedOverBy(reader: PackageReader, uid: string): Promise<
 }
 
 /**
- * Revisions that nobody needs paused once the Lock is written: those of this package transaction, and those that others have left,
+ * Revisions that must not stay paused once the Lock is written: those of this package transaction, and those that others have left,
  * since only the holder of the Lock has anything under way. Crossplane must not run a revision without an entry in the Lock.
  */
 export async function pausedAfter(

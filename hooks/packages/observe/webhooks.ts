@@ -1,6 +1,6 @@
 // Who serves the webhooks of packages: Crossplane, or the servers whose authority a Secret holds.
 import { textAt } from '../../objects/json.ts';
-import { nobodyServes, type WebhookFaults } from '../checks/contents.ts';
+import { type WebhookFaults, withoutServers } from '../checks/contents.ts';
 import { quoted } from '../model/package.ts';
 import { secrets } from '../writes/resources.ts';
 import type { WebhookService } from '../writes/webhooks.ts';
@@ -20,15 +20,15 @@ interface Setting {
 
 export async function readWebhooks(reader: PackageReader, { crossplaneNamespace, webhookSecret }: Setting): Promise<Webhooks> {
   if (crossplaneNamespace !== undefined) return { servers: { namespace: crossplaneNamespace }, webhookFaults: {} };
-  if (webhookSecret === undefined) return { webhookFaults: nobodyServes };
+  if (webhookSecret === undefined) return { webhookFaults: withoutServers };
   const { namespace } = reader;
   const secret = await find(reader, { resource: secrets, namespace, name: webhookSecret });
-  // The certificate of a server is its own authority, if nobody has signed it.
+  // A certificate that signs itself is its own authority.
   const authority = textAt(secret, 'data', 'ca.crt') ?? textAt(secret, 'data', 'tls.crt');
   if (authority !== undefined) return { servers: { namespace, authority }, webhookFaults: withoutAdmission };
   const found = secret === undefined ? 'none' : 'one without them';
   const conversion = `JANUS_PACKAGES_WEBHOOK_SECRET expects a Secret ${quoted(webhookSecret)} with ca.crt or tls.crt in namespace ${namespace}, found ${found}`;
-  return { webhookFaults: { ...nobodyServes, conversion } };
+  return { webhookFaults: { ...withoutServers, conversion } };
 }
 
-const { conversion: _, ...withoutAdmission } = nobodyServes;
+const { conversion: _, ...withoutAdmission } = withoutServers;

@@ -4,7 +4,7 @@ import { controllerOf } from '../checks/conflicts.ts';
 import { installable, isConverted } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
 import { optedIn } from '../model/own.ts';
-import { type PackageKind, packageApiVersion } from '../model/package.ts';
+import { isActive, type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
 import { besideSettings, pausedForGood, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
@@ -103,10 +103,6 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
   };
   const spec = runs ? runningSpec(one, ground, maker) : revisionSpec(one, ground, maker);
   return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
-}
-
-export function isActive(revision: JsonObject | undefined): boolean {
-  return textAt(revision, 'spec', 'desiredState') === 'Active';
 }
 
 function revisionSpec(one: ChangedPackage, { owner, live, revisions }: RevisionGround, maker: Making): JsonObject {

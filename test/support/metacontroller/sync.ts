@@ -71,7 +71,7 @@ async function obey(parts: SyncParts, parent: JsonObject, answer: HookAnswer): P
   return storeStatus(parts, await explained(removed, `can't remove finalizer for ${named(parent)}`), answer.status);
 }
 
-/** The real one decodes an absent status as none, and so does the double an empty one. */
+/** Metacontroller stores no status if the answer has none. The double stores no empty status. */
 async function decorate({ parents, controller }: SyncParts, parent: JsonObject, answer: HookAnswer): Promise<void> {
   const isAbsent = Object.keys(answer.status).length === 0;
   const stored = isAbsent ? parent : await parents.replaceStatus(parent, answer.status);
