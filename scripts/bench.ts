@@ -5,7 +5,7 @@
 // `--rows`. `--profile folder` stores a CPU profile of the hook in that folder.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
-import { besideOthers, besideRows, measureBeside } from './bench/beside.ts';
+import { besideOthers, besidePackage, besideRows, measureBeside } from './bench/beside.ts';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureGates } from './bench/gates.ts';
@@ -82,7 +82,11 @@ interface Compared {
 async function run(chosen: readonly Row[], { profile, against: other }: Compared): Promise<void> {
   const ofEngine = chosen.filter(({ packages, installs }) => packages !== true && installs !== true);
   if (ofEngine.length > 0) {
-    const world = await startWorld(undo, { profile, against: other });
+    const world = await startWorld(undo, {
+      profile,
+      against: other,
+      packages: ofEngine.some(({ name }) => name === besidePackage),
+    });
     const lines: Line[] = [];
     for (const row of ofEngine) lines.push(...printed(await linesOf(world, row)));
     printed(world.starts);

@@ -234,7 +234,8 @@ async function observeBasis(context: CallContext, basis: Basis, carry: Carry): P
   const ahead = until !== 'unobserved' && now > until && pace === 'all' ? basis.ahead : undefined;
   const observing = {
     ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead, snapshot },
-    ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster, podTurns: memory.podTurns },
+    ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster },
+    ...{ podTurns: memory.podTurns, polled: memory.polled },
   };
   const { touched } = carry;
   const observation = {

@@ -6,6 +6,7 @@ import { createLruCache } from '../objects/lru-cache.ts';
 import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/in-flight.ts';
 import { type CachedReader, createCachedReader } from './observe/cached-reader.ts';
 import { createPodTurns, type PodTurns } from './observe/new-pods.ts';
+import { createPolled, type OpenGateCounts } from './observe/polled.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
 import { createUnfinished, type UnfinishedLists } from './observe/unfinished.ts';
 
@@ -54,6 +55,7 @@ export interface Memory {
   readonly sightings: CachedReader;
   readonly unfinished: UnfinishedLists;
   readonly podTurns: PodTurns;
+  readonly polled: OpenGateCounts;
   /** `refusedFor`: ms since the first refusal in a row, 0 without any. */
   recall(uid: string): Recalled & { readonly refusedFor: number };
   /** This process has signed the Lease. `unsettledAt`: when it replaced a writer that may have left a request unanswered. */
@@ -86,12 +88,13 @@ const nothing: Remembered = { troubles: 0, waits: 0, ...noWrites };
 export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number, sighting: number): Memory {
   const calls = createLruCache<Remembered>({ most: mostRemembered });
   const snapshots = createLruCache<CachedSnapshot>({ most: mostCached, weigh: ({ memory }) => memory });
-  const unfinished = createUnfinished(clock);
+  const [unfinished, polled] = [createUnfinished(clock), createPolled(clock)];
   const recalled = (uid: string): Remembered => calls.get(uid) ?? nothing;
   return {
     snapshots,
     unfinished,
     podTurns: createPodTurns(),
+    polled,
     sightings: createCachedReader({ clock, span: sighting, most: mostRemembered }),
     recall: (uid) => {
       const { refusedAt = clock.monotonic(), ...known } = recalled(uid);
@@ -126,9 +129,8 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     },
     pauseLeft: (uid) => Math.max(0, (recalled(uid).notBefore ?? 0) - clock.monotonic()),
     forget: (uid) => {
-      calls.delete(uid);
-      unfinished.delete(uid);
-      snapshots.delete(uid);
+      polled.forget(uid);
+      for (const known of [calls, unfinished, snapshots]) known.delete(uid);
     },
   };
 }

@@ -4,7 +4,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
+import { hookToken } from '../../test/support/hook-token.ts';
+import { startLoop } from '../../test/support/metacontroller/loop.ts';
+import { ptxPath } from '../../test/support/package-paths.ts';
+import { conditionIn, statusOf } from '../../test/support/package-world.ts';
+import { packageOf, packageYaml, push } from '../../test/support/registry/builder.ts';
+import { startRegistry } from '../../test/support/registry/process.ts';
 import type { Line } from './figures.ts';
+import { crdBytes, definitions } from './large-crds.ts';
 import { inParallel, measure } from './measure.ts';
 import { percentile, ratio, rounded } from './ratios.ts';
 import type { HookKind, Row } from './rows.ts';
@@ -85,10 +92,12 @@ interface Begun {
   readonly changes: readonly JsonObject[];
 }
 
-async function begin({ world, label, transactions }: Tenant, { name, changes }: Begun): Promise<void> {
+/** Returns the uid of the Transaction. */
+async function begin({ world, label, transactions }: Tenant, { name, changes }: Begun): Promise<string> {
   const metadata = { name, labels: { [loopLabel]: label } };
   const spec = { serviceAccountName: account, timeout: '1h', lockWait: '1h', changes };
-  must(await world.client.create(transactions, { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec }));
+  const transaction = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec };
+  return textAt(must(await world.client.create(transactions, transaction)), 'metadata', 'uid') ?? '';
 }
 
 /** Waits until the Transaction has ended, or the measurement is over. */
@@ -145,14 +154,25 @@ const manyKeys: Load = async (tenant) => {
   })(tenant);
 };
 
-const large = repeated(async (tenant, turn) => {
-  const names = numbers(50).map((index) => `large-${turn}-${index}`);
-  await inParallel(names, atOnce, async (name) => {
-    const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { x: 'x'.repeat(800_000) } };
-    await begin(tenant, { name, changes: [{ type: 'Apply', content }] });
+/** Fifty Transactions of 0.8 MB are in progress all the time: when one ends, another one begins. */
+const large: Load = async (tenant) => {
+  const { world, over } = tenant;
+  const content = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { x: 'x'.repeat(800_000) },
   });
-  for (const name of names) await end(tenant, name);
-});
+  const running = inParallel(numbers(50), 50, async (which) => {
+    for (let turn = 0; !over.aborted; turn += 1) {
+      const name = `large-${which}-${turn}`;
+      const uid = await begin(tenant, { name, changes: [{ type: 'Apply', content: content(name) }] });
+      await world.followed.when(uid, 'Finished');
+    }
+  });
+  await sleep(lookEvery);
+  return () => running;
+};
 
 const fiveHundred = numbers(500).map((index) => `five-hundred-${index}`);
 
@@ -179,6 +199,37 @@ async function read({ world, transactions }: Tenant, name: string): Promise<Json
   return must(await world.client.get(`${transactions}/${name}`)) as JsonObject;
 }
 
+/** The row whose engine serves package transactions. */
+export const besidePackage = 'beside-60-mib-package';
+const bytesOfPackage = 60 * 2 ** 20;
+
+/** One package transaction after another reads a package of 60 MiB as a whole. Then it is refused, because a dependency does not exist. */
+const largePackage: Load = async (tenant) => {
+  const { client, undo, kubeconfig, engine } = tenant.world;
+  const own = { teardown: (handler: () => unknown) => undo.add(async () => void (await handler())) };
+  const { origin, host } = await startRegistry(own);
+  const objects = definitions('large.org', Math.ceil(bytesOfPackage / crdBytes));
+  const dependsOn = [{ kind: 'Provider' as const, source: `${host}/acme/absent`, version: '>=v1.0.0' }];
+  const image = await packageOf(packageYaml({ kind: 'Provider', name: 'large', dependsOn }, objects));
+  await push({ origin, repository: 'acme/large', tag: 'v1.0.0' }, image);
+  const { address } = await engine('janus', 'tuned');
+  const parentResource = { apiVersion: 'pkg.crossplane.io/v1alpha1', resource: 'transactions' };
+  const calls = { kubeconfig, hookUrl: `${address}/packages`, token: hookToken, matchLabels: {}, customize: true };
+  const loop = await startLoop({ ...calls, name: 'janus-packages', parentResource });
+  undo.add(() => loop.stop());
+  return repeated(async ({ over }, turn) => {
+    const name = `large-${turn}`;
+    const package_ = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name: 'large' } };
+    const install = { package: { ...package_, spec: { package: `${host}/acme/large:v1.0.0` } } };
+    const metadata = { name };
+    const spec = { change: 'Install', install, retryLimit: 1 };
+    must(await client.create(ptxPath(), { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata, spec }));
+    const isFinished = async (): Promise<boolean> =>
+      conditionIn(statusOf(must(await client.get(ptxPath(name)))), 'Finished')?.status === 'True';
+    while (!over.aborted && !(await isFinished())) await sleep(lookEvery);
+  })(tenant);
+};
+
 const loads: Readonly<Record<string, Load>> = {
   'beside-nothing': async () => async () => undefined,
   'beside-80-expressions': gates(80, { expression: slow }, values),
@@ -187,6 +238,7 @@ const loads: Readonly<Record<string, Load>> = {
   'beside-50-large': large,
   'beside-500-changes': many(false),
   'beside-500-and-undo': many(true),
+  [besidePackage]: largePackage,
 };
 
 export const besideRows: readonly string[] = Object.keys(loads);

@@ -10,6 +10,7 @@ import { type Client, connect, must } from '../../test/support/client.ts';
 import { hookToken } from '../../test/support/hook-token.ts';
 import { installManifests } from '../../test/support/install.ts';
 import { type LoopKind, startLoop } from '../../test/support/metacontroller/loop.ts';
+import { installPackages } from '../../test/support/package-install.ts';
 import { startHook } from '../demo/hook.ts';
 import type { Undo } from '../demo/undo.ts';
 import { type ChildMeter, meterOf } from './child.ts';
@@ -38,6 +39,7 @@ interface Engine {
 export interface World {
   readonly client: Client;
   readonly kubeconfig: string;
+  readonly undo: Undo;
   readonly followed: Followed;
   /** The audit log, if requested. */
   readonly auditLog: string | undefined;
@@ -53,6 +55,8 @@ interface WorldOptions {
   readonly profile?: string | undefined;
   /** The checkout for the hook `against`. */
   readonly against?: string | undefined;
+  /** The engine serves package transactions, too, and their kinds exist. */
+  readonly packages?: boolean;
   /** A proxy between the loop and the hook, for a trace: takes the hook's address and returns its own. */
   readonly between?: (address: string) => Promise<string>;
 }
@@ -64,12 +68,13 @@ export async function startWorld(undo: Undo, options: WorldOptions = {}): Promis
   const client = connect(kubeconfig);
   undo.add(() => client.close());
   await installManifests(client);
+  if (options.packages === true) await installPackages(client);
   await createTenant(client, namespace);
   const followed = await followTransactions(kubeconfig);
   undo.add(() => followed.stop());
   const starts: Line[] = [];
   const engine = enginesOf({ client, kubeconfig, undo, options, starts });
-  return { client, kubeconfig, followed, auditLog, starts, engine };
+  return { client, kubeconfig, undo, followed, auditLog, starts, engine };
 }
 
 /** A namespace, and an account that may do all to its ConfigMaps. */
@@ -120,6 +125,14 @@ function enginesOf(parts: Starting): World['engine'] {
   };
 }
 
+/** The variables that make the engine serve package transactions. */
+function packagesOf({ packages = false }: WorldOptions, undo: Undo): Readonly<Record<string, string>> {
+  if (!packages) return {};
+  const cache = mkdtempSync(join(tmpdir(), 'janus-bench-cache-'));
+  undo.add(async () => rmSync(cache, { recursive: true, force: true }));
+  return { JANUS_PACKAGES: 'true', JANUS_PACKAGES_CACHE: cache };
+}
+
 // Compiled before the start, as in the image. Without configuration the program ends after loading.
 function compile(program: string, undo: Undo): Readonly<Record<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
@@ -138,7 +151,8 @@ async function startKind(kind: HookKind, { client, kubeconfig, undo, options, st
   const profiling = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
   const program = programOf(kind, options);
   const flags = kind === 'janus' ? [...startFlags, ...profiling] : startFlags;
-  const hook = await startHook(client, kubeconfig, undo, { program, flags, environment: compile(program, undo) });
+  const environment = { ...compile(program, undo), ...(kind === 'janus' ? packagesOf(options, undo) : {}) };
+  const hook = await startHook(client, kubeconfig, undo, { program, flags, environment });
   const address = (await options.between?.(hook.address)) ?? hook.address;
   const meter = meterOf(hook.process);
   starts.push({ row: 'start', hook: kind, readyMs: Math.round(hook.readyAfter), cpuMs: meter.cpu(), memoryMiB: meter.memory() });

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
 import { createSlots } from '../slots.ts';
+import { callOf } from '../tenant-turns.ts';
 import { validateSyncRequest } from '../validation.ts';
 import type { Work } from '../work.ts';
 
@@ -37,7 +38,7 @@ export function addHookRoutes(server: FastifyInstance, { hook, work, replyLost }
   const inTurn = async (call: Call): Promise<Reply> => {
     const turn = slots.take({ tenant: call.namespace, signal: AbortSignal.timeout(longestTurn) });
     const giveBack = await turn.catch(() => undefined);
-    return giveBack === undefined ? crowded() : hook(call).finally(giveBack);
+    return giveBack === undefined ? crowded() : callOf(call.namespace, () => hook(call)).finally(giveBack);
   };
   const served = async (call: Call, reply: FastifyReply, finalizing: boolean) => {
     const result = await work.run(() => inTurn(call));

@@ -9,9 +9,24 @@ const large = 128 * 1024;
 // All calls share this: two long steps are never in one turn.
 let last: Promise<void> = Promise.resolve();
 
+/** What the program does around long steps. */
+interface AroundSteps {
+  /** Resolves when the caller's next step may begin; undefined if it may begin at once. */
+  pause(): Promise<void> | undefined;
+  began(): void;
+}
+
+let around: AroundSteps | undefined;
+
+/** Called once, when the program starts. */
+export function aroundSteps(own: AroundSteps): void {
+  around = own;
+}
+
 /** Resolves in a turn of the event loop that no other caller has. */
-export function ownTurn(): Promise<void> {
-  last = last.then(() => new Promise((resolve) => setImmediate(resolve)));
+export async function ownTurn(): Promise<void> {
+  await around?.pause();
+  last = last.then(() => new Promise((resolve) => setImmediate(resolve))).then(() => around?.began());
   return last;
 }
 

@@ -88,7 +88,7 @@ function waiting({ status, transaction, now }: Observation, view: Awaiting, gate
   const open = gates.filter(({ isOver }) => !isOver);
   const waited = now - Math.max(...gates.map(({ state }) => state.since));
   const left = Math.min(...open.map((gate) => gate.left));
-  const pause = intervalOf({ waited, open: open.length, left, lockTimeout: transaction.lockTimeout });
+  const pause = intervalOf({ waited, open: open.length, polled: view.polled, left, lockTimeout: transaction.lockTimeout });
   const message = waitingMessage(open);
   const inCall = view.awaitLeft === patienceInCall ? firstPause : pause;
   if (view.awaitLeft >= inCall) return { kind: 'pollLater', pause: inCall, awaitLeft: view.awaitLeft - inCall, because: message };

@@ -12,15 +12,17 @@ interface Waiting {
   readonly waited: number;
   /** The number of open gates: each attempt reads each open gate. */
   readonly open: number;
+  /** How many Transactions of the namespace poll, if the process knows. */
+  readonly polled?: number | undefined;
   /** Ms until the next timeout, end of `stableFor` or list of Pods. */
   readonly left: number;
   /** Ms: spec.lockTimeout, because an attempt also renews the locks. */
   readonly lockTimeout: number;
 }
 
-export function intervalOf({ waited, open, left, lockTimeout }: Waiting): number {
-  const usual = Math.max(least, waited * part, open * each);
-  return Math.max(least, Math.min(usual, most, lockTimeout / 4, left));
+export function intervalOf({ waited, open, polled = 0, left, lockTimeout }: Waiting): number {
+  const own = Math.min(most, Math.max(waited * part, open * each));
+  return Math.max(least, Math.min(Math.max(own, polled * each), lockTimeout / 4, left));
 }
 
 /** Ms for which the call that made a change polls its gate: waits must not hold the workers of Metacontroller for longer. */

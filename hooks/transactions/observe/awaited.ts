@@ -52,6 +52,8 @@ export interface AwaitView {
   readonly snapshot: StoredSnapshot;
   /** Ms for which this call may go on to read them. */
   readonly awaitLeft: number;
+  /** How many Transactions of the namespace poll, if the process knows. */
+  readonly polled?: number;
   /** Why the object of a gate that has ended badly is not ready, in words; absent until the engine has read it. */
   readonly diagnosis?: Diagnosis;
 }

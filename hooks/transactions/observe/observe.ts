@@ -14,6 +14,7 @@ import { observeItem } from './item.ts';
 import type { PodTurns } from './new-pods.ts';
 import type { BeginView, CleanUpView, Observed, Presence, ReleaseView, RelockView } from './observation.ts';
 import { readOwnConfigMaps } from './own-snapshots.ts';
+import type { OpenGateCounts } from './polled.ts';
 import type { Prefetch } from './prefetch.ts';
 import { observePrepare } from './prepare.ts';
 import type { Listed } from './read.ts';
@@ -31,6 +32,7 @@ export interface ObserveContext {
   /** Reads for what nothing waits for: a wish of the API server to stay away is no wish to the call. */
   readonly aside: Reader & Logs;
   readonly podTurns: PodTurns;
+  readonly polled: OpenGateCounts;
   readonly engineNamespace: string;
   readonly namespaces: readonly string[];
   readonly carry: Carry;
@@ -57,7 +59,11 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
     case 'apply':
       return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'forward', mayAssume: true })) };
     case 'await':
-      return { ...due, ...(await observeGates(context, due)) };
+      return {
+        ...due,
+        ...(await observeGates(context, due)),
+        polled: context.polled.add(transaction.namespace, transaction.uid),
+      };
     case 'rollBack':
       return { ...due, ...(await observeOverdue(context, due.gates)) };
     case 'restore':

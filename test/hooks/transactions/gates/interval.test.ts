@@ -60,6 +60,8 @@ t.test('it is bounded', async (t) => {
   t.equal(intervalOf(usual), 10_000, 'at most');
   t.equal(intervalOf({ ...usual, waited: 0 }), 200, 'at least');
   t.equal(intervalOf({ ...usual, waited: 0, open: 100 }), 5_000, 'each look reads each of them');
+  t.equal(intervalOf({ ...usual, polled: 1_000 }), 50_000, 'many Transactions of a namespace poll more rarely');
+  t.equal(intervalOf({ ...usual, polled: 10_000 }), 75_000, 'a poll renews the locks, however many poll');
   t.equal(intervalOf({ ...usual, lockTimeout: 30_000 }), 7_500, 'a look renews the locks');
   t.equal(intervalOf({ ...usual, left: 700 }), 700, 'not past the next timeout');
 });
