@@ -1,6 +1,7 @@
 // Reads the environment and the flags into a frozen Config, and reports all faults at once. Pure.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type KeySelector, readKeySelector } from '../hooks/packages/model/key-selector.ts';
 import { choice, duration, integer, type LogLevel, level, listOf, matching, namespace, type Rule } from './config-rules.ts';
 import type { ApiServerAccess } from './kubernetes/connect.ts';
 
@@ -40,6 +41,14 @@ export interface PackagesConfig {
   /** The version of Crossplane. If it is empty, the hook does not check `spec.crossplane.version` of packages. */
   readonly crossplane: string;
   readonly mode: CrossplaneMode;
+  /** Certificates of authorities that sign registries, in the namespace of packages; absent: those of the system alone. */
+  readonly authority: KeySelector | undefined;
+  /** The trusted root of Sigstore, in the namespace of packages; absent: no certificate has signed an image. */
+  readonly trustedRoot: KeySelector | undefined;
+  /** The URL of the proxy for registries, which may have credentials; empty: none. */
+  readonly proxy: string;
+  /** Hosts and domains that the hook reaches without the proxy. */
+  readonly noProxy: readonly string[];
 }
 
 /**
@@ -69,6 +78,20 @@ const mebibyte = 1024 * 1024;
 
 const pathPattern = /^\P{Cc}+$/u;
 const path = matching('', 'a path', pathPattern);
+const material: Rule<KeySelector | undefined> = {
+  fallback: undefined,
+  expected: 'ConfigMap/NAME/KEY or Secret/NAME/KEY',
+  parse: readKeySelector,
+};
+const proxyPattern = /^https?:\/\/[^\s/?#]+\/?$/;
+/** It may have a password: no message quotes it. */
+const proxyUrl: Rule<string> = {
+  fallback: '',
+  expected: 'a URL http://HOST:PORT or https://HOST:PORT',
+  parse: (text) => (proxyPattern.test(text) && URL.canParse(text) ? text : undefined),
+  isSecret: true,
+};
+const domainPattern = /^\.?[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[1-9][0-9]{0,4})?$/;
 const hostPattern = /^(?=.*\.)[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[1-9][0-9]{0,4})?$/;
 
 const rules = {
@@ -90,6 +113,10 @@ const rules = {
   JANUS_PACKAGES_CACHE: matching(join(tmpdir(), 'janus-packages'), 'a path', pathPattern),
   JANUS_PACKAGES_HTTP_HOSTS: listOf('hosts, such as registry.infra.svc:5000', hostPattern),
   JANUS_PACKAGES_CROSSPLANE: choice<CrossplaneMode>('absent', crossplaneModes),
+  JANUS_PACKAGES_AUTHORITY: material,
+  JANUS_PACKAGES_TRUSTED_ROOT: material,
+  JANUS_PACKAGES_PROXY: proxyUrl,
+  JANUS_PACKAGES_NO_PROXY: listOf('hosts and domains, such as .infra.svc', domainPattern),
   JANUS_CROSSPLANE_VERSION: matching('', 'a version such as v1.20.0', /^v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/),
 } satisfies Record<string, Rule<unknown>>;
 
@@ -100,7 +127,8 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
   const read: Read = (name, rule) => {
     const text = environment[name] ?? '';
     const value = text === '' ? rule.fallback : rule.parse(text);
-    if (value === undefined) faults.push(`${name}: expected ${rule.expected}, found ${JSON.stringify(text)}`);
+    const found = rule.isSecret === true ? 'another text' : JSON.stringify(text);
+    if (value === undefined && text !== '') faults.push(`${name}: expected ${rule.expected}, found ${found}`);
     return value ?? rule.fallback;
   };
   const config: Config = {
@@ -157,6 +185,10 @@ function packagesOf(read: Read): Pick<Config, 'packages'> {
     httpHosts: read('JANUS_PACKAGES_HTTP_HOSTS', rules.JANUS_PACKAGES_HTTP_HOSTS),
     crossplane: read('JANUS_CROSSPLANE_VERSION', rules.JANUS_CROSSPLANE_VERSION),
     mode: read('JANUS_PACKAGES_CROSSPLANE', rules.JANUS_PACKAGES_CROSSPLANE),
+    authority: read('JANUS_PACKAGES_AUTHORITY', rules.JANUS_PACKAGES_AUTHORITY),
+    trustedRoot: read('JANUS_PACKAGES_TRUSTED_ROOT', rules.JANUS_PACKAGES_TRUSTED_ROOT),
+    proxy: read('JANUS_PACKAGES_PROXY', rules.JANUS_PACKAGES_PROXY),
+    noProxy: read('JANUS_PACKAGES_NO_PROXY', rules.JANUS_PACKAGES_NO_PROXY).map((one) => one.replace(/^\./, '')),
   };
   return read('JANUS_PACKAGES', rules.JANUS_PACKAGES) ? { packages } : {};
 }

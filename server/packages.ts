@@ -24,11 +24,12 @@ const cacheBytes = 2 ** 30;
 
 /** `mayServe`: false until it is known that Crossplane suits the mode. */
 export function connectPackages(
-  { namespace, cacheDirectory, httpHosts, crossplane, mode }: PackagesConfig,
+  { namespace, cacheDirectory, httpHosts, crossplane, mode, authority, trustedRoot, ...config }: PackagesConfig,
   cluster: Cluster,
   mayServe: () => boolean,
 ): ConnectPackages {
-  const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts });
+  const proxy = config.proxy === '' ? undefined : { url: config.proxy, except: config.noProxy };
+  const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts, proxy });
   const version = readCompleteVersion(crossplane);
   return (record) => {
     const sync = createPackageSync({
@@ -40,6 +41,8 @@ export function connectPackages(
       ...times,
       record,
       isBeside: mode === 'beside',
+      authority,
+      trustedRoot,
       ...(version === undefined ? {} : { crossplane: version }),
     });
     return { namespace, hook: async (call) => (mayServe() ? sync(call) : later(call)) };

@@ -315,7 +315,8 @@ for (const [what, mode, found, fault, crossplane = ''] of starts)
     const reader = {
       listMetadata: async () => ({ kind: 'ok', items: found, complete: true, next: '', size: 0, serverTime: 0 }),
     } as unknown as Reader;
-    const config = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], crossplane, mode };
+    const unset = { authority: undefined, trustedRoot: undefined, proxy: '', noProxy: [] };
+    const config = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], crossplane, mode, ...unset };
     const answer = await suitsCrossplane(reader, config);
     t.equal(answer.kind, fault === undefined ? 'ok' : 'fault');
     if (answer.kind === 'fault' && fault !== undefined) t.match(answer.fault, fault);

@@ -3,15 +3,15 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
-import type { Registry, RegistryFailure } from '../../../hooks/packages/registry.ts';
+import type { Registry, RegistryFailure, VerifyingRegistry } from '../../../hooks/packages/registry.ts';
 import { type ClientOptions, createRegistryClient } from '../../../server/registry/client.ts';
 import type { Teardown } from '../../support/client.ts';
 
-interface Opened extends Registry {
+interface Opened extends VerifyingRegistry {
   readonly directory: string;
   cached(): readonly string[];
   /** Another call of this client. */
-  again(): Registry;
+  again(): VerifyingRegistry;
 }
 
 interface Opening extends Partial<ClientOptions> {
@@ -27,7 +27,7 @@ export function openRegistry(t: Teardown, { pullSecrets = [], deadline = 60_000,
     await client.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const again = (): Registry => client.open({ pullSecrets, deadline, ...(root === undefined ? {} : { root }) });
+  const again = (): VerifyingRegistry => client.open({ pullSecrets, deadline, ...(root === undefined ? {} : { root }) });
   return { ...again(), again, directory, cached: () => readdirSync(directory) };
 }
 
