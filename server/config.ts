@@ -127,8 +127,7 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
   const read: Read = (name, rule) => {
     const text = environment[name] ?? '';
     const value = text === '' ? rule.fallback : rule.parse(text);
-    const found = rule.isSecret === true ? 'another text' : JSON.stringify(text);
-    if (value === undefined && text !== '') faults.push(`${name}: expected ${rule.expected}, found ${found}`);
+    if (value === undefined && text !== '') faults.push(`${name}: expected ${rule.expected}, found ${shown(text, rule)}`);
     return value ?? rule.fallback;
   };
   const config: Config = {
@@ -147,6 +146,10 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
   read('JANUS_SERVICE_ACCOUNT_DIRECTORY', rules.JANUS_SERVICE_ACCOUNT_DIRECTORY);
   faults.push(...clusterFaults(environment), ...callerFaults(environment, flags), ...tlsFaults(environment));
   return faults.length === 0 ? { kind: 'ok', config: Object.freeze(config) } : { kind: 'faults', faults };
+}
+
+function shown(text: string, { isSecret }: Rule<unknown>): string {
+  return isSecret === true ? 'another text' : JSON.stringify(text);
 }
 
 /** KUBECONFIG takes precedence, as for kubectl. Undefined if KUBECONFIG is not set, and the process does not run in a Pod. */

@@ -97,7 +97,8 @@ async function blobOf(layer: Json, place: SignaturePlace): Promise<string> {
 }
 
 async function verified(path: string, digest: string, most: number, place: SignaturePlace): Promise<string> {
-  const text = await place.read(path, '*/*', most);
+  // Without these types, a registry answers 404 for a manifest.
+  const text = await place.read(path, accepted, most);
   if (text === undefined) throw invalid(`${nameOf(place)}: its signature ${digest} does not exist`);
   const found = `sha256:${createHash('sha256').update(text).digest('hex')}`;
   if (found !== digest) throw invalid(`${nameOf(place)}: expected a signature of the digest ${digest}, found ${found}`);

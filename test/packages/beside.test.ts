@@ -7,7 +7,7 @@ import { held, withPackages } from '../../hooks/packages/model/holder.ts';
 import type { CrossplaneMode } from '../../server/config.ts';
 import { suitsCrossplane } from '../../server/crossplane.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { must, waitFor } from '../support/client.ts';
+import { must } from '../support/client.ts';
 import { createDeployment } from '../support/crossplane.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { engineKubeconfig } from '../support/engine-identity.ts';
@@ -207,34 +207,6 @@ t.test('a holder that is gone and had written the Lock: its revisions are handed
   await world.install('after', `${source('other')}:v1.0.0`, { packageName: 'other' });
   t.equal(conditionIn(await world.finished('after'), 'Ready')?.status, 'True');
   t.equal(annotation(must(await client.get(path)), paused), undefined);
-});
-
-t.test('an ImageConfig that requires a signature refuses the package before the first write', async (t) => {
-  const group = 'pkg.crossplane.io';
-  const names = { kind: 'ImageConfig', plural: 'imageconfigs' };
-  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const version = { name: 'v1beta1', served: true, storage: true, schema: { openAPIV3Schema: open } };
-  const definition = {
-    metadata: { name: `imageconfigs.${group}` },
-    spec: { group, scope: 'Cluster', names, versions: [version] },
-  };
-  must(await client.create(definitionPath(), definition));
-  const path = `/apis/${group}/v1beta1/imageconfigs`;
-  await waitFor(async () => (await client.get(path)).code === 200, 'ImageConfigs to be served');
-  const matchImages = [{ type: 'Prefix', prefix: source('signed') }];
-  const config = { apiVersion: `${group}/v1beta1`, kind: 'ImageConfig', metadata: { name: 'strict' } };
-  must(await client.create(path, { ...config, spec: { matchImages, verification: { provider: 'Cosign' } } }));
-  must(await client.create(path, { ...config, metadata: { name: 'mirror' }, spec: { matchImages } }));
-  await world.publish({ name: 'signed', tag: 'v1.0.0' });
-  await world.publish({ name: 'needs-signed', tag: 'v1.0.0', requires: { signed: '>=v1.0.0' } });
-  for (const name of ['signed', 'needs-signed']) {
-    await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
-    t.match(conditionIn(await world.finished(name), 'Validated'), {
-      reason: 'InvalidPackage',
-      message: `${source('signed')}:v1.0.0: ImageConfig "strict" requires a verified signature, and package transactions verify none`,
-    });
-    t.equal((await client.get(packagePath('providers', name))).code, 404);
-  }
 });
 
 /** Two versions, of which a webhook of the package converts one to the other. */

@@ -16,18 +16,23 @@ interface Opened extends VerifyingRegistry {
 
 interface Opening extends Partial<ClientOptions> {
   readonly pullSecrets?: readonly string[];
+  readonly configured?: string | undefined;
+  readonly authority?: string;
+  readonly isNamed?: boolean;
   readonly deadline?: number;
   readonly root?: string;
 }
 
-export function openRegistry(t: Teardown, { pullSecrets = [], deadline = 60_000, root, ...options }: Opening = {}): Opened {
+export function openRegistry(t: Teardown, opening: Opening = {}): Opened {
+  const { pullSecrets = [], deadline = 60_000, root, configured, authority, isNamed, ...options } = opening;
+  const call = { pullSecrets, deadline, configured, authority, ...(isNamed === undefined ? {} : { isNamed }) };
   const directory = options.cacheDirectory ?? mkdtempSync(join(tmpdir(), 'janus-packages-'));
   const client = createRegistryClient({ cacheBytes: 1 << 30, ...options, cacheDirectory: directory });
   t.teardown(async () => {
     await client.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const again = (): VerifyingRegistry => client.open({ pullSecrets, deadline, ...(root === undefined ? {} : { root }) });
+  const again = (): VerifyingRegistry => client.open({ ...call, ...(root === undefined ? {} : { root }) });
   return { ...again(), again, directory, cached: () => readdirSync(directory) };
 }
 
