@@ -73,7 +73,7 @@ async function open({ configs = [], data = {}, isServed = true, answer = { kind:
   };
   const images = await openImages({
     reader: { cluster, namespace: 'janus-packages' } as unknown as PackageReader,
-    ...{ open: registry, root, pullSecrets: ['of the package'], left: () => 1_000 },
+    ...{ open: registry, root, pullSecrets: ['of the package'], left: () => 999.5 },
     ...{ authority: undefined, trustedRoot: undefined, ...set },
   });
   if ('reason' in images) throw new Error(images.message);
@@ -99,6 +99,10 @@ t.test('without ImageConfigs, and without their kind, the pull secrets of the pa
     ];
     t.same(opened.asked, [...requests(root, 'of the package'), ...requests(needed, '')]);
     t.equal(opened.openings.length, 2, 'each registry is opened once');
+    t.ok(
+      opened.openings.every(({ deadline }) => deadline === 1_000),
+      'for what is left of the call, in whole ms',
+    );
     t.same(opened.images.applied({ source: root, version: 'v1.0.0' }), { refs: [], resolved: `${root}:v1.0.0` });
   }
 });

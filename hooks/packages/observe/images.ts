@@ -108,7 +108,7 @@ async function opening(parts: Parts, { pullSecret, isNamed }: ImagePlace, isRoot
   const configured = pullSecret === undefined ? undefined : await dockerConfigIn(reader, pullSecret.name);
   if (typeof configured === 'object') return `ImageConfig ${quoted(pullSecret?.config)}: ${configured.fault}`;
   const secrets = isRoot ? pullSecrets : [];
-  return open({ configured, pullSecrets: secrets, authority, isNamed, root, deadline: Math.max(1, left()) });
+  return open({ configured, pullSecrets: secrets, authority, isNamed, root, deadline: Math.max(1, Math.ceil(left())) });
 }
 
 /** For people: by its tag, if that is known. */
