@@ -50,6 +50,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/bad-input', 'packages/contents'],
   ['packages/compare-generated', 'packages/compare'],
   ['packages/delete', 'packages/install'],
+  ['packages/image-configs', 'packages/images'],
   ['packages/kinds', 'packages/install'],
   ['packages/lost', 'packages/rollback'],
   ['packages/own-beside', 'packages/own'],

@@ -5,41 +5,53 @@ import { controllerOf } from '../checks/conflicts.ts';
 import { present, readLock } from '../model/lock.ts';
 import { isRevisionOf } from '../model/names.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
-import type { Registry } from '../registry.ts';
 import type { Pause } from '../writes/beside.ts';
 import { type Changed, changedPackages } from '../writes/changed.ts';
 import type { ChangedPackage, PackageObject, Released } from '../writes/changes.ts';
 import { configMaps, definitions, familyLabel, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { type Part, stagesOf } from '../writes/stages.ts';
+import { imageOf, unsignedPackages } from './image-configs.ts';
+import type { Images } from './images.ts';
 import { mostValues, objectsOf } from './objects.ts';
 import type { Preparation } from './observation.ts';
 import { type InstalledObject, installedObjects } from './owners.ts';
 import { managedDefinition, pausesOf } from './pauses.ts';
-import { unlessOver } from './progress.ts';
+import { type Progress, unlessOver } from './progress.ts';
 import { list, type PackageReader } from './read.ts';
 import { withRemovals } from './removed.ts';
 
 interface PreparationContext {
   readonly reader: PackageReader;
-  readonly registry: Registry;
+  readonly registry: Images;
   readonly ptx: PackageTransaction;
   readonly wanted: Wanted;
   readonly lock: JsonObject;
-  readonly isOver: () => boolean;
+  readonly progress: Progress;
   readonly isBeside?: boolean;
 }
 
+/** An ImageConfig may have come since the hook resolved the tree: images are verified again before the first write. */
 export async function readPreparation(context: PreparationContext): Promise<Preparation> {
-  const { reader, ptx } = context;
   const changed = await changedNow(context);
+  const { registry, progress } = context;
+  const unsigned = await unsignedPackages(registry, changed, progress);
+  if (unsigned === 'unfinished') return { kind: 'unfinished' };
+  if ('kind' in unsigned) return unlessOver(progress.isOver, unsigned);
+  const [fault] = unsigned;
+  return fault === undefined
+    ? readContents(context, changed)
+    : { kind: 'failed', failure: { kind: 'invalid', message: fault.message } };
+}
+
+async function readContents(context: PreparationContext, changed: readonly Changed[]): Promise<Preparation> {
+  const { reader, ptx, registry, progress } = context;
   const packages: ChangedPackage[] = [];
   const objects: PackageObject[] = [];
   const room = { left: mostValues };
   for (const one of changed) {
-    const read = await objectsOf(one.source, one.digest, context.registry, room);
-    if ('kind' in read) return unlessOver(context.isOver, read);
-    const family = textAt(read.meta, 'metadata', 'labels', familyLabel);
-    packages.push({ ...one, ...(family === undefined ? {} : { family }) });
+    const read = await objectsOf(one.source, one.digest, registry, room);
+    if ('kind' in read) return unlessOver(progress.isOver, read);
+    packages.push(packageOf(one, read.meta, registry));
     // The hook never installs an object that a Function holds.
     const own = one.kind === 'Function' ? [] : read.objects;
     objects.push(...own.map((object) => ({ kind: one.kind, name: one.name, revision: one.revision, object })));
@@ -50,6 +62,11 @@ export async function readPreparation(context: PreparationContext): Promise<Prep
   const pauses = context.isBeside === true ? await pausesOf(reader, packages, objects) : [];
   const prepared = stagesOf(ptx, partsOf({ packages, pauses, objects, released }), reader.gzip);
   return { kind: 'ready', prepared, existing };
+}
+
+function packageOf(one: Changed, meta: JsonObject | undefined, images: Images): ChangedPackage {
+  const family = textAt(meta, 'metadata', 'labels', familyLabel);
+  return { ...one, ...(family === undefined ? {} : { family }), imageConfigs: images.applied(imageOf(one)) };
 }
 
 async function changedNow({ reader, ptx, wanted, lock }: PreparationContext): Promise<readonly Changed[]> {
