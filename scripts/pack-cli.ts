@@ -1,4 +1,4 @@
-// `npm run pack:cli [-- FOLDER]`: packs the command line as one package without dependencies, `kubectl-janus-VERSION.tgz`, for Node 22.19
+// `npm run pack:cli [-- FOLDER]`: packs the command line as one package without dependencies, `kubectl-janus-VERSION.tgz`, for Node 22.23
 // or later. Only the command line is bundled (docs/decisions/0039-a-bundle-for-the-cli.md).
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

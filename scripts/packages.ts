@@ -4,9 +4,10 @@
 //   --lock FILE           a Lock with the installed packages; without it, no package counts as installed
 //   --crds FOLDER         YAML files with the live objects
 //   --kubeconfig FILE     a cluster with the live objects, and with the Lock unless --lock is given
-//   --namespace NAME      the namespace with the Secrets of spec.packagePullSecrets, with --kubeconfig; crossplane-system
+//   --namespace NAME      the namespace with the Secrets of spec.packagePullSecrets and of ImageConfigs, with --kubeconfig; crossplane-system
 //   --pull-secret FILE    a .dockerconfigjson; may be repeated
 //   --crossplane VERSION  the version of Crossplane; without it, no package's spec.crossplane.version is checked
+//   --authority, --trusted-root KIND/NAME/KEY  as JANUS_PACKAGES_AUTHORITY and JANUS_PACKAGES_TRUSTED_ROOT, with --kubeconfig
 //   --cache FOLDER        the folder that keeps content by digest
 //   --json                output for programs
 //

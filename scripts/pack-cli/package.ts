@@ -10,7 +10,7 @@ const programs = ['janus', 'kubectl-janus', 'kubectl_complete-janus'] as const;
 const split: BuildOptions = {
   splitting: true,
   format: 'esm',
-  target: 'node22.19',
+  target: 'node22.23',
   // CommonJS packages in the bundle call `require` for modules of Node.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 };
@@ -40,7 +40,7 @@ export async function writePackage(folder: string): Promise<void> {
   setModes(folder);
 }
 
-/** An older Node does not know modules that the bundle imports, and would print the bundle. `oldest`: `>=22.19`. */
+/** An older Node does not know modules that the bundle imports, and would print the bundle. `oldest`: `>=22.23`. */
 function starter(oldest: string): string {
   const [major, minor] = oldest.replace('>=', '').split('.').map(Number);
   return `#!/usr/bin/env node

@@ -1,13 +1,18 @@
 // Reads the inputs of the command: a snapshot, a Lock, the live objects. Errors are sentences for the user.
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Reader } from '../../hooks/objects/cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { type KeySelector, readKeySelector } from '../../hooks/packages/model/key-selector.ts';
 import { readLock } from '../../hooks/packages/model/lock.ts';
 import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
 import { readCompleteVersion, type Version } from '../../hooks/packages/model/version.ts';
 import { type Live, liveVersionOf } from '../../hooks/packages/observe/comparison.ts';
+import type { PackageReader } from '../../hooks/packages/observe/read.ts';
 import type { TreeQuery } from '../../hooks/packages/observe/tree.ts';
+import { engine } from '../../hooks/packages/writes/resources.ts';
+import { gzip } from '../../server/gzip.ts';
 import { createCluster, type KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../server/kubernetes/kubeconfig-connection.ts';
 import { readYaml, Unfit } from '../../server/yaml.ts';
@@ -20,18 +25,30 @@ interface Options {
   readonly namespace: string;
   readonly crossplane?: string | undefined;
   readonly pullSecrets: readonly string[];
+  readonly authority?: string | undefined;
+  readonly trustedRoot?: string | undefined;
 }
 
 export interface Inputs {
   readonly asked: TreeQuery;
   readonly pullSecrets: readonly string[];
   readonly live: Live;
+  /** Where ImageConfigs are, and what they need; undefined without a cluster. */
+  readonly configs: Configs | undefined;
   readonly close: () => Promise<void>;
+}
+
+interface Configs {
+  readonly reader: PackageReader;
+  readonly authority: KeySelector | undefined;
+  readonly trustedRoot: KeySelector | undefined;
 }
 
 export async function openInputs(options: Options): Promise<Inputs> {
   if (options.crds !== undefined && options.kubeconfig !== undefined) throw new Error('give --crds or --kubeconfig, not both');
   const crossplane = versionOf(options.crossplane);
+  const authority = materialOf('--authority', options.authority, options.kubeconfig);
+  const trustedRoot = materialOf('--trusted-root', options.trustedRoot, options.kubeconfig);
   const snapshot = snapshotIn(options.file);
   const files = options.pullSecrets.map(textOf);
   const cluster = options.kubeconfig === undefined ? undefined : openCluster(options.kubeconfig);
@@ -42,6 +59,7 @@ export async function openInputs(options: Options): Promise<Inputs> {
     asked: { ...askedOf(snapshot, lock, options.file), crossplane },
     pullSecrets: [...files, ...stored],
     live,
+    configs: cluster && { reader: readerOf(cluster, options.namespace), authority, trustedRoot },
     close: async () => cluster?.close(),
   };
 }
@@ -51,6 +69,23 @@ function versionOf(text: string | undefined): Version | undefined {
   if (text !== undefined && version === undefined)
     throw new Error(`--crossplane: expected a version such as v1.20.0, found "${text}"`);
   return version;
+}
+
+function materialOf(option: string, text: string | undefined, kubeconfig: string | undefined): KeySelector | undefined {
+  const material = text === undefined ? undefined : readKeySelector(text);
+  if (text !== undefined && material === undefined)
+    throw new Error(`${option}: expected ConfigMap/NAME/KEY or Secret/NAME/KEY, found "${text}"`);
+  if (text !== undefined && kubeconfig === undefined) throw new Error(`${option}: expected --kubeconfig too`);
+  return material;
+}
+
+/** Reads as the user, who may have no right to impersonate the ServiceAccount of packages. */
+function readerOf(cluster: KubernetesCluster, namespace: string): PackageReader {
+  const asUser: Pick<Reader, 'get' | 'listMetadata'> = {
+    get: (location) => cluster.get(location, engine),
+    listMetadata: (resource, place, _, options) => cluster.listMetadata(resource, place, engine, options),
+  };
+  return { cluster: { ...cluster, ...asUser }, namespace, gzip };
 }
 
 export function openCluster(kubeconfig: string): KubernetesCluster {
@@ -173,8 +208,7 @@ async function find(
   place: { readonly name: string; readonly namespace?: string },
 ): Promise<JsonObject | undefined> {
   const served = await cluster.resource(apiVersion, kind);
-  const answer =
-    served.kind === 'failed' ? served : await cluster.get({ resource: served.resource, ...place }, { kind: 'engine' });
+  const answer = served.kind === 'failed' ? served : await cluster.get({ resource: served.resource, ...place }, engine);
   if (answer.kind === 'ok') return answer.object;
   if (answer.failure.kind === 'absent') return undefined;
   throw new Unanswered(`${kind} ${place.name} of the cluster cannot be read: ${answer.failure.message}`);

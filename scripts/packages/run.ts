@@ -2,7 +2,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { PackageFault } from '../../hooks/packages/model/fault.ts';
 import { compareWithLive } from '../../hooks/packages/observe/comparison.ts';
+import { type Images, openImages } from '../../hooks/packages/observe/images.ts';
+import { ReadFailed } from '../../hooks/packages/observe/read.ts';
 import { readTree, type Tree } from '../../hooks/packages/observe/tree.ts';
 import { createRegistryClient } from '../../server/registry/client.ts';
 import { type Inputs, openCluster, openInputs, Unanswered } from './inputs.ts';
@@ -16,6 +19,8 @@ const options = {
   namespace: { type: 'string', default: 'crossplane-system' },
   crossplane: { type: 'string' },
   'pull-secret': { type: 'string', multiple: true },
+  authority: { type: 'string' },
+  'trusted-root': { type: 'string' },
   cache: { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const;
@@ -36,7 +41,7 @@ export async function runPackages(args: readonly string[], terminal: Terminal): 
     return await run(args, terminal);
   } catch (error) {
     terminal.error(`packages: ${error instanceof Error ? error.message : String(error)}\n`);
-    return error instanceof Unanswered ? exitCodes.failed : wrongCall;
+    return error instanceof Unanswered || error instanceof ReadFailed ? exitCodes.failed : wrongCall;
   }
 }
 
@@ -45,7 +50,8 @@ async function run(args: readonly string[], { out }: Terminal): Promise<number> 
   const [command, file, ...others] = positionals;
   if (command === 'leave' && file === undefined) return runLeave(values.kubeconfig, out);
   if (command !== 'resolve' || file === undefined || others.length > 0) throw new Error('expected: resolve FILE, or leave');
-  const inputs = await openInputs({ ...values, file, pullSecrets: values['pull-secret'] ?? [] });
+  const { 'pull-secret': pullSecrets = [], 'trusted-root': trustedRoot } = values;
+  const inputs = await openInputs({ ...values, file, pullSecrets, trustedRoot });
   const outcome = await resolveTree(inputs, values.cache ?? join(homedir(), '.cache', 'janus', 'packages')).finally(inputs.close);
   out(values.json ? writeJson(outcome) : writeText(outcome));
   return exitCodes[outcome.kind];
@@ -58,12 +64,16 @@ async function runLeave(kubeconfig: string | undefined, out: Terminal['out']): P
   return hasLeft ? exitCodes.resolved : exitCodes.refused;
 }
 
-async function resolveTree({ asked, pullSecrets, live }: Inputs, cacheDirectory: string): Promise<Outcome> {
+async function resolveTree(inputs: Inputs, cacheDirectory: string): Promise<Outcome> {
+  const { asked, live } = inputs;
   const client = createRegistryClient({ cacheDirectory, cacheBytes: 2 ** 30 });
   try {
-    const registry = client.open({ pullSecrets, deadline, root: asked.reference.source });
+    const registry = await openRegistry(inputs, client.open);
+    if ('reason' in registry) return { kind: 'refused', faults: [registry] };
     const tree: Tree = await readTree(asked, registry);
     if (tree.kind !== 'resolved') return tree;
+    const unsigned = 'unsigned' in registry ? await unsignedIn(tree, registry) : undefined;
+    if (unsigned !== undefined) return unsigned;
     const faults = await compareWithLive(tree.packages, { registry, live });
     // Without a progress there is no deadline.
     if (faults === 'unfinished') throw new Error('the comparison with the cluster ended early');
@@ -72,4 +82,24 @@ async function resolveTree({ asked, pullSecrets, live }: Inputs, cacheDirectory:
   } finally {
     await client.close();
   }
+}
+
+/** With a cluster, its ImageConfigs count. A fault if the authority of registries cannot be read. */
+function openRegistry({ asked, pullSecrets, configs }: Inputs, open: ReturnType<typeof createRegistryClient>['open']) {
+  const root = asked.reference.source;
+  if (configs === undefined) return open({ pullSecrets, deadline, root });
+  const until = performance.now() + deadline;
+  return openImages({ ...configs, open, root, pullSecrets, left: () => until - performance.now() });
+}
+
+/** Undefined if all packages that change are signed as ImageConfigs require. */
+async function unsignedIn({ packages }: Extract<Tree, { kind: 'resolved' }>, images: Images): Promise<Outcome | undefined> {
+  const faults: PackageFault[] = [];
+  for (const { source, tag, digest } of packages.filter(({ change }) => change !== 'kept')) {
+    const found = await images.unsigned({ source, version: digest, tag });
+    if (found === undefined) continue;
+    if ('kind' in found) return found;
+    faults.push(found);
+  }
+  return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }

@@ -15,7 +15,7 @@ t.test('the package has no dependencies, three programs, the licences, and a Nod
   t.equal(manifest.dependencies, undefined);
   t.same(Object.keys(manifest.bin), ['janus', 'kubectl-janus', 'kubectl_complete-janus']);
   for (const path of Object.values(manifest.bin) as string[]) t.ok(statSync(join(cli.folder, path)).mode & 0o100, path);
-  t.same(manifest.engines, { node: '>=22.19' });
+  t.same(manifest.engines, { node: '>=22.23' });
   t.match(read('LICENSE'), /Apache License/);
   for (const name of ['commander', '@kubernetes/client-node', 'js-yaml', 'undici', 'log-update', 'diff', 'openid-client'])
     t.match(read('LICENSES.md'), new RegExp(`^## ${name} \\d`, 'm'));
@@ -29,7 +29,7 @@ t.test('an older Node gets one sentence and the exit code of wrong use', async (
   t.match(await cli.run(words, { bare: true }), {
     code: 64,
     out: '',
-    err: /^janus: The program needs Node 22\.19 or later, and this is Node 20\.20\.0: [^\n]+\n$/,
+    err: /^janus: The program needs Node 22\.23 or later, and this is Node 20\.20\.0: [^\n]+\n$/,
   });
 });
 

@@ -41,10 +41,11 @@ import { changedBy } from '../../hooks/packages/outcome/changed.ts';
 import { plan } from '../../hooks/packages/plan/plan.ts';
 import { createPackageSync } from '../../hooks/packages/reconcile.ts';
 import type { Registry } from '../../hooks/packages/registry.ts';
+import { isUnrecorded } from '../../hooks/packages/writes/applied.ts';
 import { changedPackages } from '../../hooks/packages/writes/changed.ts';
 import { installedObject, revisionChange } from '../../hooks/packages/writes/changes.ts';
 import { mostObjectBytes, packedContents, readContents, sourced } from '../../hooks/packages/writes/contents.ts';
-import { stages as stageKind } from '../../hooks/packages/writes/resources.ts';
+import { revisionsOfKind, stages as stageKind } from '../../hooks/packages/writes/resources.ts';
 import { stagesOf, stageWrite } from '../../hooks/packages/writes/stages.ts';
 import { gzip } from '../../server/gzip.ts';
 import { conditionIn, storyOf } from '../support/package-world.ts';
@@ -380,6 +381,46 @@ t.test('23: only the holder releases; the next number is beyond its own', async 
     'whoever took its name away left its number',
   );
 });
+
+t.test(
+  'without Crossplane, the status of a revision gets the ImageConfigs that were applied, before the Lock is released',
+  async (t) => {
+    const refs = [{ name: 'mirror', reason: 'RewriteImage' }];
+    const revision = (noted: string | undefined, status: JsonObject = {}): JsonObject => ({
+      metadata: {
+        name: 'a-1',
+        uid: 'a',
+        resourceVersion: '3',
+        annotations: { 'packages.janus.io/image-configs': noted ?? null },
+      },
+      status,
+    });
+    const live = revision(JSON.stringify({ refs, resolved: 'x' }), { conditions: [] });
+    t.ok(isUnrecorded(live));
+    t.notOk(isUnrecorded(revision(JSON.stringify({ refs }), { appliedImageConfigRefs: refs })), 'it is there');
+    t.ok(isUnrecorded(revision('{"refs":[]}', { appliedImageConfigRefs: refs })), 'it counts no longer');
+    for (const noted of [undefined, '}', '{"refs":[]}', '{"refs":[{"name":"x"}]}'])
+      t.notOk(isUnrecorded(revision(noted)), `nothing to record: ${noted}`);
+    const ptx = ptxOf({ phase: 'Releasing', outcome: { kind: 'Succeeded' } });
+    const unrecorded = [{ resource: revisionsOfKind('Provider'), live }];
+    const { mutations, status } = release({ ptx, ...moment, namespace, lock: mine, unrecorded });
+    t.equal(status.phase, 'Succeeded');
+    t.match(mutations, [
+      {
+        write: {
+          verb: 'update',
+          subresource: 'status',
+          identity: { name: 'janus-packages' },
+          location: { name: 'a-1' },
+          precondition: { uid: 'a', resourceVersion: '3' },
+          object: { status: { conditions: [], appliedImageConfigRefs: refs } },
+        },
+        settledBy: ['absent', 'refused'],
+      },
+      { write: { location: { name: 'lock' } } },
+    ]);
+  },
+);
 
 t.test('6: the engine counts tries, with growing pauses, and ends them at the limit', async (t) => {
   const outcome = { kind: 'Failed', step: 'Validation', reason: 'VersionConflict', message: 'no' } as const;

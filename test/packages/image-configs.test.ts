@@ -1,9 +1,12 @@
 // ImageConfigs on a real API server and a real registry: images are read where they say, with the pull secrets that they name, and
 // installed only if they are signed as they require. The Lock keeps the names that users wrote.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { runPackages } from '../../scripts/packages/run.ts';
 import { must } from '../support/client.ts';
-import { definitionPath, imageConfigPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
+import { definitionPath, imageConfigPath, lockPath, packagePath, ptxPath, stagesPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld } from '../support/package-world.ts';
 import { definitionOf, packageOf, providerYaml, push } from '../support/registry/builder.ts';
 import { passOn } from '../support/registry/proxy.ts';
@@ -85,13 +88,14 @@ t.test('a mirror, and its pull secret, for a package and what it requires', asyn
   t.equal(textAt(must(await client.get(packagePath('providers', 'mirrored'))), 'spec', 'package'), `${written}/mirrored:v1.0.0`);
   const revision = await revisionOf('mirrored', root);
   t.equal(textAt(revision, 'spec', 'image'), `${written}/mirrored@${root}`);
-  t.same(JSON.parse(textAt(revision, 'metadata', 'annotations', 'packages.janus.io/image-configs') ?? ''), {
-    refs: [
-      { name: 'mirror', reason: 'RewriteImage' },
-      { name: 'login', reason: 'SetImagePullSecret' },
-    ],
-    resolved: `${proxy.host}/acme/mirrored@${root}`,
-  });
+  const refs = [
+    { name: 'mirror', reason: 'RewriteImage' },
+    { name: 'login', reason: 'SetImagePullSecret' },
+  ];
+  const noted = textAt(revision, 'metadata', 'annotations', 'packages.janus.io/image-configs') ?? '';
+  t.same(JSON.parse(noted), { refs, resolved: `${proxy.host}/acme/mirrored@${root}` });
+  for (const one of [revision, await revisionOf('team-mirrored-needed', needed)])
+    t.same(at(one, 'status', 'appliedImageConfigRefs'), refs, 'nobody else writes the status of a revision');
   t.notMatch(JSON.stringify(await world.read('mirrored')), canary);
 });
 
@@ -199,6 +203,47 @@ const rows: readonly Row[] = [
   },
 ];
 
+t.test('`npm run packages -- resolve` reads images where ImageConfigs say, and refuses those that are not signed', async (t) => {
+  const directory = t.testdir();
+  const written = 'registry.unknown.invalid/team';
+  const digest = await signed('inspected', sigstore.signer(person));
+  await signed('inspected-needs', keySigner(keyPair()));
+  await withConfigs(t, {
+    mirror: { ...matching('registry.unknown.invalid/team/'), ...rewriting(`${proxy.host}/acme/`) },
+    ci: { ...matching(`${proxy.host}/acme/inspected`), ...verifying(byCi) },
+  });
+  const resolve = async (name: string, ...more: readonly string[]) => {
+    const file = join(directory, `${name}.json`);
+    const spec = { package: `${written}/${name}:v1.0.0` };
+    writeFileSync(file, JSON.stringify({ apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name }, spec }));
+    const said = { out: '', error: '' };
+    const cluster = ['--kubeconfig', world.plane.kubeconfig, '--namespace', 'janus-packages'];
+    const code = await runPackages(['resolve', file, ...cluster, '--cache', join(directory, 'cache'), ...more], {
+      out: (text) => (said.out += text),
+      error: (text) => (said.error += text),
+    });
+    return { code, ...said };
+  };
+  const root = ['--trusted-root', 'ConfigMap/sigstore/trusted_root.json'];
+  const found = await resolve('inspected', ...root);
+  t.match(found, { code: 0, error: '' }, found.out);
+  t.ok(found.out.startsWith(`${written}/inspected v1.0.0@${digest} (root)`), found.out);
+  t.match(await resolve('inspected-needs', ...root), {
+    code: 1,
+    out: /^Refused: InvalidPackage: registry\.unknown\.invalid\/team\/inspected-needs:v1\.0\.0: ImageConfig "ci" requires a signature of \S+: /,
+  });
+  t.match(await resolve('inspected'), { code: 1, out: /keyless requires a trusted root, found none/ });
+  t.match(await resolve('inspected', '--trusted-root', 'Secret/none/key'), { code: 1, out: /Secret\/none\/key .*found none/ });
+  t.match(await resolve('inspected', '--authority', 'ConfigMap/none/ca.crt'), {
+    code: 1,
+    out: /ConfigMap\/none\/ca\.crt .*found none/,
+  });
+  t.match(await resolve('inspected', '--authority', 'ca.crt'), {
+    code: 64,
+    error: /--authority: expected ConfigMap\/NAME\/KEY or Secret\/NAME\/KEY, found "ca\.crt"/,
+  });
+});
+
 let count = 0;
 for (const { what, configs, signer, message } of rows)
   t.test(`refused before the first write: ${what}`, async (t) => {
@@ -215,6 +260,8 @@ for (const { what, configs, signer, message } of rows)
       t.ok(validated?.message?.startsWith(source(name)), 'the message names the image');
       t.notMatch(JSON.stringify(status), canary, 'no message has a secret');
       t.equal((await client.get(packagePath('providers', root))).code, 404);
+      const labelSelector = `packages.janus.io/transaction-uid=${textAt(await world.read(root), 'metadata', 'uid')}`;
+      for (const path of [stagesPath, `${namespace}/configmaps`]) t.same((await client.list(path, { labelSelector })).items, []);
     }
     t.equal((await client.get(definitionPath(`ones.${name}.example.org`))).code, 404);
     t.notOk((await entries()).some((one) => one.startsWith(source(name))));

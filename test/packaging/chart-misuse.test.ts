@@ -36,6 +36,13 @@ const refused: readonly (readonly [values: JsonObject, said: RegExp])[] = [
   [{ tls: { clientSecretName: 'mine' } }, /tls\.clientSecretName: expected tls\.secretName too/],
   [{ packages: { kinds: true } }, /packages\.kinds: expected packages\.enabled too/],
   [{ packages: { own: 'all' } }, /packages\.own: expected packages\.enabled too/],
+  [{ packages: { authority: 'ConfigMap/a/b' } }, /packages\.authority: expected packages\.enabled too/],
+  [{ packages: { enabled: true, authority: 'ca.crt' } }, /packages.authority/],
+  [
+    { packages: { enabled: true, proxy: 'http://me:cAnaRy@proxy.infra.svc:3128' } },
+    /packages\.proxy: expected http:\/\/HOST:PORT or https:\/\/HOST:PORT without credentials/,
+  ],
+  [{ packages: { enabled: true, noProxy: ['a.example.org'] } }, /packages\.noProxy: expected packages\.proxy too/],
 ];
 for (const [values, said] of refused)
   t.test(`refused: ${JSON.stringify(values)}`, async (t) => {
@@ -43,6 +50,7 @@ for (const [values, said] of refused)
     t.equal(status, 1);
     t.same(objects, []);
     t.match(text.replaceAll(/\s+/g, ' '), said);
+    t.notMatch(text, 'cAnaRy');
   });
 
 t.test('on Kubernetes before 1.30 it says what it requires', async (t) => {

@@ -109,6 +109,26 @@ const cases: Readonly<Record<string, Case>> = {
     has: ['"name":"JANUS_PACKAGES_OWN","value":"all"', 'MutatingAdmissionPolicyBinding', 'crossplane.io~1paused'],
     lacks: ['annotationSelector', 'janus-packages-status', 'own-transactions'],
   },
+  'with packages from private registries, behind a proxy': {
+    values: {
+      packages: {
+        enabled: true,
+        authority: 'ConfigMap/registries/ca.crt',
+        trustedRoot: 'Secret/sigstore/trusted_root.json',
+        proxy: 'http://proxy.infra.svc:3128',
+        noProxy: ['.infra.svc', 'registry.corp.example:5000'],
+        webhookSecret: 'webhooks',
+      },
+    },
+    has: [
+      '"name":"JANUS_PACKAGES_AUTHORITY","value":"ConfigMap/registries/ca.crt"',
+      '"name":"JANUS_PACKAGES_TRUSTED_ROOT","value":"Secret/sigstore/trusted_root.json"',
+      '"name":"JANUS_PACKAGES_PROXY","value":"http://proxy.infra.svc:3128"',
+      '"name":"JANUS_PACKAGES_NO_PROXY","value":".infra.svc,registry.corp.example:5000"',
+      '"name":"JANUS_PACKAGES_WEBHOOK_SECRET","value":"webhooks"',
+      '"port":3128',
+    ],
+  },
   'with TLS': {
     values: { tls: { secretName: 'janus-hook-tls', clientSecretName: 'janus-metacontroller-tls' } },
     has: ['https://janus.janus-system.svc/sync', '"scheme":"HTTPS"', '"port":443', 'JANUS_TLS_CLIENT_AUTHORITY', '"clientTLS"'],

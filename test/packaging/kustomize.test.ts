@@ -49,6 +49,7 @@ for (const [folder, expected] of [
   ['examples/namespaced', [...base.filter((name) => !wide.includes(name)), ...served]],
   ['examples/packages', [...base, ...packages, ...ownKinds]],
   ['examples/crossplane', [...base, ...packages]],
+  ['examples/private-registries', [...base, ...packages, ...ownKinds]],
   ['examples/own-packages', [...base, ...packages, ...ownKinds, own]],
   [
     'examples/own-packages-crossplane',
@@ -105,6 +106,19 @@ t.test('Packages that make their own package transactions: those with the annota
   t.notMatch(text(all, own), 'annotationSelector');
   t.notMatch(text(all, 'MutatingAdmissionPolicy paused.packages.janus.io'), annotation);
   t.match(text(all, 'MutatingAdmissionPolicy paused.packages.janus.io'), 'crossplane.io~1paused');
+});
+
+t.test('registries with a private authority, behind a proxy', async (t) => {
+  const folder = 'examples/private-registries';
+  const container = JSON.stringify(one(folder, 'Deployment janus-system/janus'));
+  for (const [name, value] of [
+    ['AUTHORITY', '"value":"ConfigMap/registries/ca.crt"'],
+    ['TRUSTED_ROOT', '"value":"ConfigMap/sigstore/trusted_root.json"'],
+    ['PROXY', '"valueFrom":{"secretKeyRef":{"key":"url","name":"registry-proxy"}}'],
+    ['NO_PROXY', '"value":".infra.svc"'],
+  ] as const)
+    t.ok(container.includes(`{"name":"JANUS_PACKAGES_${name}",${value}}`), name);
+  t.match(JSON.stringify(at(one(folder, 'NetworkPolicy janus-system/janus'), 'spec', 'egress')), '"port":3128');
 });
 
 t.test('with the tuned flags, and without', async (t) => {

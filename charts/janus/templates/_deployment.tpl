@@ -51,6 +51,10 @@
 {{- $env = concat $env (list (dict "name" "JANUS_PACKAGES" "value" "true") (dict "name" "JANUS_PACKAGES_CACHE" "value" "/var/cache/janus-packages")) -}}
 {{- if ne $values.packages.crossplane "absent" }}{{ $env = append $env (dict "name" "JANUS_PACKAGES_CROSSPLANE" "value" $values.packages.crossplane) }}{{ end -}}
 {{- if ne $values.packages.own "none" }}{{ $env = append $env (dict "name" "JANUS_PACKAGES_OWN" "value" $values.packages.own) }}{{ end -}}
+{{- range $name, $key := fromYaml (include "janus.packageSettings" .root) }}
+{{- $value := get $values.packages $key -}}
+{{- if $value }}{{ $env = append $env (dict "name" $name "value" (kindIs "slice" $value | ternary (join "," $value) $value)) }}{{ end -}}
+{{- end -}}
 {{- $_ := set $container "volumeMounts" (append $container.volumeMounts (dict "name" "packages" "mountPath" "/var/cache/janus-packages")) -}}
 {{- $_ := set .pod "volumes" (append .pod.volumes (dict "name" "packages" "emptyDir" (dict "sizeLimit" "2Gi"))) -}}
 {{- end -}}

@@ -52,6 +52,15 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- if lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "cluster-admin" }}true{{ end -}}
 {{- end -}}
 
+{{- /* Settings of package transactions that are values as they are. */ -}}
+{{- define "janus.packageSettings" -}}
+JANUS_PACKAGES_AUTHORITY: authority
+JANUS_PACKAGES_NO_PROXY: noProxy
+JANUS_PACKAGES_PROXY: proxy
+JANUS_PACKAGES_TRUSTED_ROOT: trustedRoot
+JANUS_PACKAGES_WEBHOOK_SECRET: webhookSecret
+{{- end -}}
+
 {{- /* Values that each are well formed and do not go together. */ -}}
 {{- define "janus.checks" -}}
 {{- $names := list -}}
@@ -65,6 +74,12 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- if and .Values.tls.clientSecretName (not .Values.tls.secretName) }}{{ fail "tls.clientSecretName: expected tls.secretName too: client certificates require TLS" }}{{ end -}}
 {{- if and (ne .Values.packages.crossplane "absent") (or .Values.packages.kinds (not .Values.packages.enabled)) }}{{ fail "packages.crossplane: expected packages.enabled, and no packages.kinds, which Crossplane brings itself" }}{{ end -}}
 {{- if and (ne .Values.packages.own "none") (not .Values.packages.enabled) }}{{ fail "packages.own: expected packages.enabled too, which serves the package transactions" }}{{ end -}}
+{{- range $key := values (fromYaml (include "janus.packageSettings" .)) | sortAlpha }}
+{{- if and (get $.Values.packages $key) (not $.Values.packages.enabled) }}{{ fail (printf "packages.%s: expected packages.enabled too, which serves the package transactions" $key) }}{{ end -}}
+{{- end -}}
+{{- /* Not in the schema: its message would show a password. */ -}}
+{{- if not (regexMatch "^(https?://[^\\s/?#@]+/?)?$" .Values.packages.proxy) }}{{ fail "packages.proxy: expected http://HOST:PORT or https://HOST:PORT without credentials; take a URL with a password from a Secret, as JANUS_PACKAGES_PROXY in extraEnv" }}{{ end -}}
+{{- if and .Values.packages.noProxy (not .Values.packages.proxy) }}{{ fail "packages.noProxy: expected packages.proxy too; for a proxy in extraEnv set JANUS_PACKAGES_NO_PROXY there" }}{{ end -}}
 {{- if and .Values.packages.kinds (not .Values.packages.enabled) }}{{ fail "packages.kinds: expected packages.enabled too, which serves them" }}{{ end -}}
 {{- if eq .Values.sealingKey.source "chart" -}}
 {{- if not (include "janus.cluster" .) }}{{ fail "sealingKey.source: chart requires a cluster to look for the key in; rendered without one (helm template, Argo CD) each rendering would make another key: set engine or existing, or render with --dry-run=server" }}{{ end -}}
@@ -129,7 +144,12 @@ The ClusterRole is in every cluster, and who installs the chart may read Cluster
 {{- range .root.Values.networkPolicy.apiServerPorts }}{{ $ports = append $ports (dict "port" (int .)) }}{{ end -}}
 {{- if .root.Values.packages.enabled }}
 {{- /* Registries, and the names of them. */ -}}
-{{- $ports = uniq (concat $ports (list (dict "port" (int 443)) (dict "port" (int 53) "protocol" "UDP") (dict "port" (int 53) "protocol" "TCP"))) -}}
+{{- $ports = concat $ports (list (dict "port" (int 443)) (dict "port" (int 53) "protocol" "UDP") (dict "port" (int 53) "protocol" "TCP")) -}}
+{{- with .root.Values.packages.proxy }}
+{{- $port := regexFind ":[0-9]+/?$" . | trimAll ":/" | default (hasPrefix "https:" . | ternary "443" "80") -}}
+{{- $ports = append $ports (dict "port" (int $port)) -}}
+{{- end -}}
+{{- $ports = uniq $ports -}}
 {{- end -}}
 {{- $_ := set (first .object.spec.egress) "ports" $ports -}}
 {{- end -}}

@@ -15,12 +15,14 @@ import { createdAt, isOlder, keptFor, type ObservedTo } from '../observe/observa
 import { type Step, setStatus } from './step.ts';
 import { finished, handOver, pauseAfter, releasing } from './transitions.ts';
 
-export function release({ ptx, now, lock, paused = [] }: ObservedTo<'release'>): Step {
+export function release({ ptx, now, lock, paused = [], unrecorded = [] }: ObservedTo<'release'>): Step {
   const { status } = ptx;
   // The Lock is written: nothing is undone any more, and no other package transaction waits for a revision.
   if (paused.length > 0 && status.handOverFault === undefined) return handOver(paused, status);
-  if (!isTriedAgain(ptx))
-    return releasing(ptx, lock, { because: 'the Lock is released', status: finished(status, status.outcome, now), wait: 1 });
+  if (!isTriedAgain(ptx)) {
+    const end = { because: 'the Lock is released', status: finished(status, status.outcome, now), wait: 1 };
+    return releasing(ptx, lock, end, unrecorded);
+  }
   const wait = Math.max(pauseAfter(status.failures), status.outcome?.retryAfterSeconds ?? 0);
   const next = advanced(status, { phase: 'Waiting', retryTime: timeOf(now + wait * 1000), tryTime: undefined });
   return releasing(ptx, lock, { because: 'the Lock is released until the next try', status: next, wait });

@@ -3,6 +3,7 @@ import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
 import type { Garbage, NextChanges, Orphan } from '../observe/observation.ts';
+import type { Unrecorded } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Prepared } from '../writes/stages.ts';
 
@@ -28,7 +29,9 @@ export type Step = Decided &
     | { readonly kind: 'setStatus' }
     | { readonly kind: 'createLock' }
     /** Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. */
-    | { readonly kind: 'acquire' | 'release' | 'fence'; readonly lock: JsonObject }
+    | { readonly kind: 'acquire' | 'fence'; readonly lock: JsonObject }
+    /** `unrecorded`: the hook writes the status of these revisions first. */
+    | { readonly kind: 'release'; readonly lock: JsonObject; readonly unrecorded?: readonly Unrecorded[] }
     | { readonly kind: 'writePackages'; readonly lock: JsonObject; readonly packages: readonly JsonObject[] }
     /**
      * Installed objects get living owners. `isOptional`: they belong to other packages, and an install does not depend on the

@@ -7,12 +7,18 @@ import { holds } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
+import type { Unrecorded } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Decided, Step } from './step.ts';
 
 /** Releases the Lock if it is held. */
-export function releasing(ptx: PackageTransaction, lock: JsonObject | undefined, decided: Decided): Step {
-  return holds(ptx, lock) ? { kind: 'release', lock, ...decided } : { kind: 'setStatus', ...decided };
+export function releasing(
+  ptx: PackageTransaction,
+  lock: JsonObject | undefined,
+  decided: Decided,
+  unrecorded: readonly Unrecorded[] = [],
+): Step {
+  return holds(ptx, lock) ? { kind: 'release', lock, unrecorded, ...decided } : { kind: 'setStatus', ...decided };
 }
 
 export function ended(status: Status, outcome: Outcome): Status {

@@ -6,8 +6,18 @@ import { type Holder, holderOf, isNumbered, numbered, packagesOf } from '../mode
 import { packageKinds } from '../model/package.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, mostMade } from '../model/status.ts';
+import { isUnrecorded, type Unrecorded } from '../writes/applied.ts';
 import { isPaused, type Paused, pauserOf } from '../writes/beside.ts';
-import { configMaps, packageTransactions, revisionsOfKind, stageLabel, stages, theLock, uidLabel } from '../writes/resources.ts';
+import {
+  configMaps,
+  nameLabel,
+  packageTransactions,
+  revisionsOfKind,
+  stageLabel,
+  stages,
+  theLock,
+  uidLabel,
+} from '../writes/resources.ts';
 import type { Garbage, HolderState } from './observation.ts';
 import { find, list, type PackageReader } from './read.ts';
 
@@ -108,11 +118,21 @@ export async function pausedAfter(
 }
 
 async function allPaused(reader: PackageReader): Promise<readonly Paused[]> {
+  return (await revisionsIn(reader)).filter(({ live }) => pauserOf(live) !== undefined);
+}
+
+/** Revisions of the package transaction whose status lacks the ImageConfigs that were applied. */
+export async function unrecordedBy(reader: PackageReader, { name }: PackageTransaction): Promise<readonly Unrecorded[]> {
+  const own = await revisionsIn(reader, { labelSelector: `${nameLabel}=${name}` });
+  return own.filter(({ live }) => isUnrecorded(live));
+}
+
+async function revisionsIn(reader: PackageReader, selector: { readonly labelSelector?: string } = {}) {
   const found = await Promise.all(
     packageKinds.map(async (kind) => {
       const resource = revisionsOfKind(kind);
-      const all = await list(reader, resource, undefined, { whole: true });
-      return all.filter((live) => pauserOf(live) !== undefined).map((live) => ({ resource, live }));
+      const all = await list(reader, resource, undefined, { whole: true, ...selector });
+      return all.map((live) => ({ resource, live }));
     }),
   );
   return found.flat();

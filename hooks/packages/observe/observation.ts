@@ -8,6 +8,7 @@ import type { PackageKind } from '../model/package.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { millisecondsOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
+import type { Unrecorded } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Sourced } from '../writes/contents.ts';
 import type { Prepared } from '../writes/stages.ts';
@@ -147,8 +148,8 @@ interface Read {
     /** Revisions that Crossplane got in advance. */
     readonly running?: readonly Paused[];
   };
-  /** `paused`: revisions that wait for the Lock, which is written. */
-  readonly release: WithLock & { readonly paused?: readonly Paused[] };
+  /** The Lock is written: `paused`: revisions that wait for it. `unrecorded`: revisions whose status the hook writes. */
+  readonly release: WithLock & { readonly paused?: readonly Paused[]; readonly unrecorded?: readonly Unrecorded[] };
   readonly handOver: { readonly paused?: readonly Paused[] };
   readonly cleanUp: {
     /** Stages and contents of all its tries. The list is empty if they must stay. */

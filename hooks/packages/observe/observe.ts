@@ -9,7 +9,16 @@ import { stages } from '../writes/resources.ts';
 import { readDeactivation, readDeletable, readDeletionState } from './deletion.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
 import { openImages } from './images.ts';
-import { findLock, findNumberedLock, handedOverBy, pausedAfter, pausedFor, readHolder, stagesOfTry } from './lock-state.ts';
+import {
+  findLock,
+  findNumberedLock,
+  handedOverBy,
+  pausedAfter,
+  pausedFor,
+  readHolder,
+  stagesOfTry,
+  unrecordedBy,
+} from './lock-state.ts';
 import { dockerConfigIn } from './materials.ts';
 import { readNextChanges } from './next-changes.ts';
 import { type Context, isToRead, type NotRead, type Observation, type ObservedTo } from './observation.ts';
@@ -121,7 +130,11 @@ const reads: Reads = {
   async release({ reader, ptx, isBeside = false }) {
     const isWritten = ptx.status.outcome?.kind === 'Succeeded';
     const lock = await findLock(reader);
-    return { lock, paused: isBeside && isWritten ? await pausedAfter(reader, ptx, lock) : [] };
+    if (!isWritten) return { lock };
+    // Beside Crossplane, Crossplane writes the status of revisions.
+    return isBeside
+      ? { lock, paused: await pausedAfter(reader, ptx, lock) }
+      : { lock, unrecorded: await unrecordedBy(reader, ptx) };
   },
   handOver: async ({ reader, ptx }) => ({ paused: await pausedFor(reader, ptx.uid) }),
   async cleanUp({ reader, ptx, now }) {

@@ -5,6 +5,7 @@ import type { Mutation, Writes } from '../../objects/mutation.ts';
 import type { Step } from '../decide/step.ts';
 import { timeOf } from '../model/status.ts';
 import type { Context, Garbage } from '../observe/observation.ts';
+import { recordWrite } from '../writes/applied.ts';
 import { handOverWrite, takeBackWrite } from '../writes/beside.ts';
 import { createLock, fenceLock, releaseLock, takeLock, writePackages } from '../writes/lock.ts';
 import { ownersWrite } from '../writes/owners.ts';
@@ -26,7 +27,7 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
     case 'acquire':
       return [{ write: takeLock(step.lock, ptx, namespace) }];
     case 'release':
-      return [{ write: releaseLock(step.lock, namespace) }];
+      return [...recordings(step, namespace), { write: releaseLock(step.lock, namespace) }];
     case 'fence':
       return [{ write: fenceLock(step.lock, timeOf(now), namespace) }];
     case 'writePackages':
@@ -61,6 +62,11 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
         ...deletions(step.history, namespace).map((one): Mutation => ({ ...one, settledBy: ['absent', 'refused'] })),
       ];
   }
+}
+
+/** For people only: a refusal keeps no Lock. */
+function recordings({ unrecorded = [] }: Extract<Step, { kind: 'release' }>, namespace: string): readonly Mutation[] {
+  return unrecorded.map((one) => ({ write: recordWrite(one, namespace), settledBy: ['absent', 'refused'] }));
 }
 
 function packageDeletions({ objects, kept }: Extract<Step, { kind: 'delete' }>, namespace: string): readonly Mutation[] {

@@ -62,7 +62,7 @@ export function accountIn(namespace: string): Identity {
 }
 
 /** The field manager of writes outside of stages. */
-const fieldManager = 'janus-packages';
+export const fieldManager = 'janus-packages';
 
 /** The label of all objects that a package transaction makes. */
 export const nameLabel = 'pkg.crossplane.io/transaction';
