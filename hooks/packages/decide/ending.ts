@@ -25,9 +25,10 @@ export function release({ ptx, now, lock, paused = [] }: ObservedTo<'release'>):
   return releasing(ptx, lock, { because: 'the Lock is released until the next try', status: next, wait });
 }
 
-function isTriedAgain({ status, retryLimit, isDeleting }: PackageTransaction): boolean {
+function isTriedAgain({ status, retryLimit, isDeleting, isDryRun }: PackageTransaction): boolean {
   const { outcome, failures } = status;
-  return outcome?.kind === 'Failed' && outcome.isFinal !== true && failures < retryLimit && !isDeleting;
+  const isLast = outcome?.isFinal === true || failures >= retryLimit || isDryRun;
+  return outcome?.kind === 'Failed' && !isLast && !isDeleting;
 }
 
 /** The step of a finished package transaction. If it is being deleted, it goes once nothing is left. */

@@ -1,17 +1,18 @@
 // All objects are made: the hook checks them once more, then writes the Lock.
-import type { JsonObject } from '../../objects/json.ts';
+import { isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
-import { holderOf, holds, isAsResolved } from '../model/holder.ts';
+import { holderOf, holds, isAsResolved, packagesOf } from '../model/holder.ts';
 import { withoutDigest, withTagOnly } from '../model/lock.ts';
+import { installOf, type PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, type Outcome, type Status } from '../model/status.ts';
 import type { ObservedTo } from '../observe/observation.ts';
 import { type Step, setStatus } from './step.ts';
-import { abandoned, ended, installationFailure, longestMessage, lostLock } from './transitions.ts';
+import { abandoned, ended, installationFailure, longestMessage, lostLock, succeeded } from './transitions.ts';
 
-export function verify({ ptx, lock, faults, isBeside }: ObservedTo<'verify'>): Step {
+export function verify({ ptx, lock, faults, isBeside, retired }: ObservedTo<'verify'>): Step {
   const { status } = ptx;
-  const proposed = status.proposed ?? [];
-  const done = advanced(status, { phase: 'Releasing', outcome: success(proposed) });
+  const proposed = proposedOf(ptx, lock);
+  const done = succeeded({ ...status, proposed }, inactiveRevision(ptx) ?? withoutDigest(proposed));
   // The Lock was written, and the answer was lost. From then on the try has succeeded, even if the package transaction is being
   // deleted.
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return setStatus(done, 'the Lock is written');
@@ -24,6 +25,7 @@ export function verify({ ptx, lock, faults, isBeside }: ObservedTo<'verify'>): S
     kind: 'writePackages',
     lock,
     packages: entriesToWrite(proposed, isBeside),
+    retired,
     because: 'everything is there',
     status: done,
     wait: 1,
@@ -32,14 +34,29 @@ export function verify({ ptx, lock, faults, isBeside }: ObservedTo<'verify'>): S
   };
 }
 
+/** Without a stage that activates them, the revisions stay Inactive. */
+function isActivated({ stages }: Status): boolean {
+  return stages.some(({ purpose }) => purpose === 'Activation');
+}
+
+/** The Lock holds Active revisions only. */
+function proposedOf({ status }: PackageTransaction, lock: JsonObject | undefined): readonly JsonObject[] {
+  if (isActivated(status) || lock === undefined) return status.proposed ?? [];
+  return packagesOf(lock).filter(isObject);
+}
+
+/** Says what a user does to activate the revision; undefined if it is Active. */
+function inactiveRevision(ptx: PackageTransaction): string | undefined {
+  const wanted = installOf(ptx);
+  if (wanted === undefined || isActivated(ptx.status)) return undefined;
+  const entry = ptx.status.proposed?.find((one) => textAt(one, 'source') === wanted.reference.source);
+  const what = `${wanted.kind}Revision ${textAt(entry, 'name')} is Inactive, since spec.revisionActivationPolicy is Manual`;
+  return `${what}: set its spec.desiredState to Active, and create a package transaction of this version`;
+}
+
 /** Crossplane's controllers read a tag or a digest, and not both. */
 function entriesToWrite(proposed: readonly JsonObject[], isBeside = false): readonly JsonObject[] {
   return isBeside ? proposed.map(withTagOnly) : proposed;
-}
-
-function success(proposed: readonly JsonObject[]): Outcome {
-  const message = withoutDigest(proposed);
-  return { kind: 'Succeeded', ...(message === undefined ? {} : { message: cut(message, longestMessage) }) };
 }
 
 /** The API server refused the Lock before, or an object is not as a stage made it. */

@@ -5,6 +5,7 @@ import type { Due } from '../due.ts';
 import type { PackageFault } from '../model/fault.ts';
 import { holderOf, numberFault } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
+import type { PackagePlan } from '../model/plan.ts';
 import { millisecondsOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
 import type { Sourced } from '../writes/contents.ts';
@@ -61,6 +62,8 @@ export interface DryRunFault {
 
 export type Preparation =
   | { readonly kind: 'ready'; readonly prepared: readonly Prepared[]; readonly existing: ReadonlySet<string> }
+  /** Of a dry run. */
+  | { readonly kind: 'planned'; readonly plan: PackagePlan }
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
   | { readonly kind: 'unfinished' };
 
@@ -84,6 +87,12 @@ export interface HolderState {
   readonly leftStages: readonly JsonObject[];
   readonly garbage: readonly Garbage[];
   readonly paused?: readonly Paused[];
+}
+
+/** Revisions beyond the history of their package, and the objects without their references to these revisions. */
+export interface Retired {
+  readonly revisions: readonly Garbage[];
+  readonly released: readonly Orphan[];
 }
 
 /** What is left of a package that is being deleted. */
@@ -123,8 +132,8 @@ interface Read {
     /** The contents of the stage, if it does not exist. */
     readonly next: NextChanges | undefined;
   };
-  /** `faults`: objects that are not as the stages made them, in words. */
-  readonly verify: WithLock & { readonly faults: readonly string[] | 'unfinished' };
+  /** `faults`: objects that are not as the stages made them, in words. `retired`: absent unless the hook may write the Lock. */
+  readonly verify: WithLock & { readonly faults: readonly string[] | 'unfinished'; readonly retired?: Retired | undefined };
   readonly delete: WithLock & { readonly state: DeletionState | undefined };
   /** The stages of this try that exist, the last one first. */
   readonly rollBack: { readonly found: readonly JsonObject[] };
