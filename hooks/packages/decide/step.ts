@@ -2,7 +2,7 @@
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
-import type { Garbage, NextChanges, Orphan } from '../observe/observation.ts';
+import type { Garbage, NextChanges, Orphan, Retired } from '../observe/observation.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Prepared } from '../writes/stages.ts';
 
@@ -29,7 +29,13 @@ export type Step = Decided &
     | { readonly kind: 'createLock' }
     /** Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. */
     | { readonly kind: 'acquire' | 'release' | 'fence'; readonly lock: JsonObject }
-    | { readonly kind: 'writePackages'; readonly lock: JsonObject; readonly packages: readonly JsonObject[] }
+    /** `retired`: goes with the write of the Lock. The API server may refuse its deletion. */
+    | {
+        readonly kind: 'writePackages';
+        readonly lock: JsonObject;
+        readonly packages: readonly JsonObject[];
+        readonly retired?: Retired | undefined;
+      }
     /**
      * Installed objects get living owners. `isOptional`: they belong to other packages, and an install does not depend on the
      * write.

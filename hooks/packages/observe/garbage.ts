@@ -60,17 +60,26 @@ const finishedOnes = {
     const members = ['phase', 'outcome', 'completionTime', 'transactionNumber'].map((key) => [key, at(object, 'status', key)]);
     return {
       metadata: at(object, 'metadata') ?? {},
-      spec: { kind: at(object, 'spec', 'install', 'package', 'kind') ?? '' },
+      spec: { dryRun: isDryRun(object), kind: at(object, 'spec', 'install', 'package', 'kind') ?? '' },
       status: Object.fromEntries(members.filter(([, value]) => value !== undefined)),
     };
   },
 } as const;
 
-/** The oldest finished package transactions, if there are more than the Lock allows. */
+/**
+ * The oldest finished package transactions, if there are more than the Lock allows. Dry runs count for themselves, so that they leave
+ * the history of changes as it is.
+ */
 function historyBeyond(all: readonly JsonObject[], limit: number): readonly Garbage[] {
   const over = all.filter((object) => isOver(object) && !isTerminating(object));
-  const oldestFirst = over.toSorted((left, right) => endOf(left) - endOf(right));
-  return oldestFirst.slice(0, Math.max(0, over.length - limit)).map((object) => ({ resource: packageTransactions, object }));
+  return [...Map.groupBy(over, isDryRun).values()].flatMap((some) => {
+    const oldestFirst = some.toSorted((left, right) => endOf(left) - endOf(right));
+    return oldestFirst.slice(0, Math.max(0, some.length - limit)).map((object) => ({ resource: packageTransactions, object }));
+  });
+}
+
+function isDryRun(object: JsonObject): boolean {
+  return at(object, 'spec', 'dryRun') === true;
 }
 
 /**

@@ -113,13 +113,12 @@ const objectChanges: ChangesOf = async (context, item) => {
     find(reader, { resource: revisionsOfKind(kind), name: revision }),
     resourceOf(reader, object),
   ]);
-  const uid = textAt(owner, 'metadata', 'uid');
-  if (uid === undefined) return `${kind}Revision ${revision} is gone`;
+  if (owner === undefined) return `${kind}Revision ${revision} is gone`;
   if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
   // For most live objects only the metadata count, and CRDs are large.
   const read = dependsOnSpec(object) ? find : findMetadata;
   const live = await read(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
-  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, { ...ptx, servers }, uid)];
+  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, { ...ptx, servers }, owner)];
 };
 
 /** Names of the revisions that other revisions replace. */

@@ -149,20 +149,25 @@ function runningSpec(one: ChangedPackage, ground: RevisionGround, maker: Making)
   return isAdopted ? spec : { ...revisionSpec(one, ground, maker), image: at(spec, 'image') ?? null };
 }
 
-/** The object as the hook makes it. For the dry run it has no owner, because the revision does not exist yet. */
+/**
+ * The object as the hook makes it, with the common labels and annotations of its revision. For the dry run the revision has no uid,
+ * because it does not exist yet, and the object has no owner.
+ */
 export function installedObject(
   { kind, name, revision, object }: PackageObject,
   live: JsonObject | undefined,
   maker: Making,
-  revisionUid: string | undefined,
+  owner: JsonObject,
 ): JsonObject {
   const given = objectAt(object, 'metadata');
-  const reference = { apiVersion: packageApiVersion, kind: `${kind}Revision`, name: revision, uid: revisionUid ?? '' };
-  const owners = revisionUid === undefined ? {} : { ownerReferences: ownersOf(live, maker, { reference, controls: true }) };
+  const uid = textAt(owner, 'metadata', 'uid');
+  const reference = { apiVersion: packageApiVersion, kind: `${kind}Revision`, name: revision, uid: uid ?? '' };
+  const owners = uid === undefined ? {} : { ownerReferences: ownersOf(live, maker, { reference, controls: true }) };
+  const common = (key: string): JsonObject => objectAt(owner, 'spec', key);
   const metadata = {
     name: textAt(given, 'name') ?? '',
-    labels: labelsOf(live, at(given, 'labels'), maker),
-    ...annotations(live, at(given, 'annotations')),
+    labels: labelsOf(live, { ...objectAt(given, 'labels'), ...common('commonLabels') }, maker),
+    ...annotations(live, { ...objectAt(given, 'annotations'), ...common('commonAnnotations') }),
     ...owners,
   };
   return { ...convertedBy({ name, object: keptActive(installable(object), live), live }, maker.servers), metadata };
@@ -185,8 +190,9 @@ function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObjec
   return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
 }
 
-export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Making, revisionUid: string): JsonObject {
-  const made = change(installedObject(one, live, maker, revisionUid), live);
+/** `owner`: the live revision. */
+export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Making, owner: JsonObject): JsonObject {
+  const made = change(installedObject(one, live, maker, owner), live);
   // Users can make instances of a kind once it is established. The stage waits for all kinds at once.
   return textAt(one.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
 }
