@@ -67,6 +67,8 @@ t.test('the newest Inactive revisions stay, and each that is Active, controls an
     t.same(await retired(four, [], { revisionHistoryLimit: limit as number }), [[], []], JSON.stringify(limit));
   t.same(await retired([revision(1, 'Active'), revision(2)]), [[], []], 'made Active by hand');
   t.same(await retired([revision(1, 'Inactive', { deletionTimestamp: 'now' }), revision(2)]), [[], []]);
+  const held = { annotations: { 'crossplane.io/paused': 'true' }, finalizers: ['revision.pkg.crossplane.io'] };
+  t.same(await retired([revision(1, 'Inactive', held), revision(2)]), [[], []], 'Crossplane could not take its finalizer away');
   t.same(await retired(four, [object('x', 2, true)]), [['one-1', 'one-3'], []], 'it controls an object');
   t.same(await retired(four, [object('x', 2, false), object('y', 4, false)]), [['one-1', 'one-2', 'one-3'], ['x']]);
   const other = revision(1, 'Inactive', { labels: { 'pkg.crossplane.io/package': 'two' } });

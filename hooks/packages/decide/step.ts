@@ -2,7 +2,7 @@
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
-import type { Garbage, NextChanges, Orphan, Retired } from '../observe/observation.ts';
+import type { Garbage, NextChanges, Orphan, RevisionGarbage } from '../observe/observation.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Prepared } from '../writes/stages.ts';
 
@@ -34,7 +34,7 @@ export type Step = Decided &
         readonly kind: 'writePackages';
         readonly lock: JsonObject;
         readonly packages: readonly JsonObject[];
-        readonly retired?: Retired | undefined;
+        readonly retired?: RevisionGarbage | undefined;
       }
     /**
      * Installed objects get living owners. `isOptional`: they belong to other packages, and an install does not depend on the

@@ -5,7 +5,7 @@ import { cut } from '../../objects/words.ts';
 import { holderOf, holds, isAsResolved, packagesOf } from '../model/holder.ts';
 import { withoutDigest, withTagOnly } from '../model/lock.ts';
 import { installOf, type PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
+import { advanced, isActivated, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
 import type { ObservedTo, WebhookSecret } from '../observe/observation.ts';
 import type { Paused } from '../writes/beside.ts';
 import { type Step, setStatus } from './step.ts';
@@ -80,11 +80,6 @@ function nameOf({ live }: Paused): string {
   return textAt(live, 'metadata', 'name') ?? '';
 }
 
-/** Without a stage that activates them, the revisions stay Inactive. */
-function isActivated({ stages }: Status): boolean {
-  return stages.some(({ purpose }) => purpose === 'Activation');
-}
-
 /** The Lock holds Active revisions only. */
 function proposedOf({ status }: PackageTransaction, lock: JsonObject): readonly JsonObject[] {
   if (isActivated(status)) return status.proposed ?? [];
@@ -97,7 +92,8 @@ function inactiveRevision(ptx: PackageTransaction): string | undefined {
   if (wanted === undefined || isActivated(ptx.status)) return undefined;
   const entry = ptx.status.proposed?.find((one) => textAt(one, 'source') === wanted.reference.source);
   const what = `${wanted.kind}Revision ${textAt(entry, 'name')} is Inactive, since spec.revisionActivationPolicy is Manual`;
-  return `${what}: set its spec.desiredState to Active, and create a package transaction of this version`;
+  const next = ptx.packageUid === undefined ? ', and create a package transaction of this version' : '';
+  return `${what}: set its spec.desiredState to Active${next}`;
 }
 
 /** Crossplane's controllers read a tag or a digest, and not both. */

@@ -97,6 +97,11 @@ function integerAt(value: JsonObject, key: string): number | undefined {
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }
 
+/** Without a stage that activates them, the revisions stay Inactive. */
+export function isActivated({ stages }: Status): boolean {
+  return stages.some(({ purpose }) => purpose === 'Activation');
+}
+
 /** Whether this version has all phases and stages that the stored status names. A newer version may have more of them. */
 export function isKnown(stored: JsonObject): boolean {
   const phase = at(stored, 'phase');

@@ -10,7 +10,7 @@ import { ownName, packageUidLabel } from '../model/own.ts';
 import { kindOf } from '../model/package.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, millisecondsOf } from '../model/status.ts';
-import { packagesOfKind, packageTransactions, uidLabel } from '../writes/resources.ts';
+import { packagesOfKind, packageTransactions, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { isUndone, phaseOf } from '../writes/stages.ts';
 import { findLock, madeFor, stagesMadeBy, uidForm } from './lock-state.ts';
 import { type Garbage, isOlder, keptFor } from './observation.ts';
@@ -97,9 +97,11 @@ async function isPresent(reader: PackageReader, { object }: Garbage): Promise<bo
   if (uid === undefined || name === undefined || kind === undefined || textAt(object, 'status', 'phase') !== 'Failed')
     return false;
   const live = await findMetadata(reader, { resource: packagesOfKind(kind), name });
-  return (
-    textAt(live, 'metadata', 'uid') === uid && live !== undefined && ownName(kind, live) === textAt(object, 'metadata', 'name')
-  );
+  if (live === undefined || textAt(live, 'metadata', 'uid') !== uid) return false;
+  const own = textAt(object, 'metadata', 'name');
+  if (ownName(kind, live) === own) return true;
+  const revisions = await list(reader, revisionsOfKind(kind), undefined, { labelSelector: `${packageLabel}=${name}` });
+  return revisions.some((one) => ownName(kind, live, textAt(one, 'metadata', 'uid')) === own);
 }
 
 function makerOf({ object }: Garbage): string {

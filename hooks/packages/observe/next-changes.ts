@@ -9,7 +9,7 @@ import { packagesOf } from '../model/holder.ts';
 import { isRevisionOf, packageLabel, sourceOfRevision } from '../model/names.ts';
 import { type PackageKind, packageApiVersion, quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
-import type { Purpose, Stage } from '../model/status.ts';
+import { isActivated, type Purpose, type Stage } from '../model/status.ts';
 import { type Pause, pauseChange, pausedBeside } from '../writes/beside.ts';
 import {
   activationChanges,
@@ -94,7 +94,7 @@ const revisionChanges: ChangesOf = async ({ reader, ptx, isBeside = false }, ite
     list(reader, resource, undefined, { labelSelector: `${packageLabel}=${one.name}`, whole: true }),
   ]);
   if (live !== undefined && isTerminating(live)) return `${one.kind}Revision ${one.revision} is being deleted`;
-  return [revisionChange(one, { owner, live, revisions }, { ...ptx, isBeside })];
+  return [revisionChange(one, { owner, live, revisions }, { ...ptx, isBeside, isActivated: isActivated(ptx.status) })];
 };
 
 const pauses: ChangesOf = async ({ reader, ptx }, item) => {

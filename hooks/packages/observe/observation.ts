@@ -100,7 +100,7 @@ export interface HolderState {
 }
 
 /** Revisions beyond the history of their package, and the objects without their references to these revisions. */
-export interface Retired {
+export interface RevisionGarbage {
   readonly revisions: readonly Garbage[];
   readonly released: readonly Orphan[];
 }
@@ -148,7 +148,7 @@ interface Read {
   readonly verify: WithLock & {
     readonly faults: readonly string[] | 'unfinished';
     readonly unserved?: readonly WebhookSecret[];
-    readonly retired?: Retired | undefined;
+    readonly retired?: RevisionGarbage | undefined;
   };
   readonly delete: WithLock & { readonly state: DeletionState | undefined };
   /** The stages of this try that exist, the last one first. */

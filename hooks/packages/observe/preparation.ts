@@ -4,6 +4,7 @@ import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { present, readLock } from '../model/lock.ts';
 import { isRevisionOf } from '../model/names.ts';
+import { isActive, isManual } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Registry, RegistryFailed } from '../registry.ts';
 import type { Pause } from '../writes/beside.ts';
@@ -53,10 +54,10 @@ export async function readPreparation(context: PreparationContext): Promise<Prep
 
 /** With `revisionActivationPolicy: Manual` a revision stays Inactive until a user makes it Active. */
 async function isToActivate({ reader, wanted }: PreparationContext, changed: readonly Changed[]): Promise<boolean> {
-  if (textAt(wanted.spec, 'revisionActivationPolicy') !== 'Manual') return true;
+  if (!isManual(wanted.spec)) return true;
   const name = changed.find(({ isRoot }) => isRoot)?.revision ?? '';
   const live = await find(reader, { resource: revisionsOfKind(wanted.kind), name });
-  return textAt(live, 'spec', 'desiredState') === 'Active';
+  return isActive(live);
 }
 
 type ReadObjects = Pick<Parts, 'packages' | 'objects'>;

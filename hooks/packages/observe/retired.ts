@@ -6,15 +6,16 @@ import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf, ownersIn } from '../checks/conflicts.ts';
 import { isRevisionOf } from '../model/names.ts';
 import { installOf, type PackageTransaction, type Wanted } from '../model/package-transaction.ts';
+import { hasFinalizer, isPaused } from '../writes/beside.ts';
 import type { ChangedPackage } from '../writes/changes.ts';
 import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
 import { readStage } from './objects.ts';
-import type { Garbage, Orphan, Retired } from './observation.ts';
+import type { Garbage, Orphan, RevisionGarbage } from './observation.ts';
 import { type InstalledObject, installedObjects } from './owners.ts';
 import { find, list, type PackageReader } from './read.ts';
 
 /** The revisions that go with the write of the Lock. */
-export async function retiredByTry(reader: PackageReader, ptx: PackageTransaction): Promise<Retired> {
+export async function retiredByTry(reader: PackageReader, ptx: PackageTransaction): Promise<RevisionGarbage> {
   const stages = ptx.status.stages.filter(({ purpose }) => purpose === 'Revisions');
   const items = await inTurn(stages, async (stage) => (await readStage(reader, stage)) ?? []);
   return readRetired(reader, items.flat() as unknown as readonly ChangedPackage[], installOf(ptx));
@@ -28,7 +29,7 @@ export async function readRetired(
   reader: PackageReader,
   packages: readonly ChangedPackage[],
   wanted: Wanted | undefined,
-): Promise<Retired> {
+): Promise<RevisionGarbage> {
   const kinds = [...Map.groupBy(packages, ({ kind }) => kind)];
   const found = await inTurn(kinds, async ([kind, own]) => {
     const resource = revisionsOfKind(kind);
@@ -52,7 +53,9 @@ function beyondLimit(one: ChangedPackage, revisions: readonly JsonObject[], limi
     return name !== one.revision && isRevisionOf(one, name, revision);
   });
   const newestFirst = others.toSorted((left, right) => numberOf(right) - numberOf(left));
-  const isOver = (revision: JsonObject): boolean => textAt(revision, 'spec', 'desiredState') === 'Inactive';
+  // Crossplane does not take its finalizer from a revision that is paused.
+  const isHeld = (revision: JsonObject): boolean => isPaused(revision) && hasFinalizer(revision);
+  const isOver = (revision: JsonObject): boolean => textAt(revision, 'spec', 'desiredState') === 'Inactive' && !isHeld(revision);
   return newestFirst.slice(limit).filter((revision) => isOver(revision) && !isTerminating(revision));
 }
 

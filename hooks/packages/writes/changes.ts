@@ -6,7 +6,7 @@ import { packageLabel } from '../model/names.ts';
 import { optedIn } from '../model/own.ts';
 import { isActive, type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
-import { besideSettings, pausedForGood, pausedUntilLocked } from './beside.ts';
+import { awaitsActivation, besideSettings, pausedForGood, pausedUntilActive, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
 import { familyLabel, nameLabel } from './resources.ts';
@@ -43,6 +43,8 @@ export interface Making extends Maker {
   readonly isBeside?: boolean;
   /** The Packages that it makes make their own package transactions. */
   readonly isOwn?: boolean;
+  /** False if a user makes its revision Active. */
+  readonly isActivated?: boolean;
   readonly servers?: WebhookService | undefined;
 }
 
@@ -93,16 +95,19 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
   const family = one.family === undefined ? {} : { [familyLabel]: one.family };
   const uid = textAt(owner, 'metadata', 'uid') ?? '';
   const reference = { apiVersion: packageApiVersion, kind: one.kind, name: one.name, uid };
-  const runs = maker.isBeside === true && isActive(live);
-  const isHeld = maker.isBeside === true && !runs;
+  const runs = maker.isBeside === true && isActive(live) && !awaitsActivation(live);
   const metadata = {
     name: one.revision,
     labels: labelsOf(live, { [packageLabel]: one.name, ...family }, maker),
-    ...annotations(live, isHeld ? pausedUntilLocked(maker) : {}),
+    ...annotations(live, maker.isBeside === true && !runs ? pauseOf(maker) : {}),
     ownerReferences: ownersOf(live, maker, { reference, controls: runs && textAt(controllerOf(live), 'uid') === uid }),
   };
   const spec = runs ? runningSpec(one, ground, maker) : revisionSpec(one, ground, maker);
   return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
+}
+
+function pauseOf(maker: Making): JsonObject {
+  return maker.isActivated === false ? pausedUntilActive : pausedUntilLocked(maker);
 }
 
 function revisionSpec(one: ChangedPackage, { owner, live, revisions }: RevisionGround, maker: Making): JsonObject {
