@@ -10,6 +10,8 @@ export interface Rule<Value> {
   readonly fallback: Value;
   readonly expected: string;
   readonly parse: (text: string) => Value | undefined;
+  /** The text may hold a password: no message quotes it. */
+  readonly isSecret?: true;
 }
 
 export const namespace = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -1,6 +1,7 @@
 // Reads the environment and the flags into a frozen Config, and reports all faults at once. Pure.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type KeySelector, readKeySelector } from '../hooks/packages/model/key-selector.ts';
 import { type OwnMode, ownModes } from '../hooks/packages/model/own.ts';
 import { choice, duration, integer, type LogLevel, level, listOf, matching, namespace, type Rule } from './config-rules.ts';
 import type { ApiServerAccess } from './kubernetes/connect.ts';
@@ -45,6 +46,14 @@ export interface PackagesConfig {
   readonly webhookSecret: string;
   /** Which Packages make their own package transactions. */
   readonly own: OwnMode;
+  /** Certificates of authorities that sign registries, in the namespace of packages; absent: those of the system alone. */
+  readonly authority: KeySelector | undefined;
+  /** The trusted root of Sigstore, in the namespace of packages; absent: no certificate has signed an image. */
+  readonly trustedRoot: KeySelector | undefined;
+  /** The URL of the proxy for registries, which may have credentials; empty: none. */
+  readonly proxy: string;
+  /** Hosts and domains that the hook reaches without the proxy. */
+  readonly noProxy: readonly string[];
 }
 
 /**
@@ -74,6 +83,20 @@ const mebibyte = 1024 * 1024;
 
 const pathPattern = /^\P{Cc}+$/u;
 const path = matching('', 'a path', pathPattern);
+const material: Rule<KeySelector | undefined> = {
+  fallback: undefined,
+  expected: 'ConfigMap/NAME/KEY or Secret/NAME/KEY',
+  parse: readKeySelector,
+};
+const proxyPattern = /^https?:\/\/[^\s/?#]+\/?$/;
+/** It may have a password: no message quotes it. */
+const proxyUrl: Rule<string> = {
+  fallback: '',
+  expected: 'a URL http://HOST:PORT or https://HOST:PORT',
+  parse: (text) => (proxyPattern.test(text) && URL.canParse(text) ? text : undefined),
+  isSecret: true,
+};
+const domainPattern = /^\.?[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[1-9][0-9]{0,4})?$/;
 const hostPattern = /^(?=.*\.)[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[1-9][0-9]{0,4})?$/;
 
 const rules = {
@@ -97,6 +120,10 @@ const rules = {
   JANUS_PACKAGES_CROSSPLANE: choice<CrossplaneMode>('absent', crossplaneModes),
   JANUS_PACKAGES_WEBHOOK_SECRET: matching('', 'the name of a Secret', /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/),
   JANUS_PACKAGES_OWN: choice<OwnMode>('none', ownModes),
+  JANUS_PACKAGES_AUTHORITY: material,
+  JANUS_PACKAGES_TRUSTED_ROOT: material,
+  JANUS_PACKAGES_PROXY: proxyUrl,
+  JANUS_PACKAGES_NO_PROXY: listOf('hosts and domains, such as .infra.svc', domainPattern),
   JANUS_CROSSPLANE_VERSION: matching('', 'a version such as v1.20.0', /^v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/),
 } satisfies Record<string, Rule<unknown>>;
 
@@ -107,7 +134,7 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
   const read: Read = (name, rule) => {
     const text = environment[name] ?? '';
     const value = text === '' ? rule.fallback : rule.parse(text);
-    if (value === undefined) faults.push(`${name}: expected ${rule.expected}, found ${JSON.stringify(text)}`);
+    if (value === undefined && text !== '') faults.push(`${name}: expected ${rule.expected}, found ${shown(text, rule)}`);
     return value ?? rule.fallback;
   };
   const config: Config = {
@@ -126,6 +153,10 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
   read('JANUS_SERVICE_ACCOUNT_DIRECTORY', rules.JANUS_SERVICE_ACCOUNT_DIRECTORY);
   faults.push(...clusterFaults(environment), ...callerFaults(environment, flags), ...tlsFaults(environment));
   return faults.length === 0 ? { kind: 'ok', config: Object.freeze(config) } : { kind: 'faults', faults };
+}
+
+function shown(text: string, { isSecret }: Rule<unknown>): string {
+  return isSecret === true ? 'another text' : JSON.stringify(text);
 }
 
 /** KUBECONFIG takes precedence, as for kubectl. Undefined if KUBECONFIG is not set, and the process does not run in a Pod. */
@@ -166,6 +197,10 @@ function packagesOf(read: Read): Pick<Config, 'packages'> {
     mode: read('JANUS_PACKAGES_CROSSPLANE', rules.JANUS_PACKAGES_CROSSPLANE),
     webhookSecret: read('JANUS_PACKAGES_WEBHOOK_SECRET', rules.JANUS_PACKAGES_WEBHOOK_SECRET),
     own: read('JANUS_PACKAGES_OWN', rules.JANUS_PACKAGES_OWN),
+    authority: read('JANUS_PACKAGES_AUTHORITY', rules.JANUS_PACKAGES_AUTHORITY),
+    trustedRoot: read('JANUS_PACKAGES_TRUSTED_ROOT', rules.JANUS_PACKAGES_TRUSTED_ROOT),
+    proxy: read('JANUS_PACKAGES_PROXY', rules.JANUS_PACKAGES_PROXY),
+    noProxy: read('JANUS_PACKAGES_NO_PROXY', rules.JANUS_PACKAGES_NO_PROXY).map((one) => one.replace(/^\./, '')),
   };
   return read('JANUS_PACKAGES', rules.JANUS_PACKAGES) ? { packages } : {};
 }

@@ -28,11 +28,23 @@ const cacheBytes = 2 ** 30;
 
 /** `suited`: undefined until it is known that Crossplane suits the mode. */
 export function connectPackages(
-  { namespace, cacheDirectory, httpHosts, crossplane, mode, own, webhookSecret }: PackagesConfig,
+  {
+    namespace,
+    cacheDirectory,
+    httpHosts,
+    crossplane,
+    mode,
+    own,
+    webhookSecret,
+    authority,
+    trustedRoot,
+    ...config
+  }: PackagesConfig,
   cluster: Cluster,
   suited: () => RunningCrossplane | undefined,
 ): ConnectPackages {
-  const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts });
+  const proxy = config.proxy === '' ? undefined : { url: config.proxy, except: config.noProxy };
+  const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts, proxy });
   const version = readCompleteVersion(crossplane);
   return (record, recordOwn) => {
     const shared = { cluster, clock, gzip, namespace, ...times };
@@ -43,6 +55,8 @@ export function connectPackages(
       isOwn: own !== 'none',
       besideIn: () => (mode === 'beside' ? suited()?.namespace : undefined),
       ...(webhookSecret === '' ? {} : { webhookSecret }),
+      authority,
+      trustedRoot,
       ...(version === undefined ? {} : { crossplane: version }),
     });
     const ownSync = createOwnSync({ ...shared, isBeside: mode === 'beside', mode: own, record: recordOwn });

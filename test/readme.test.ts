@@ -135,6 +135,10 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['JANUS_PACKAGES_CROSSPLANE', 'absent'],
       ['JANUS_PACKAGES_WEBHOOK_SECRET', ''],
       ['JANUS_PACKAGES_OWN', 'none'],
+      ['JANUS_PACKAGES_AUTHORITY', ''],
+      ['JANUS_PACKAGES_TRUSTED_ROOT', ''],
+      ['JANUS_PACKAGES_PROXY', ''],
+      ['JANUS_PACKAGES_NO_PROXY', ''],
       ['JANUS_CROSSPLANE_VERSION', ''],
     ],
   );

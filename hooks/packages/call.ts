@@ -2,10 +2,11 @@
 import type { Clock, Cluster } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
 import type { Gzip } from './model/gzip.ts';
+import type { KeySelector } from './model/key-selector.ts';
 import type { OwnMode } from './model/own.ts';
 import type { PackageKind } from './model/package.ts';
 import type { Version } from './model/version.ts';
-import type { Registry } from './registry.ts';
+import type { VerifyingRegistry } from './registry.ts';
 
 /** A call is a doorbell: only name and uid of its object count, and the hook reads everything else live. */
 export interface PackageCall {
@@ -43,9 +44,15 @@ export interface PackageReport {
   readonly thrown?: unknown;
 }
 
-interface Opening {
+export interface Opening {
+  /** `.dockerconfigjson` of the Secret that an ImageConfig names: it counts before the pull secrets. */
+  readonly configured?: string | undefined;
   /** `.dockerconfigjson`. */
   readonly pullSecrets: readonly string[];
+  /** Certificates in PEM of authorities that sign registries, besides those of the system. */
+  readonly authority?: string | undefined;
+  /** The administrator has named the registry: its addresses may be internal. */
+  readonly isNamed?: boolean;
   /** The source of the package that the user named. */
   readonly root: string;
   /** The time in ms after which the hook reads nothing any more. */
@@ -55,7 +62,10 @@ interface Opening {
 export interface PackageParts {
   readonly cluster: Cluster;
   readonly clock: Clock;
-  readonly openRegistry: (opening: Opening) => Registry;
+  readonly openRegistry: (opening: Opening) => VerifyingRegistry;
+  /** Where the authority of registries is, and the trusted root of Sigstore, if the administrator has set them. */
+  readonly authority?: KeySelector | undefined;
+  readonly trustedRoot?: KeySelector | undefined;
   readonly gzip: Gzip;
   /**
    * The namespace of stages, their contents and pull secrets. It holds a ServiceAccount of this name, as which the hook does all

@@ -1,10 +1,11 @@
 // The status of a Package, as Crossplane's package manager would write it. It comes from the revisions of the Package, which
 // Crossplane's other controllers report on. Conditions that others write stay as they are: Metacontroller replaces the whole status.
-import { at, type JsonObject, objectAt, objectsAt, textAt } from '../objects/json.ts';
+import { at, isList, type Json, type JsonObject, objectAt, objectsAt, parseJson, textAt } from '../objects/json.ts';
 import { cut } from '../objects/words.ts';
 import type { OwnCondition } from './model/own.ts';
 import { isActive } from './model/package.ts';
 import { conditionOf } from './model/status.ts';
+import { imageConfigsAnnotation } from './writes/resources.ts';
 
 interface Condition {
   readonly type: 'Installed' | 'Healthy';
@@ -22,9 +23,36 @@ export function packageStatusOf(pkg: JsonObject, revisions: readonly JsonObject[
   // While the package transaction of a generation is not done, the revisions are those of an earlier generation.
   const earlier = own?.status === undefined ? undefined : textAt(before, 'currentIdentifier');
   const identifier = earlier ?? textAt(pkg, 'spec', 'package') ?? '';
-  const resolved = textAt(current, 'status', 'resolvedImage') ?? textAt(current, 'spec', 'image') ?? identifier;
+  const applied = appliedTo(current);
+  const resolved =
+    textAt(current, 'status', 'resolvedImage') ?? applied.resolved ?? textAt(current, 'spec', 'image') ?? identifier;
   const names = { currentRevision: textAt(current, 'metadata', 'name') ?? '', currentIdentifier: identifier };
-  return { ...before, ...names, resolvedPackage: resolved, conditions };
+  const refs = applied.refs === undefined ? {} : { appliedImageConfigRefs: applied.refs };
+  return { ...before, ...names, resolvedPackage: resolved, ...refs, conditions };
+}
+
+/**
+ * The ImageConfigs that a package transaction has applied to the revision. A revision that Crossplane has installed shows those that
+ * Crossplane has applied. Undefined: nobody has said.
+ */
+function appliedTo(revision: JsonObject): { readonly refs: readonly Json[] | undefined; readonly resolved: string | undefined } {
+  const own = parsed(textAt(revision, 'metadata', 'annotations', imageConfigsAnnotation));
+  const refs = at(own, 'refs') ?? at(revision, 'status', 'appliedImageConfigRefs');
+  return { refs: isList(refs) ? refs.filter(isRef) : undefined, resolved: textAt(own, 'resolved') };
+}
+
+/** The schema of a Package requires both members: with another value, the whole status would be refused. */
+function isRef(ref: Json): boolean {
+  return textAt(ref, 'name') !== undefined && textAt(ref, 'reason') !== undefined;
+}
+
+/** Somebody may have edited the annotation. */
+function parsed(text: string | undefined): Json | undefined {
+  try {
+    return text === undefined ? undefined : parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function newestFirst(revisions: readonly JsonObject[]): readonly JsonObject[] {

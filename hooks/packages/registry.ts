@@ -1,6 +1,7 @@
 // The port to registries. Expected failures are values; a rejected promise is a bug.
 import type { JsonObject } from '../objects/json.ts';
 import type { PackageReference } from './model/reference.ts';
+import type { SigningAuthority } from './model/signing-authority.ts';
 
 /**
  * - `denied`: 401, 403; no right, or no pull secret for that registry.
@@ -29,6 +30,21 @@ type DigestAnswer = { readonly kind: 'ok'; readonly digest: string } | RegistryF
 
 type ReadAnswer = { readonly kind: 'ok' } | RegistryFailed;
 
+/** `unsigned`: why no authority has signed the image, in words. */
+export type SignedAnswer =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'unsigned'; readonly why: readonly string[] }
+  | RegistryFailed;
+
+export interface SigningQuestion {
+  readonly source: string;
+  readonly digest: string;
+  /** One of them must have signed the image. */
+  readonly authorities: readonly SigningAuthority[];
+  /** The trusted root of Sigstore, as JSON: certificates count only with it. */
+  readonly trustedRoot: string | undefined;
+}
+
 /** Reads from registries, with the pull secrets of one root and until one deadline. */
 export interface Registry {
   /** All tags of a source. */
@@ -40,4 +56,9 @@ export interface Registry {
    * answer is ok.
    */
   read(source: string, digest: string, take: (object: JsonObject) => void): Promise<ReadAnswer>;
+}
+
+export interface VerifyingRegistry extends Registry {
+  /** Whether one of the authorities has signed the image. */
+  signed(question: SigningQuestion): Promise<SignedAnswer>;
 }

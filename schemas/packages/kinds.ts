@@ -1,4 +1,5 @@
-// The kinds of pkg.crossplane.io, for clusters without Crossplane: providers, configurations, functions, their revisions, and the Lock.
+// The kinds of pkg.crossplane.io, for clusters without Crossplane: providers, configurations, functions, their revisions, the Lock, and
+// ImageConfigs.
 // They accept all objects that Crossplane's own definitions accept. Fields that only its controllers use are kept, but not read.
 import type { Schema } from '../schema.ts';
 import { lockPackage } from './lock-package.ts';
@@ -111,8 +112,127 @@ const lock: Kind = {
   columns: [age],
 };
 
+const secretKey: Schema = {
+  type: 'object',
+  description: 'A key of a Secret in the namespace of packages.',
+  required: ['name', 'key'],
+  properties: { name: text('Name of the Secret.'), key: text('Key in its data.') },
+};
+
+const identity: Schema = {
+  type: 'object',
+  description: 'Issuer and subject that the certificate of a signer names. A regular expression takes precedence over the text.',
+  properties: {
+    issuer: text('The issuer.'),
+    issuerRegExp: text('A regular expression (RE2) for the issuer.'),
+    subject: text('The subject.'),
+    subjectRegExp: text('A regular expression (RE2) for the subject.'),
+  },
+};
+
+const authority: Schema = {
+  type: 'object',
+  description: 'A key, or identities, one of which must have signed the image.',
+  required: ['name'],
+  properties: {
+    name: text('Its name, for messages.'),
+    key: {
+      type: 'object',
+      description: 'A public key.',
+      required: ['secretRef', 'hashAlgorithm'],
+      properties: { secretRef: secretKey, hashAlgorithm: { ...text('sha256, sha384 or sha512.'), default: 'sha256' } },
+    },
+    keyless: {
+      type: 'object',
+      description: 'Identities, which Sigstore certifies.',
+      required: ['identities'],
+      properties: {
+        identities: { type: 'array', description: 'One of them must have signed.', items: identity },
+        insecureIgnoreSCT: { type: 'boolean', description: 'The certificate needs no proof that a log has it.' },
+      },
+    },
+    attestations: {
+      type: 'array',
+      description: 'Attestations that it must have signed, in place of the image.',
+      items: {
+        type: 'object',
+        required: ['name', 'predicateType'],
+        properties: { name: text('Its name.'), predicateType: text('The type of its predicate.') },
+      },
+    },
+  },
+};
+
+const imageConfig: Kind = {
+  kind: 'ImageConfig',
+  version: 'v1beta1',
+  hasStatus: false,
+  columns: [age],
+  properties: {
+    spec: {
+      type: 'object',
+      description: 'Settings for the images that it matches.',
+      required: ['matchImages'],
+      'x-kubernetes-preserve-unknown-fields': true,
+      properties: {
+        matchImages: {
+          type: 'array',
+          description: 'The images. The longest prefix counts.',
+          minItems: 1,
+          items: {
+            type: 'object',
+            required: ['prefix'],
+            properties: {
+              type: { type: 'string', description: 'How it matches.', enum: ['Prefix'], default: 'Prefix' },
+              prefix: text('What the name of an image begins with.'),
+            },
+          },
+        },
+        registry: {
+          type: 'object',
+          description: 'Settings of the registry.',
+          properties: {
+            authentication: {
+              type: 'object',
+              required: ['pullSecretRef'],
+              properties: {
+                pullSecretRef: {
+                  type: 'object',
+                  description: 'A pull secret in the namespace of packages.',
+                  properties: { name: { ...text('Name of the Secret.'), default: '' } },
+                },
+              },
+            },
+          },
+        },
+        rewriteImage: {
+          type: 'object',
+          description: 'Where the images are instead.',
+          required: ['prefix'],
+          properties: { prefix: text('It replaces the longest prefix that matches.') },
+        },
+        verification: {
+          type: 'object',
+          description: 'Who must have signed the images.',
+          required: ['provider'],
+          properties: {
+            provider: { type: 'string', description: 'What verifies the signatures.', enum: ['Cosign'] },
+            cosign: {
+              type: 'object',
+              required: ['authorities'],
+              properties: {
+                authorities: { type: 'array', description: 'One of them must have signed.', items: authority },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
 export const kindDefinitions = Object.fromEntries(
-  [...families, lock].map((one) => [`${pluralOf(one)}.${packagesGroup}`, definitionOf(one)]),
+  [...families, lock, imageConfig].map((one) => [`${pluralOf(one)}.${packagesGroup}`, definitionOf(one)]),
 );
 
 function pluralOf({ kind }: Kind): string {
@@ -120,7 +240,7 @@ function pluralOf({ kind }: Kind): string {
 }
 
 function definitionOf(one: Kind): object {
-  const { kind, version, properties, columns } = one;
+  const { kind, version, properties, columns, hasStatus = true } = one;
   const plural = pluralOf(one);
   const schema: Schema = {
     type: 'object',
@@ -140,7 +260,7 @@ function definitionOf(one: Kind): object {
           served: true,
           storage: true,
           schema: { openAPIV3Schema: schema },
-          subresources: { status: {} },
+          subresources: hasStatus ? { status: {} } : {},
           additionalPrinterColumns: columns,
         },
       ],

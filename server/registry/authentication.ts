@@ -20,6 +20,11 @@ export function readKeychain(secrets: readonly string[]): Keychain {
   };
 }
 
+/** The login of the first keychain that has one for the source. */
+export function inOrder(...keychains: readonly Keychain[]): Keychain {
+  return (source) => keychains.map((one) => one(source)).find((login) => login !== undefined);
+}
+
 /** Docker's own registry has three names. `docker login` stores another name than users write in sources. */
 function withOneName(name: string): string {
   return name.replace(/^(?:index|registry-1)\.docker\.io(?=\/|$)/, 'docker.io');

@@ -7,9 +7,9 @@
 import { createHash } from 'node:crypto';
 import type { Requester } from '../../hooks/objects/cluster.ts';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
-import type { Registry, RegistryFailed } from '../../hooks/packages/registry.ts';
+import type { RegistryFailed, SignedAnswer, SigningQuestion, VerifyingRegistry } from '../../hooks/packages/registry.ts';
 import { createTurns, type Turns } from '../threads/turns.ts';
-import { readKeychain } from './authentication.ts';
+import { inOrder, readKeychain } from './authentication.ts';
 import { type Cache, createCache } from './cache.ts';
 import { readDocuments } from './documents.ts';
 import { createExchange, type Pace } from './exchange.ts';
@@ -18,8 +18,12 @@ import { limits } from './limits.ts';
 import { accepted, type Descriptor, type Manifest, readManifest } from './manifest.ts';
 import { remembering, type Seen } from './seen.ts';
 import { openSession, type Session } from './session.ts';
+import type { Signature } from './signature.ts';
+import { type ReadContent, referringBundles, type SignaturePlace, taggedSignatures } from './signatures.ts';
 import { readTags } from './tags.ts';
 import { failedBy, invalid, Trouble, unavailable } from './trouble.ts';
+import { createTrusting } from './trust.ts';
+import { unsignedBy } from './verification.ts';
 
 export interface ClientOptions {
   /** A directory for the cache only. It may be emptied at any time. */
@@ -32,11 +36,18 @@ export interface ClientOptions {
   readonly pace?: Pace;
   /** Registries that use plain HTTP. */
   readonly httpHosts?: readonly string[];
+  readonly proxy?: Parameters<typeof createExchange>[0]['proxy'];
 }
 
 interface Call {
+  /** `.dockerconfigjson` that counts before the pull secrets. */
+  readonly configured?: string | undefined;
   /** `.dockerconfigjson` of the root package's pull secrets. */
   readonly pullSecrets: readonly string[];
+  /** Certificates in PEM, besides those of the system. */
+  readonly authority?: string | undefined;
+  /** The administrator has named each source of the call, as well as the user. */
+  readonly isNamed?: boolean;
   /** The source of the root package, which the user named. It decides which addresses are allowed for other hosts. */
   readonly root?: string;
   /** After this time every request and every read of the call fails, in ms. */
@@ -44,7 +55,7 @@ interface Call {
 }
 
 interface RegistryClient {
-  open(call: Call): Registry;
+  open(call: Call): VerifyingRegistry;
   close(): Promise<void>;
 }
 
@@ -56,14 +67,18 @@ const requestTimeout = 15_000;
 export function createRegistryClient(options: ClientOptions): RegistryClient {
   const atOnce = options.atOnce ?? requestsAtOnce;
   const timeout = options.requestTimeout ?? requestTimeout;
-  const exchange = createExchange(atOnce, timeout, options.pace);
+  const { pace, proxy, httpHosts } = options;
+  const exchange = createExchange({ connections: atOnce, requestTimeout: timeout, pace, proxy });
+  const trusting = createTrusting();
   const cache = createCache(options.cacheDirectory, options.cacheBytes);
   const parts = { turns: createTurns(atOnce), parsing: createTurns(parsedAtOnce), cache, seen: remembering() };
   return {
-    open({ pullSecrets, root, deadline }) {
+    open({ configured, pullSecrets, authority, isNamed = false, root, deadline }) {
       const signal = AbortSignal.timeout(deadline);
-      const keychain = readKeychain(pullSecrets);
-      const session = openSession({ exchange, root, keychain, signal, requestTimeout: timeout, httpHosts: options.httpHosts });
+      const keychain = inOrder(readKeychain(configured === undefined ? [] : [configured]), readKeychain(pullSecrets));
+      const leader = isNamed ? undefined : root;
+      const trust = () => trusting(authority);
+      const session = openSession({ exchange, root: leader, keychain, signal, requestTimeout: timeout, httpHosts, trust });
       return registryOf({ ...parts, session, signal, requester: { namespace: '', uid: root ?? '' }, allowed: new Set() });
     },
     close: () => exchange.close(),
@@ -84,7 +99,7 @@ interface Parts {
   readonly allowed: Set<string>;
 }
 
-function registryOf(parts: Parts): Registry {
+function registryOf(parts: Parts): VerifyingRegistry {
   return {
     tags: (source) =>
       answered(async () => ({ kind: 'ok', tags: await inTurn(parts, source, () => readTags(source, parts.session)) })),
@@ -100,6 +115,7 @@ function registryOf(parts: Parts): Registry {
         }
         return { kind: 'ok' };
       }),
+    signed: (question) => answered(() => signedBy(question, parts)),
   };
 }
 
@@ -189,4 +205,31 @@ function blob(source: string, layer: Descriptor, parts: Parts): Promise<string> 
     const reply = await parts.session.ask(source, { path: `blobs/${layer.digest}`, isLarge: true });
     return parts.cache.store({ ...layer, source, most: limits.layerBytes }, reply.body);
   });
+}
+
+/** Verifies signatures below their tags first, as most images have them there. */
+async function signedBy({ source, digest, authorities, trustedRoot }: SigningQuestion, parts: Parts): Promise<SignedAnswer> {
+  const place: SignaturePlace = { source, digest, room: limits.signatureBytes, read: readingContents(source, parts) };
+  const endings = new Set(authorities.map(({ attestations }) => (attestations.length === 0 ? 'sig' : 'att')));
+  const reads = [...[...endings].map((ending) => () => taggedSignatures(place, ending)), () => referringBundles(place)];
+  const signatures: Signature[] = [];
+  let why: readonly (string | undefined)[] = [];
+  for (const read of reads) {
+    signatures.push(...(await read()));
+    why = authorities.map((authority) => unsignedBy(authority, { digest, signatures, trustedRoot }));
+    if (why.includes(undefined)) return { kind: 'ok' };
+  }
+  return { kind: 'unsigned', why: why.filter((one) => one !== undefined) };
+}
+
+function readingContents(source: string, parts: Parts): ReadContent {
+  return (path, accept, most) =>
+    inTurn(parts, source, async () => {
+      try {
+        return await (await parts.session.ask(source, { path, accept })).text(most);
+      } catch (error) {
+        if (error instanceof Trouble && error.failure.kind === 'absent') return undefined;
+        throw error;
+      }
+    });
 }

@@ -1,10 +1,12 @@
 // Sends one request to one host. The answer is a stream: this file limits its time, and its reader limits its bytes.
+import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { Pool } from 'undici';
+import { Pool, ProxyAgent } from 'undici';
 import { createLruCache } from '../../hooks/objects/lru-cache.ts';
-import { admittedAddress, type Resolve } from './addresses.ts';
+import { admittedAddress, type Resolve, schemeOf } from './addresses.ts';
 import { invalid, Trouble, unavailable } from './trouble.ts';
+import type { Trust } from './trust.ts';
 
 export interface Reply {
   readonly code: number;
@@ -22,8 +24,18 @@ export interface Asked {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** For every other host, the addresses of the registry that the user named. They decide which addresses are allowed. */
-  readonly ledBy?: readonly string[];
+  readonly ledBy?: () => Promise<readonly string[]>;
   readonly resolve: Resolve;
+  /** Absent: the authorities of the system. */
+  readonly trust?: Trust | undefined;
+}
+
+/** A proxy for all hosts but those. */
+interface ProxySettings {
+  /** The URL, which may have credentials. */
+  readonly url: string;
+  /** Hosts, and domains with all hosts in them. */
+  readonly except: readonly string[];
 }
 
 export interface Exchange {
@@ -47,29 +59,37 @@ const mostPools = 64;
 /** Bytes. */
 const mostDiscarded = 16_384;
 
-export function createExchange(connections: number, requestTimeout: number, pace = usualPace): Exchange {
+interface ExchangeOptions {
+  /** Connections to one host, at most. */
+  readonly connections: number;
+  readonly requestTimeout: number;
+  readonly pace?: Pace | undefined;
+  readonly proxy?: ProxySettings | undefined;
+}
+
+export function createExchange(options: ExchangeOptions): Exchange {
+  const { pace = usualPace, proxy } = options;
   // If a pool gives way, its requests in flight continue to their end.
-  const dropped = (pool: Pool) => void pool.close().catch(() => undefined);
-  const pools = createLruCache<Pool>({ most: mostPools, dropped });
-  // Connects to the checked address. Another look-up might return another address.
-  const poolFor = async ({ url, ledBy, resolve }: Asked): Promise<Pool> => {
-    const address = ledBy === undefined ? undefined : admittedAddress(url.hostname, await resolve(url.hostname), ledBy);
-    const key = `${url.origin} ${address ?? ''}`;
-    const known = pools.get(key);
-    if (known !== undefined) return known;
-    const pool = createPool(url, address, connections, requestTimeout);
+  const dropped = (pool: Dispatcher) => void pool.close().catch(() => undefined);
+  const pools = createLruCache<Dispatcher>({ most: mostPools, dropped });
+  const poolFor = async (asked: Asked): Promise<Dispatcher> => {
+    const by = isProxied(asked.url, proxy) ? proxy : undefined;
+    const address = await (by === undefined ? addressFor(asked) : literalFor(asked));
+    const key = `${asked.url.origin} ${address ?? ''} ${asked.trust?.key ?? ''}`;
+    const create = () => (by === undefined ? createPool(asked, address, options) : createAgent(asked, by, options));
+    const pool = pools.get(key) ?? create();
     pools.set(key, pool);
     return pool;
   };
   return {
     async send(asked) {
       const { method, url, headers, signal } = asked;
-      const where = `${url.host}${url.pathname}`;
+      const where = `${url.host}${url.pathname}${isProxied(url, proxy) ? ' (by the proxy)' : ''}`;
       try {
         const pool = await poolFor(asked);
         const path = `${url.pathname}${url.search}`;
         // By default undici closes the connection after each HEAD. With this option it stays open if the registry keeps it alive.
-        const answer = await pool.request({ method, path, headers: { ...headers }, signal, reset: false });
+        const answer = await pool.request({ origin: url.origin, method, path, headers: { ...headers }, signal, reset: false });
         return replyOf(answer, where, pace);
       } catch (error) {
         throw troubleOf(error, where);
@@ -81,18 +101,55 @@ export function createExchange(connections: number, requestTimeout: number, pace
   };
 }
 
-function createPool(url: URL, address: string | undefined, connections: number, timeout: number): Pool {
-  const name = url.hostname.replace(/^\[|\]$/g, '');
-  const origin = new URL(url.origin);
-  const connect = { timeout: connectTimeout, ...(address === undefined ? {} : lookingUp(address)) };
-  return new Pool(origin, {
-    connect: url.protocol === 'https:' && !/^[\d.:]+$/.test(name) ? { ...connect, servername: name } : connect,
+/** The checked address to connect to: another look-up might return another address. */
+async function addressFor({ url, ledBy, resolve }: Asked): Promise<string | undefined> {
+  return ledBy === undefined ? undefined : admittedAddress(url.hostname, await resolve(url.hostname), await ledBy());
+}
+
+/** The proxy looks names up. So only an address that is written literally can be checked. */
+function literalFor({ url, ledBy }: Asked): string | undefined {
+  const name = nameOf(url);
+  return ledBy === undefined || isIP(name) === 0 ? undefined : admittedAddress(url.hostname, [name], []);
+}
+
+/** Registries on this machine need no proxy. */
+function isProxied(url: URL, proxy: ProxySettings | undefined): boolean {
+  if (proxy === undefined || schemeOf(url.hostname) === 'http') return false;
+  return !proxy.except.some((one) => url.hostname === one || url.host === one || url.hostname.endsWith(`.${one}`));
+}
+
+function nameOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function limitsOf({ connections, requestTimeout }: ExchangeOptions) {
+  return {
     connections,
     allowH2: false,
     keepAliveTimeout: idle,
-    headersTimeout: timeout,
-    bodyTimeout: timeout,
-  });
+    headersTimeout: requestTimeout,
+    bodyTimeout: requestTimeout,
+  };
+}
+
+function connectingTo({ url, trust }: Asked) {
+  const name = nameOf(url);
+  const named = url.protocol === 'https:' && !/^[\d.:]+$/.test(name) ? { servername: name } : {};
+  return { timeout: connectTimeout, ...named, ...secured(trust) };
+}
+
+function secured(trust: Trust | undefined) {
+  return trust === undefined ? {} : { secureContext: trust.context };
+}
+
+function createPool(asked: Asked, address: string | undefined, options: ExchangeOptions): Pool {
+  const connect = { ...connectingTo(asked), ...(address === undefined ? {} : lookingUp(address)) };
+  return new Pool(new URL(asked.url.origin), { connect, ...limitsOf(options) });
+}
+
+function createAgent(asked: Asked, { url }: ProxySettings, options: ExchangeOptions): ProxyAgent {
+  const proxyTls = { timeout: connectTimeout, ...secured(asked.trust) };
+  return new ProxyAgent({ uri: url, requestTls: connectingTo(asked), proxyTls, ...limitsOf(options) });
 }
 
 type Found = (error: null, address: string | { address: string; family: number }[], family: number) => void;

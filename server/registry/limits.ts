@@ -29,5 +29,8 @@ export const limits = {
   levels: 100,
   /** Values in one document. Each use of an alias counts. */
   values: 300_000,
+  /** The signatures of an image that are read, and their bytes in all. */
+  signatures: 64,
+  signatureBytes: 16 * mebibyte,
   redirects: 5,
 } as const;

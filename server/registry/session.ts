@@ -6,6 +6,7 @@ import { basic, type Challenge, type Keychain, readChallenge, readToken, tokenAd
 import type { Asked, Exchange, Reply } from './exchange.ts';
 import { limits } from './limits.ts';
 import { invalid, Trouble, unavailable } from './trouble.ts';
+import type { Trust } from './trust.ts';
 
 interface SessionOptions {
   readonly exchange: Exchange;
@@ -18,6 +19,8 @@ interface SessionOptions {
   readonly requestTimeout: number;
   /** Registries that use plain HTTP, each with its port if it has one. */
   readonly httpHosts?: readonly string[] | undefined;
+  /** Throws a Trouble if the administrator's authorities cannot be read. Undefined: those of the system. */
+  readonly trust?: () => Trust | undefined;
 }
 
 interface Options extends SessionOptions {
@@ -107,19 +110,25 @@ interface Step {
 
 async function askedOf({ request, url, start, authorization, options }: Step): Promise<Asked> {
   const { method = 'GET', accept = '*/*', isLarge = false } = request;
-  const ledBy = await namedAddresses(url, start, options);
+  const ledBy = namedAddresses(url, start, options);
   const signal = isLarge ? options.signal : AbortSignal.any([options.signal, AbortSignal.timeout(options.requestTimeout)]);
   const headers = { accept, 'user-agent': 'janus' };
-  const asked = { method, url, signal, headers, resolve: options.resolve, ...ledBy };
+  const asked = { method, url, signal, headers, resolve: options.resolve, trust: options.trust?.(), ...ledBy };
   const isShown = url.origin === start.origin && authorization !== undefined;
   return isShown ? { ...asked, headers: { ...headers, authorization } } : asked;
 }
 
 /** The addresses of the registry that the user named, for every other host. */
-async function namedAddresses(url: URL, start: URL, options: Options): Promise<Pick<Asked, 'ledBy'>> {
+function namedAddresses(url: URL, start: URL, options: Options): Pick<Asked, 'ledBy'> {
   const { root, resolve } = options;
   const named = root === undefined ? start : urlOf(placeOf(root), '', options);
-  return url.host === named.host ? {} : { ledBy: await resolve(named.hostname) };
+  return url.host === named.host ? {} : { ledBy: () => resolve(named.hostname).catch(noAddresses) };
+}
+
+/** An ImageConfig may rewrite the image that the user named: then nobody needs to know the host. It is no internal one. */
+function noAddresses(error: unknown): readonly string[] {
+  if (error instanceof Trouble) return [];
+  throw error;
 }
 
 function nextOf(location: string | undefined, from: URL, { source }: Place): URL {
@@ -147,7 +156,7 @@ async function answerTo(challenge: Challenge, place: Place, options: Options): P
   const registry = urlOf(place, '', options);
   const url = tokenAddress(challenge, place.repository);
   if (url === undefined || !isAsSafe(url, registry)) throw invalid(`${place.source}: the registry names no safe token service`);
-  const ledBy = await namedAddresses(url, registry, options);
+  const ledBy = namedAddresses(url, registry, options);
   const reply = await options.exchange.send({
     method: 'GET',
     url,
@@ -158,6 +167,7 @@ async function answerTo(challenge: Challenge, place: Place, options: Options): P
     },
     signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.requestTimeout)]),
     resolve: options.resolve,
+    trust: options.trust?.(),
     ...ledBy,
   });
   const token = readToken(await ofTokenService(reply, place, options).text(limits.answerBytes));

@@ -286,34 +286,6 @@ t.test('revisionActivationPolicy Manual: Crossplane gets the revision by a packa
   t.match((await versions()).join(), /manual v1\.0\.0/);
 });
 
-t.test('an ImageConfig that requires a signature refuses the package before the first write', inAllOnly, async (t) => {
-  const group = 'pkg.crossplane.io';
-  const names = { kind: 'ImageConfig', plural: 'imageconfigs' };
-  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const version = { name: 'v1beta1', served: true, storage: true, schema: { openAPIV3Schema: open } };
-  const definition = {
-    metadata: { name: `imageconfigs.${group}` },
-    spec: { group, scope: 'Cluster', names, versions: [version] },
-  };
-  must(await client.create(definitionPath(), definition));
-  const path = `/apis/${group}/v1beta1/imageconfigs`;
-  await waitFor(async () => (await client.get(path)).code === 200, 'ImageConfigs to be served');
-  const matchImages = [{ type: 'Prefix', prefix: source('signed') }];
-  const config = { apiVersion: `${group}/v1beta1`, kind: 'ImageConfig', metadata: { name: 'strict' } };
-  must(await client.create(path, { ...config, spec: { matchImages, verification: { provider: 'Cosign' } } }));
-  must(await client.create(path, { ...config, metadata: { name: 'mirror' }, spec: { matchImages } }));
-  await world.publish({ name: 'signed', tag: 'v1.0.0' });
-  await world.publish({ name: 'needs-signed', tag: 'v1.0.0', requires: { signed: '>=v1.0.0' } });
-  for (const name of ['signed', 'needs-signed']) {
-    await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
-    t.match(conditionIn(await world.finished(name), 'Validated'), {
-      reason: 'InvalidPackage',
-      message: `${source('signed')}:v1.0.0: ImageConfig "strict" requires a verified signature, and package transactions verify none`,
-    });
-    t.equal((await client.get(packagePath('providers', name))).code, 404);
-  }
-});
-
 /** Writes the authority into a CRD once it has the revision, as Crossplane does; returns the authority. */
 async function playCrossplane(name: string, digest: string, path: string): Promise<string> {
   const isGiven = async (): Promise<boolean> => {
@@ -400,8 +372,15 @@ for (const [what, mode, found, fault, crossplane = ''] of starts)
     const reader = {
       listMetadata: async () => ({ kind: 'ok', items: found, complete: true, next: '', size: 0, serverTime: 0 }),
     } as unknown as Reader;
-    const settings = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], webhookSecret: '', own: 'none' } as const;
-    const config = { ...settings, crossplane, mode };
+    const unset = {
+      authority: undefined,
+      trustedRoot: undefined,
+      proxy: '',
+      noProxy: [],
+      webhookSecret: '',
+      own: 'none',
+    } as const;
+    const config = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], crossplane, mode, ...unset };
     const answer = await suitsCrossplane(reader, config);
     t.equal(answer.kind, fault === undefined ? 'ok' : 'fault');
     if (mode === 'beside' && answer.kind === 'ok') t.equal(answer.namespace, 'crossplane-system');

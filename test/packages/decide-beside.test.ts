@@ -217,6 +217,7 @@ t.test('a revision that a user must make Active stays paused until a package tra
     digest: 'sha256:0',
     revision: 'root-1',
     isRoot: true,
+    imageConfigs: { refs: [], resolved: 'r.example.org/a/root:v1' },
   } as const;
   const maker = { name: 'mine', uid: 'uid-1', isBeside: true };
   const ground = { owner: package_, live: undefined, revisions: [] };
@@ -234,5 +235,5 @@ t.test('a revision that a user must make Active stays paused until a package tra
     spec: { desiredState: 'Active' },
   });
   const running = withPath(active, ['metadata', 'annotations'], {});
-  t.equal(at(content(running, true), 'metadata', 'annotations'), undefined, 'one that Crossplane runs goes on');
+  t.equal(textAt(content(running, true), 'metadata', 'annotations', paused), undefined, 'one that Crossplane runs goes on');
 });

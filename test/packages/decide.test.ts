@@ -884,11 +884,13 @@ t.test('33, 38: the new revision is the controller; only the last package transa
     live: undefined,
     revisions: [{ spec: { revision: 3 } }, { spec: { revision: 2 } }],
   };
-  t.match(revisionChange(changed, ground, ptxOf()), {
+  const imageConfigs = { refs: [{ name: 'mirror', reason: 'RewriteImage' }], resolved: 'mirror.example.org/a:v1.0.0' } as const;
+  t.match(revisionChange({ ...changed, imageConfigs }, ground, ptxOf()), {
     type: 'Create',
     content: {
       spec: { desiredState: 'Inactive', revision: 4, image: /@sha256:0+$/, commonLabels: { team: 'a' }, package: undefined },
       metadata: {
+        annotations: { 'packages.janus.io/image-configs': JSON.stringify(imageConfigs) },
         ownerReferences: [
           { kind: 'Provider', uid: 'p' },
           { kind: 'Transaction', uid: 'uid-1' },

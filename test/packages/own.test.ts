@@ -442,6 +442,10 @@ for (const [what, mode, own, serves, isServed] of [
       httpHosts: [],
       crossplane: '',
       webhookSecret: '',
+      authority: undefined,
+      trustedRoot: undefined,
+      proxy: '',
+      noProxy: [],
       mode,
       own,
     };

@@ -126,3 +126,29 @@ t.test('the revisions of a Package wake its status', async (t) => {
     },
   ]);
 });
+
+t.test(
+  'the ImageConfigs that a package transaction has applied, else those that Crossplane has applied, else what is there',
+  async (t) => {
+    const [own, theirs] = [[{ name: 'ours', reason: 'VerifyImage' }], [{ name: 'theirs', reason: 'SetImagePullSecret' }]];
+    const resolved = 'mirror.example.org/acme/s3:v1.1.0';
+    const plain = revision('b', 2, 'Active', well);
+    const noted = (text: string): JsonObject => ({
+      ...plain,
+      metadata: { name: 'b', annotations: { 'packages.janus.io/image-configs': text } },
+    });
+    const told = (one: JsonObject) => packageStatusOf(provider(), [one], now);
+    const applied = told(noted(JSON.stringify({ refs: own, resolved })));
+    t.same([applied.appliedImageConfigRefs, applied.resolvedPackage], [own, resolved]);
+    t.same(told(noted(JSON.stringify({ refs: [], resolved }))).appliedImageConfigRefs, [], 'none any more');
+    const byCrossplane = { ...plain, status: { appliedImageConfigRefs: theirs, resolvedImage: image } };
+    t.same(told(byCrossplane).appliedImageConfigRefs, theirs);
+    for (const text of ['}', '[]', '{"refs":7,"resolved":7}'])
+      t.same(
+        [told(noted(text)).appliedImageConfigRefs, told(noted(text)).resolvedPackage],
+        [[{ name: 'mirror', reason: 'RewriteImage' }], image],
+        text,
+      );
+    t.same(told(noted('{"refs":[{"name":"x"},7]}')).appliedImageConfigRefs, [], 'an entry without a reason is left out');
+  },
+);

@@ -40,6 +40,7 @@ const pkg: ChangedPackage = {
   digest: '',
   revision: 'one-9',
   isRoot: false,
+  imageConfigs: { refs: [], resolved: `${source}:v9` },
 };
 
 /** The names of the revisions that go, and of the objects that lose their references. */

@@ -28,7 +28,7 @@ const base = render('manifests').map(inShort);
 const wide = ['ClusterRole janus', 'ClusterRoleBinding janus'];
 const served = ['team-a', 'team-b'].flatMap((name) => [`Role ${name}/janus`, `RoleBinding ${name}/janus`]);
 const kinds = ['provider', 'configuration', 'function'].flatMap((kind) => [`${kind}s`, `${kind}revisions`]);
-const ownKinds = [...kinds, 'locks'].map((plural) => `CustomResourceDefinition ${plural}.pkg.crossplane.io`);
+const ownKinds = [...kinds, 'imageconfigs', 'locks'].map((plural) => `CustomResourceDefinition ${plural}.pkg.crossplane.io`);
 const packages = [
   'CustomResourceDefinition transactions.pkg.crossplane.io',
   ...['spec', 'owners'].flatMap((one) =>

@@ -54,6 +54,39 @@ t.test('the config contains the given values', async (t) => {
   });
 });
 
+t.test('the settings of registries', async (t) => {
+  const given = {
+    ...enough,
+    JANUS_PACKAGES: 'true',
+    JANUS_PACKAGES_AUTHORITY: 'ConfigMap/trust/ca.crt',
+    JANUS_PACKAGES_TRUSTED_ROOT: 'Secret/trust/trusted_root.json',
+    JANUS_PACKAGES_PROXY: 'http://user:word@proxy.example.org:3128',
+    JANUS_PACKAGES_NO_PROXY: '.infra.svc, registry.example.org:5000',
+  };
+  t.match(readConfig(given), {
+    config: {
+      packages: {
+        authority: { kind: 'ConfigMap', name: 'trust', key: 'ca.crt' },
+        trustedRoot: { kind: 'Secret', name: 'trust', key: 'trusted_root.json' },
+        proxy: 'http://user:word@proxy.example.org:3128',
+        noProxy: ['infra.svc', 'registry.example.org:5000'],
+      },
+    },
+  });
+  for (const proxy of ['socks5://user:word@proxy.example.org', 'proxy.example.org:3128 word', 'http://user:word@proxy:port'])
+    t.same(
+      readConfig({ ...given, JANUS_PACKAGES_PROXY: proxy }),
+      {
+        kind: 'faults',
+        faults: ['JANUS_PACKAGES_PROXY: expected a URL http://HOST:PORT or https://HOST:PORT, found another text'],
+      },
+      'no message has a password',
+    );
+  t.match(readConfig({ ...given, JANUS_PACKAGES_AUTHORITY: '/etc/ca.crt' }), {
+    faults: ['JANUS_PACKAGES_AUTHORITY: expected ConfigMap/NAME/KEY or Secret/NAME/KEY, found "/etc/ca.crt"'],
+  });
+});
+
 t.test('the hook uses the API server of a kubeconfig, or of its Pod', async (t) => {
   const pod = { ...enough, KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '10.0.0.1' };
   t.equal(readConfig(pod).kind, 'ok');

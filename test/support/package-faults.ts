@@ -1,7 +1,7 @@
 // What can happen to a process that serves package transactions, request by request: it dies before or after one, or before its answer
 // is stored; the answer of the API server or of a registry is lost, or is 503; a request takes effect late.
 import type { Answer, Cluster, Failed, ListAnswer, Write } from '../../hooks/objects/cluster.ts';
-import type { Registry } from '../../hooks/packages/registry.ts';
+import type { VerifyingRegistry } from '../../hooks/packages/registry.ts';
 
 /** `frozen`: the process stops before the request, which it sends once everybody else believes that it is gone. */
 export type Fault = 'dies before' | 'dies after' | 'dropped' | '503' | 'late' | 'frozen';
@@ -116,7 +116,7 @@ async function later(send: () => Promise<unknown>): Promise<void> {
 }
 
 /** Registries as that process finds them. */
-export function troubledRegistry(registry: Registry, faults: Faults): Registry {
+export function troubledRegistry(registry: VerifyingRegistry, faults: Faults): VerifyingRegistry {
   const failed = { kind: 'failed', failure: { kind: 'unavailable', message: 'the registry does not answer' } } as const;
   const asking = <Result>(what: string, ask: () => Promise<Result>): Promise<Result | typeof failed> =>
     asked(faults.live('registry', what), ask, { unavailable: failed, lost: failed });
@@ -124,5 +124,6 @@ export function troubledRegistry(registry: Registry, faults: Faults): Registry {
     tags: (source) => asking('tags', () => registry.tags(source)),
     digest: (reference) => asking('digest', () => registry.digest(reference)),
     read: (source, digest, take) => asking('read', () => registry.read(source, digest, take)),
+    signed: (question) => asking('signed', () => registry.signed(question)),
   };
 }

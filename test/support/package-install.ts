@@ -5,13 +5,13 @@ import { parseAllDocuments } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from './client.ts';
 import { applyObject, isEstablished, readManifest } from './install.ts';
-import { definitionPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from './package-paths.ts';
+import { definitionPath, imageConfigPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from './package-paths.ts';
 
 const folder = process.env.CROSSPLANE_CRDS;
 
 /** Resolves once all kinds are served and the ServiceAccount has its rights. `theirs`: a folder with Crossplane's CRDs. */
 export async function installPackages(client: Client, theirs = folder): Promise<void> {
-  const names = [...kinds, 'locks'].map((plural) => `${plural}.pkg.crossplane.io`);
+  const names = [...kinds, 'locks', 'imageconfigs'].map((plural) => `${plural}.pkg.crossplane.io`);
   const definitions = await Promise.all([
     readManifest('packages/transactions.pkg.crossplane.io.yaml'),
     ...names.map((name) => readKind(name, theirs)),
@@ -34,7 +34,7 @@ async function rightsAndStorage(client: Client): Promise<void> {
   const packages = client.asServiceAccount('janus-packages', 'janus-packages');
   await waitFor(async () => (await packages.get(stagesPath, { limit: 1 })).code === 200, 'the rights in janus-packages');
   // The API server answers 429 to the first lists of a kind, until its storage is there.
-  for (const path of [...kinds.map((plural) => packagePath(plural)), ptxPath(), lockPath.replace(/\/lock$/, '')])
+  for (const path of [...kinds.map((plural) => packagePath(plural)), ptxPath(), lockPath.replace(/\/lock$/, ''), imageConfigPath])
     await waitFor(async () => (await packages.get(path, { labelSelector: 'a=b' })).code !== 429, `${path} to be served`);
   await waitFor(async () => (await packages.get(packagePath('providers'), { limit: 1 })).code === 200, 'providers to be served');
 }

@@ -1,4 +1,6 @@
 // Where the API server has what package transactions are about.
+export const imageConfigPath = '/apis/pkg.crossplane.io/v1beta1/imageconfigs';
+
 export const kinds = ['provider', 'configuration', 'function'].flatMap((kind) => [`${kind}s`, `${kind}revisions`]);
 
 const root = '/apis/pkg.crossplane.io';

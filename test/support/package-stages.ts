@@ -125,7 +125,7 @@ export const packageUnits: readonly Unit[] = [
     name: 'packages/status',
     what: 'the status of a Package, from its revisions',
     holds: file(packages('package-status.ts')),
-    sees: ['objects', 'packages/model'],
+    sees: ['objects', 'packages/model', 'packages/writes'],
     nature: 'pure',
   },
   {

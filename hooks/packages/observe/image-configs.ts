@@ -1,29 +1,35 @@
-// ImageConfigs of Crossplane that require a signature. The hook verifies none. A package whose image must be signed is refused: to
-// install it unverified would break the promise of the ImageConfig.
-import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
-import { type PackageFault, packageFault } from '../model/fault.ts';
-import { quoted } from '../model/package.ts';
+// Whether the packages that change are signed as ImageConfigs require.
+import type { PackageFault } from '../model/fault.ts';
+import { isDigest, readReference } from '../model/reference.ts';
+import type { RegistryFailed } from '../registry.ts';
 import type { Changed } from '../writes/changed.ts';
-import { imageConfigs } from '../writes/resources.ts';
-import { list, type PackageReader } from './read.ts';
+import type { Images } from './images.ts';
+import { checkAll, type Progress } from './progress.ts';
 
-/** One fault for each package whose image an ImageConfig wants to be verified. */
-export async function unverifiedImages(reader: PackageReader, packages: readonly Changed[]): Promise<readonly PackageFault[]> {
-  const all = await list(reader, imageConfigs, undefined, { whole: true });
-  const verifying = all.filter((config) => at(config, 'spec', 'verification') !== undefined);
-  return packages.flatMap((one) => {
-    const config = verifying.find((config) => matches(config, one.package));
-    if (config === undefined) return [];
-    const name = quoted(textAt(config, 'metadata', 'name'));
-    return [
-      packageFault(
-        'InvalidPackage',
-        `${one.package}: ImageConfig ${name} requires a verified signature, and package transactions verify none`,
-      ),
-    ];
-  });
+/** The image of a package that changes, by digest. */
+export function imageOf({ source, digest, package: given }: Changed) {
+  const read = readReference(given);
+  const tag = read?.tag ?? (isDigest(read?.version ?? '') ? undefined : read?.version);
+  return { source, version: digest, tag };
 }
 
-function matches(config: JsonObject, image: string): boolean {
-  return objectsAt(config, 'spec', 'matchImages').some((match) => image.startsWith(textAt(match, 'prefix') ?? '/'));
+/** A fault for each package whose image is not signed. */
+export async function unsignedPackages(
+  images: Images,
+  packages: readonly Changed[],
+  progress: Progress,
+): Promise<readonly PackageFault[] | RegistryFailed | 'unfinished'> {
+  for (const one of packages) images.remember(imageOf(one));
+  const found = await checkAll(
+    packages,
+    ({ source, digest }) => `signed ${source} ${digest}`,
+    async (one) => {
+      const fault = await images.unsigned(imageOf(one));
+      return fault === undefined ? [] : [fault];
+    },
+    progress,
+  );
+  if (found === 'unfinished') return found;
+  const faults = found.filter((one) => 'reason' in one);
+  return faults.length > 0 ? faults : (found.find((one) => 'kind' in one) ?? []);
 }

@@ -4,12 +4,13 @@ import type { PackageParts } from '../call.ts';
 import { type Due, dueOf, faultOf } from '../due.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { holds, isAsResolved } from '../model/holder.ts';
-import { quoted } from '../model/package.ts';
 import { deletionOf, installOf, type Wanted } from '../model/package-transaction.ts';
-import { secrets, stages } from '../writes/resources.ts';
+import { stages } from '../writes/resources.ts';
 import { readDeactivation, readDeletable, readDeletionState } from './deletion.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
+import { openImages } from './images.ts';
 import { findLock, findNumberedLock, handedOverBy, pausedAfter, pausedFor, readHolder, stagesOfTry } from './lock-state.ts';
+import { dockerConfigIn } from './materials.ts';
 import { readNextChanges } from './next-changes.ts';
 import {
   type Context,
@@ -91,8 +92,10 @@ const reads: Reads = {
     // The Secret existed when the hook resolved the tree.
     if ('reason' in opened)
       return { lock, preparation: { kind: 'failed', failure: { kind: 'denied', message: opened.message } } };
+    const { registry, isOver } = opened;
     const { servers } = ptx.isDryRun ? await readWebhooks(reader, { ...serving, ...context }) : {};
-    const preparation = await readPreparation({ ...context, wanted, lock, ...opened, servers });
+    const progress = progressOf(context, isOver);
+    const preparation = await readPreparation({ ...context, wanted, lock, registry, progress, servers });
     if (preparation.kind === 'unfinished') serving.ahead.forget(ptx.uid);
     return { lock, preparation };
   },
@@ -165,11 +168,13 @@ async function readPackages(context: ObserveContext, lock: JsonObject | undefine
 }
 
 async function openRegistry({ serving, reader }: ObserveContext, wanted: Wanted) {
-  const isOver = deadlineOf(serving);
+  const { openRegistry: open, clock, deadline, authority, trustedRoot } = serving;
+  const until = clock.monotonic() + deadline;
+  const left = (): number => until - clock.monotonic();
   const pullSecrets = await pullSecretsOf(reader, wanted);
   if ('reason' in pullSecrets) return pullSecrets;
-  const { openRegistry, deadline } = serving;
-  return { registry: openRegistry({ pullSecrets, root: wanted.reference.source, deadline }), isOver };
+  const images = await openImages({ reader, open, root: wanted.reference.source, pullSecrets, authority, trustedRoot, left });
+  return 'reason' in images ? images : { registry: images, isOver: () => left() <= 0 };
 }
 
 function deadlineOf({ clock, deadline }: PackageParts): () => boolean {
@@ -187,15 +192,9 @@ function progressOf({ serving, ptx }: ObserveContext, isOver: () => boolean): Pr
 async function pullSecretsOf(reader: PackageReader, { spec }: Wanted): Promise<readonly string[] | PackageFault> {
   const found: string[] = [];
   for (const one of listAt(spec, 'packagePullSecrets')) {
-    const name = textAt(one, 'name') ?? '';
-    const secret = await find(reader, { resource: secrets, namespace: reader.namespace, name });
-    const encoded = textAt(secret, 'data', '.dockerconfigjson');
-    if (encoded === undefined)
-      return packageFault(
-        'InvalidPackage',
-        `packagePullSecrets: expected a Secret ${quoted(name)} of type kubernetes.io/dockerconfigjson in namespace ${reader.namespace}, found ${secret === undefined ? 'none' : 'one of another type'}`,
-      );
-    found.push(Buffer.from(encoded, 'base64').toString());
+    const login = await dockerConfigIn(reader, textAt(one, 'name') ?? '');
+    if (typeof login === 'object') return packageFault('InvalidPackage', `packagePullSecrets: ${login.fault}`);
+    found.push(login);
   }
   return found;
 }

@@ -6,40 +6,54 @@ import { present, readLock } from '../model/lock.ts';
 import { isRevisionOf } from '../model/names.ts';
 import { isActive, isManual } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
-import type { Registry, RegistryFailed } from '../registry.ts';
+import type { RegistryFailed } from '../registry.ts';
 import type { Pause } from '../writes/beside.ts';
 import { type Changed, changedPackages } from '../writes/changed.ts';
 import type { ChangedPackage, PackageObject, Released } from '../writes/changes.ts';
 import { configMaps, definitions, familyLabel, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { type Part, stagesOf } from '../writes/stages.ts';
 import type { WebhookService } from '../writes/webhooks.ts';
+import { imageOf, unsignedPackages } from './image-configs.ts';
+import type { Images } from './images.ts';
 import { mostValues, objectsOf } from './objects.ts';
 import type { Preparation } from './observation.ts';
 import { type InstalledObject, installedObjects } from './owners.ts';
 import { managedDefinition, pausesOf } from './pauses.ts';
 import { readInstallPlan } from './planned.ts';
-import { unlessOver } from './progress.ts';
+import { type Progress, unlessOver } from './progress.ts';
 import { find, list, type PackageReader } from './read.ts';
 import { withRemovals } from './removed.ts';
 
 interface PreparationContext {
   readonly reader: PackageReader;
-  readonly registry: Registry;
+  readonly registry: Images;
   readonly ptx: PackageTransaction;
   readonly wanted: Wanted;
   readonly lock: JsonObject;
-  readonly isOver: () => boolean;
+  readonly progress: Progress;
   readonly isBeside?: boolean;
   /** Of a dry run. */
   readonly servers?: WebhookService | undefined;
 }
 
+/** An ImageConfig may have come since the hook resolved the tree: images are verified again before the first write. */
 export async function readPreparation(context: PreparationContext): Promise<Preparation> {
-  const { reader, ptx } = context;
   const changed = await changedNow(context);
+  const { registry, progress } = context;
+  const unsigned = await unsignedPackages(registry, changed, progress);
+  if (unsigned === 'unfinished') return { kind: 'unfinished' };
+  if ('kind' in unsigned) return unlessOver(progress.isOver, unsigned);
+  const [fault] = unsigned;
+  return fault === undefined
+    ? readContents(context, changed)
+    : { kind: 'failed', failure: { kind: 'invalid', message: fault.message } };
+}
+
+async function readContents(context: PreparationContext, changed: readonly Changed[]): Promise<Preparation> {
+  const { reader, ptx, registry, progress } = context;
   const isActivated = await isToActivate(context, changed);
-  const read = await readObjects(context.registry, isActivated ? changed : changed.filter(({ isRoot }) => isRoot));
-  if ('kind' in read) return unlessOver(context.isOver, read);
+  const read = await readObjects(registry, isActivated ? changed : changed.filter(({ isRoot }) => isRoot));
+  if ('kind' in read) return unlessOver(progress.isOver, read);
   const { packages, objects } = isActivated ? read : { ...read, objects: [] };
   const released = isActivated ? await leftOut(reader, packages, objects) : [];
   if (ptx.isDryRun)
@@ -62,20 +76,24 @@ async function isToActivate({ reader, wanted }: PreparationContext, changed: rea
 
 type ReadObjects = Pick<Parts, 'packages' | 'objects'>;
 
-async function readObjects(registry: Registry, changed: readonly Changed[]): Promise<ReadObjects | RegistryFailed> {
+async function readObjects(registry: Images, changed: readonly Changed[]): Promise<ReadObjects | RegistryFailed> {
   const packages: ChangedPackage[] = [];
   const objects: PackageObject[] = [];
   const room = { left: mostValues };
   for (const one of changed) {
     const read = await objectsOf(one.source, one.digest, registry, room);
     if ('kind' in read) return read;
-    const family = textAt(read.meta, 'metadata', 'labels', familyLabel);
-    packages.push({ ...one, ...(family === undefined ? {} : { family }) });
+    packages.push(packageOf(one, read.meta, registry));
     // The hook never installs an object that a Function holds.
     const own = one.kind === 'Function' ? [] : read.objects;
     objects.push(...own.map((object) => ({ kind: one.kind, name: one.name, revision: one.revision, object })));
   }
   return { packages, objects };
+}
+
+function packageOf(one: Changed, meta: JsonObject | undefined, images: Images): ChangedPackage {
+  const family = textAt(meta, 'metadata', 'labels', familyLabel);
+  return { ...one, ...(family === undefined ? {} : { family }), imageConfigs: images.applied(imageOf(one)) };
 }
 
 async function changedNow({ reader, ptx, wanted, lock }: PreparationContext): Promise<readonly Changed[]> {

@@ -6,13 +6,13 @@ import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, installedKind, present, readLock } from '../model/lock.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
-import type { Registry } from '../registry.ts';
 import { type Changed, changedPackages } from '../writes/changed.ts';
 import { packagesOfKind } from '../writes/resources.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { digestedByRegistries, digestedByRevisions } from './digests.ts';
 import { dryRunAll } from './dry-run.ts';
-import { unverifiedImages } from './image-configs.ts';
+import { unsignedPackages } from './image-configs.ts';
+import type { Images } from './images.ts';
 import { activeRevisions, objectsOf, resourceOf } from './objects.ts';
 import type { NotRead, Validation } from './observation.ts';
 import { type Progress, unlessOver } from './progress.ts';
@@ -23,7 +23,7 @@ import type { Webhooks } from './webhooks.ts';
 
 interface TreeContext {
   readonly reader: PackageReader;
-  readonly registry: Registry;
+  readonly registry: Images;
   readonly wanted: Wanted;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
@@ -75,9 +75,11 @@ export async function readValidation(context: ValidationContext): Promise<Valida
   if (tree.kind === 'refused') return tree;
   const installed = present(all);
   const changed = changedPackages(context.wanted, entriesOf(installed), tree.lock);
-  const faults = [...(await namesTaken(context, changed, installed)), ...(await unverifiedImages(context.reader, changed))];
+  const faults = await namesTaken(context, changed, installed);
   if (faults.length > 0) return { kind: 'refused', faults };
-  return (await compared(context, tree.packages, installed)) ?? tried(context, tree, installed);
+  return (
+    (await unsigned(context, changed)) ?? (await compared(context, tree.packages, installed)) ?? tried(context, tree, installed)
+  );
 }
 
 /** Package objects that have, or would have, another source. */
@@ -103,6 +105,14 @@ async function namesTaken(
   const kinds = new Map(installed.map((one) => [one.source, installedKind(one)]));
   const changing = changed.flatMap((one) => otherKind(one, kinds.get(one.source)));
   return [...sharedNames(changed), ...taken.flat(), ...changing, ...(root === undefined ? [] : otherName(root, previous?.name))];
+}
+
+/** Undefined if all images are signed that must be. */
+async function unsigned({ registry, progress }: ValidationContext, changed: readonly Changed[]): Promise<Validation | undefined> {
+  const faults = await unsignedPackages(registry, changed, progress);
+  if (faults === 'unfinished') return { kind: 'unfinished' };
+  if ('kind' in faults) return unlessOver(progress.isOver, faults);
+  return faults.length > 0 ? { kind: 'refused', faults } : undefined;
 }
 
 /** Undefined if no object of the packages breaks a live object. */

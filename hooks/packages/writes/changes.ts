@@ -2,6 +2,7 @@
 import { at, equalJson, type Json, type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { installable, isConverted } from '../checks/contents.ts';
+import type { AppliedImageConfigs } from '../model/image-config.ts';
 import { packageLabel } from '../model/names.ts';
 import { optedIn } from '../model/own.ts';
 import { isActive, type PackageKind, packageApiVersion } from '../model/package.ts';
@@ -9,12 +10,13 @@ import type { Wanted } from '../model/package-transaction.ts';
 import { awaitsActivation, besideSettings, pausedForGood, pausedUntilActive, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
-import { familyLabel, nameLabel } from './resources.ts';
+import { familyLabel, imageConfigsAnnotation, nameLabel } from './resources.ts';
 import { convertedBy, type WebhookService } from './webhooks.ts';
 
 /** A package, with the part of its meta that describes its revision. */
 export interface ChangedPackage extends Changed {
   readonly family?: string;
+  readonly imageConfigs: AppliedImageConfigs;
 }
 
 /** An object of a package. */
@@ -96,10 +98,11 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
   const uid = textAt(owner, 'metadata', 'uid') ?? '';
   const reference = { apiVersion: packageApiVersion, kind: one.kind, name: one.name, uid };
   const runs = maker.isBeside === true && isActive(live) && !awaitsActivation(live);
+  const held = maker.isBeside === true && !runs ? pauseOf(maker) : {};
   const metadata = {
     name: one.revision,
     labels: labelsOf(live, { [packageLabel]: one.name, ...family }, maker),
-    ...annotations(live, maker.isBeside === true && !runs ? pauseOf(maker) : {}),
+    ...annotations(live, { ...held, ...appliedTo(one, runs && isAdopted(live)) }),
     ownerReferences: ownersOf(live, maker, { reference, controls: runs && textAt(controllerOf(live), 'uid') === uid }),
   };
   const spec = runs ? runningSpec(one, ground, maker) : revisionSpec(one, ground, maker);
@@ -108,6 +111,16 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
 
 function pauseOf(maker: Making): JsonObject {
   return maker.isActivated === false ? pausedUntilActive : pausedUntilLocked(maker);
+}
+
+/** Whether Crossplane has installed the revision, and no package transaction has changed it. */
+function isAdopted(live: JsonObject | undefined): boolean {
+  return textAt(live, 'metadata', 'labels', nameLabel) === undefined;
+}
+
+/** For the status of the Package: Crossplane's package manager, which would write it there, is paused. */
+function appliedTo({ imageConfigs }: ChangedPackage, isCrossplanes: boolean): JsonObject {
+  return isCrossplanes ? {} : { [imageConfigsAnnotation]: JSON.stringify(imageConfigs) };
 }
 
 function revisionSpec(one: ChangedPackage, { owner, live, revisions }: RevisionGround, maker: Making): JsonObject {
@@ -150,8 +163,7 @@ export function hasSettings(kind: PackageKind, owner: JsonObject, revision: Json
 function runningSpec(one: ChangedPackage, ground: RevisionGround, maker: Making): JsonObject {
   const { live } = ground;
   const spec = objectAt(live, 'spec');
-  const isAdopted = textAt(live, 'metadata', 'labels', nameLabel) === undefined;
-  return isAdopted ? spec : { ...revisionSpec(one, ground, maker), image: at(spec, 'image') ?? null };
+  return isAdopted(live) ? spec : { ...revisionSpec(one, ground, maker), image: at(spec, 'image') ?? null };
 }
 
 /**

@@ -73,6 +73,9 @@ export const uidLabel = 'packages.janus.io/transaction-uid';
 /** The position of a stage in its try, from 0. */
 export const stageLabel = 'packages.janus.io/stage';
 
+/** The ImageConfigs that were applied to the image of a revision, and the name of the image after them, as JSON. */
+export const imageConfigsAnnotation = 'packages.janus.io/image-configs';
+
 /** Copied from the meta of a package to its revision. */
 export const familyLabel = 'pkg.crossplane.io/provider-family';
 

@@ -3,31 +3,36 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
-import type { Registry, RegistryFailure } from '../../../hooks/packages/registry.ts';
+import type { Registry, RegistryFailure, VerifyingRegistry } from '../../../hooks/packages/registry.ts';
 import { type ClientOptions, createRegistryClient } from '../../../server/registry/client.ts';
 import type { Teardown } from '../../support/client.ts';
 
-interface Opened extends Registry {
+interface Opened extends VerifyingRegistry {
   readonly directory: string;
   cached(): readonly string[];
   /** Another call of this client. */
-  again(): Registry;
+  again(): VerifyingRegistry;
 }
 
 interface Opening extends Partial<ClientOptions> {
   readonly pullSecrets?: readonly string[];
+  readonly configured?: string | undefined;
+  readonly authority?: string;
+  readonly isNamed?: boolean;
   readonly deadline?: number;
   readonly root?: string;
 }
 
-export function openRegistry(t: Teardown, { pullSecrets = [], deadline = 60_000, root, ...options }: Opening = {}): Opened {
+export function openRegistry(t: Teardown, opening: Opening = {}): Opened {
+  const { pullSecrets = [], deadline = 60_000, root, configured, authority, isNamed, ...options } = opening;
+  const call = { pullSecrets, deadline, configured, authority, ...(isNamed === undefined ? {} : { isNamed }) };
   const directory = options.cacheDirectory ?? mkdtempSync(join(tmpdir(), 'janus-packages-'));
   const client = createRegistryClient({ cacheBytes: 1 << 30, ...options, cacheDirectory: directory });
   t.teardown(async () => {
     await client.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const again = (): Registry => client.open({ pullSecrets, deadline, ...(root === undefined ? {} : { root }) });
+  const again = (): VerifyingRegistry => client.open({ ...call, ...(root === undefined ? {} : { root }) });
   return { ...again(), again, directory, cached: () => readdirSync(directory) };
 }
 

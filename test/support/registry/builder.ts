@@ -8,7 +8,7 @@ interface Blob {
   readonly digest: string;
 }
 
-function blobOf(content: string | Buffer): Blob {
+export function blobOf(content: string | Buffer): Blob {
   const bytes = Buffer.from(content);
   return { bytes, digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}` };
 }

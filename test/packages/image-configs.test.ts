@@ -1,0 +1,222 @@
+// ImageConfigs on a real API server and a real registry: images are read where they say, with the pull secrets that they name, and
+// installed only if they are signed as they require. The Lock keeps the names that users wrote.
+import t, { type Test } from 'tap';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { must } from '../support/client.ts';
+import { definitionPath, imageConfigPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
+import { conditionIn, startPackageWorld } from '../support/package-world.ts';
+import { definitionOf, packageOf, providerYaml, push } from '../support/registry/builder.ts';
+import { passOn } from '../support/registry/proxy.ts';
+import { pushSigned } from '../support/registry/signatures.ts';
+import { createSigstore, keyPair, keySigner, pemOf, signText } from '../support/sigstore.ts';
+
+t.setTimeout(600_000);
+
+const world = await startPackageWorld(t, {
+  environment: { JANUS_PACKAGES_TRUSTED_ROOT: 'ConfigMap/sigstore/trusted_root.json' },
+});
+const { client, source, proxy } = world;
+const namespace = '/api/v1/namespaces/janus-packages';
+const sigstore = createSigstore();
+const ours = keyPair();
+const person = { subject: 'https://ci.example.org/release', issuer: 'https://accounts.example.org' };
+must(
+  await client.create(`${namespace}/configmaps`, {
+    metadata: { name: 'sigstore' },
+    data: { 'trusted_root.json': sigstore.trustedRoot },
+  }),
+);
+const secret = (name: string, stringData: JsonObject, type = 'Opaque') =>
+  client.create(`${namespace}/secrets`, { metadata: { name }, type, stringData });
+must(await secret('cosign', { 'cosign.pub': pemOf(ours.publicKey) }));
+
+/** ImageConfigs for the time of one test. */
+async function withConfigs(t: Test, configs: Readonly<Record<string, JsonObject>>): Promise<void> {
+  for (const [name, spec] of Object.entries(configs)) {
+    const object = { apiVersion: 'pkg.crossplane.io/v1beta1', kind: 'ImageConfig', metadata: { name }, spec };
+    must(await client.create(imageConfigPath, object));
+    t.teardown(() => client.delete(`${imageConfigPath}/${name}`));
+  }
+}
+
+const matching = (prefix: string) => ({ matchImages: [{ prefix }] });
+const pulling = (name: string) => ({ registry: { authentication: { pullSecretRef: { name } } } });
+const rewriting = (prefix: string) => ({ rewriteImage: { prefix } });
+const verifying = (...authorities: readonly JsonObject[]) => ({
+  verification: { provider: 'Cosign', cosign: { authorities } },
+});
+const byKey = { name: 'ours', key: { hashAlgorithm: 'sha256', secretRef: { name: 'cosign', key: 'cosign.pub' } } };
+const byCi = { name: 'ci', keyless: { identities: [person] } };
+
+/** Publishes at the registry's own repository, without a proxy. */
+const repositoryOf = (name: string) => ({ origin: proxy.origin, repository: `acme/${name}` });
+const entries = async (): Promise<readonly string[]> => {
+  const packages = at(must(await client.get(lockPath)), 'packages');
+  return (isList(packages) ? packages : []).map((one) => `${textAt(one, 'source')}:${textAt(one, 'version')}`);
+};
+const revisionOf = async (name: string, digest: string): Promise<JsonObject> =>
+  must(await client.get(packagePath('providerrevisions', `${name}-${digest.slice(7, 19)}`)));
+
+t.test('a mirror, and its pull secret, for a package and what it requires', async (t) => {
+  const canary = 'cAnaRy-5170';
+  const auths = { [proxy.host]: { username: 'robot', password: canary } };
+  must(await secret('mirror', { '.dockerconfigjson': JSON.stringify({ auths }) }, 'kubernetes.io/dockerconfigjson'));
+  const written = 'registry.unknown.invalid/team';
+  await withConfigs(t, {
+    mirror: { ...matching('registry.unknown.invalid/team/'), ...rewriting(`${proxy.host}/acme/`) },
+    login: { ...matching(`${proxy.host}/acme/mirrored`), ...pulling('mirror') },
+  });
+  const yaml = (name: string, requires = {}) => providerYaml(name, requires, [definitionOf('ones', `${name}.example.org`)]);
+  const place = repositoryOf('mirrored-needed');
+  const needed = await push({ ...place, tag: 'v1.0.0' }, await packageOf(yaml('mirrored-needed')));
+  const requires = { [`${written}/mirrored-needed`]: '>=v1.0.0' };
+  const root = await push({ ...repositoryOf('mirrored'), tag: 'v1.0.0' }, await packageOf(yaml('mirrored', requires)));
+  const admitted = `Basic ${Buffer.from(`robot:${canary}`).toString('base64')}`;
+  proxy.act((asked, answer) => {
+    if (asked.headers.authorization === admitted) return false;
+    answer.writeHead(401, { 'www-authenticate': 'Basic realm="tests"' }).end();
+    return true;
+  });
+  await world.install('mirrored', `${written}/mirrored:v1.0.0`, { packageName: 'mirrored', retryLimit: 1 });
+  const status = await world.finished('mirrored');
+  proxy.act(passOn);
+  t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+  t.same([...(await entries())].sort(), [`${written}/mirrored-needed:v1.0.0@${needed}`, `${written}/mirrored:v1.0.0@${root}`]);
+  t.equal(textAt(must(await client.get(packagePath('providers', 'mirrored'))), 'spec', 'package'), `${written}/mirrored:v1.0.0`);
+  const revision = await revisionOf('mirrored', root);
+  t.equal(textAt(revision, 'spec', 'image'), `${written}/mirrored@${root}`);
+  t.same(JSON.parse(textAt(revision, 'metadata', 'annotations', 'packages.janus.io/image-configs') ?? ''), {
+    refs: [
+      { name: 'mirror', reason: 'RewriteImage' },
+      { name: 'login', reason: 'SetImagePullSecret' },
+    ],
+    resolved: `${proxy.host}/acme/mirrored@${root}`,
+  });
+  t.notMatch(JSON.stringify(await world.read('mirrored')), canary);
+});
+
+const signed = async (name: string, ...signers: readonly Parameters<typeof signText>[1][]): Promise<string> => {
+  const digest = await world.publish({ name, tag: 'v1.0.0', objects: [definitionOf('ones', `${name}.example.org`)] });
+  if (signers.length > 0)
+    await pushSigned(
+      { ...repositoryOf(name), digest },
+      signers.map((signer) => signText(digest, signer)),
+    );
+  return digest;
+};
+
+t.test('signed packages are installed: by a key, by a certificate', async (t) => {
+  await withConfigs(t, {
+    key: { ...matching(source('signed-by-key')), ...verifying(byKey) },
+    ci: { ...matching(source('signed-by-ci')), ...verifying(byKey, byCi) },
+  });
+  for (const [name, signer, config] of [
+    ['signed-by-key', keySigner(ours), 'key'],
+    ['signed-by-ci', sigstore.signer(person), 'ci'],
+  ] as const) {
+    const digest = await signed(name, signer);
+    await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
+    const status = await world.finished(name);
+    t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+    const noted = textAt(await revisionOf(name, digest), 'metadata', 'annotations', 'packages.janus.io/image-configs');
+    t.match(JSON.parse(noted ?? ''), { refs: [{ name: config, reason: 'VerifyImage' }] });
+  }
+});
+
+const canary = 'cAnaRy-6021';
+must(await secret('no-login', { [canary]: canary }));
+must(await secret('no-key', { 'cosign.pub': canary }));
+
+interface Row {
+  readonly what: string;
+  readonly configs: (image: string) => Readonly<Record<string, JsonObject>>;
+  readonly signer?: Parameters<typeof signText>[1];
+  readonly message: RegExp;
+}
+
+const noKey = { name: 'ours', key: { hashAlgorithm: 'sha256', secretRef: { name: 'none', key: 'cosign.pub' } } };
+const rows: readonly Row[] = [
+  {
+    what: 'two ImageConfigs with one prefix',
+    configs: (image) => ({ one: { ...matching(image), ...pulling('a') }, two: { ...matching(image), ...pulling('b') } }),
+    message: /ImageConfigs "one" and "two" have the prefix "\S+" for a pull secret, expected one; remove the other$/,
+  },
+  {
+    what: 'an ImageConfig with one prefix twice',
+    configs: (image) => ({ one: { matchImages: [{ prefix: image }, { prefix: image }], ...pulling('a') } }),
+    message: /ImageConfig "one" has the prefix "\S+" twice, expected one; remove the other$/,
+  },
+  {
+    what: 'a pull secret that does not exist',
+    configs: (image) => ({ one: { ...matching(image), ...pulling('none') } }),
+    message:
+      /ImageConfig "one": expected a Secret "none" of type kubernetes\.io\/dockerconfigjson in namespace janus-packages, found none$/,
+  },
+  {
+    what: 'a Secret that is no pull secret',
+    configs: (image) => ({ one: { ...matching(image), ...pulling('no-login') } }),
+    message: /ImageConfig "one": expected a Secret "no-login" .*, found one of another type$/,
+  },
+  {
+    what: 'a rewrite onto itself',
+    configs: (image) => ({ one: { ...matching(image), ...rewriting(image) } }),
+    message: /ImageConfig "one" rewrites the image onto itself: change its rewriteImage\.prefix$/,
+  },
+  {
+    what: 'an image without a signature',
+    configs: (image) => ({ one: { ...matching(image), ...verifying(byKey) } }),
+    message: /: ImageConfig "one" requires a signature of \S+: authority "ours": no valid signature$/,
+  },
+  {
+    what: 'a signature by another key',
+    configs: (image) => ({ one: { ...matching(image), ...verifying(byKey) } }),
+    signer: keySigner(keyPair()),
+    message:
+      /: ImageConfig "one" requires a signature of \S+: authority "ours": no valid signature \(it is not valid: SIGNATURE_ERROR\)$/,
+  },
+  {
+    what: 'a signature by another identity',
+    configs: (image) => ({ one: { ...matching(image), ...verifying(byCi) } }),
+    signer: sigstore.signer({ ...person, subject: 'https://evil.example.org' }),
+    message:
+      /authority "ci": no valid signature \(it is by https:\/\/evil\.example\.org, whom https:\/\/accounts\.example\.org has named\)$/,
+  },
+  {
+    what: 'a Secret of a key that does not exist',
+    configs: (image) => ({ one: { ...matching(image), ...verifying(noKey) } }),
+    message:
+      /ImageConfig "one": authority "ours": expected a Secret "none" with the key "cosign\.pub" in namespace janus-packages, found none$/,
+  },
+  {
+    what: 'a Secret without a key in it',
+    configs: (image) => ({
+      one: {
+        ...matching(image),
+        ...verifying({ ...byKey, key: { ...byKey.key, secretRef: { name: 'no-key', key: 'cosign.pub' } } }),
+      },
+    }),
+    message: /authority "ours": its key is no public key in PEM, of the type EC or RSA$/,
+  },
+];
+
+let count = 0;
+for (const { what, configs, signer, message } of rows)
+  t.test(`refused before the first write: ${what}`, async (t) => {
+    count += 1;
+    const [name, dependent] = [`wrong-${count}`, `needs-wrong-${count}`];
+    await signed(name, ...(signer === undefined ? [] : [signer]));
+    await world.publish({ name: dependent, tag: 'v1.0.0', requires: { [name]: '>=v1.0.0' } });
+    await withConfigs(t, configs(source(name)));
+    for (const root of [name, dependent]) {
+      await world.install(root, `${source(root)}:v1.0.0`, { packageName: root, retryLimit: 1 });
+      const status = await world.finished(root);
+      const validated = conditionIn(status, 'Validated');
+      t.match(validated, { status: 'False', reason: 'InvalidPackage', message });
+      t.ok(validated?.message?.startsWith(source(name)), 'the message names the image');
+      t.notMatch(JSON.stringify(status), canary, 'no message has a secret');
+      t.equal((await client.get(packagePath('providers', root))).code, 404);
+    }
+    t.equal((await client.get(definitionPath(`ones.${name}.example.org`))).code, 404);
+    t.notOk((await entries()).some((one) => one.startsWith(source(name))));
+    t.equal(must(await client.get(ptxPath(name))).kind, 'Transaction');
+  });
