@@ -334,15 +334,26 @@ t.test('what the command line may import is what its decision lists, and what it
   t.same(importedByCli(sources), seenByCli, 'none is needless');
 });
 
-const allWrites = ['createTransaction', 'createContentSecret', 'deleteContentSecret', 'ownContentSecret', 'annotate'];
+const allWrites = [
+  'createTransaction',
+  'createContentSecret',
+  'deleteContentSecret',
+  'ownContentSecret',
+  'annotate',
+  'createDryRun',
+  'deleteDryRun',
+];
 
-t.test('the command line writes a Transaction, its content Secret, the owner of that, and an annotation', async (t) => {
-  const [writes] = sources.filter(({ path }) => path === 'cli/cluster/writes.ts');
-  const functions = [...(writes?.text ?? '').matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
-  t.same(functions, allWrites);
-  const sent = [...(writes?.text ?? '').matchAll(/transport\.request\(\{ method: '(\w+)'/g)].map(([, method]) => method);
-  t.same(sent, ['POST', 'POST', 'DELETE', 'PATCH', 'PATCH'], 'one request in each');
-});
+t.test(
+  'the command line writes a Transaction, its content Secret, the owner of that, an annotation, and a dry run',
+  async (t) => {
+    const [writes] = sources.filter(({ path }) => path === 'cli/cluster/writes.ts');
+    const functions = [...(writes?.text ?? '').matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
+    t.same(functions, allWrites);
+    const sent = [...(writes?.text ?? '').matchAll(/transport\.request\(\{ method: '(\w+)'/g)].map(([, method]) => method);
+    t.same(sent, ['POST', 'POST', 'DELETE', 'PATCH', 'PATCH', 'POST', 'DELETE'], 'one request in each');
+  },
+);
 
 t.test('the table of stages itself goes leftward', async (t) => {
   for (const [index, { name, sees }] of units.entries()) {

@@ -1,12 +1,13 @@
 // All writes of the command line. It creates a Transaction, and the Secret with its contents; it sets the owner of that Secret, and
-// deletes the Secret if the API server refuses the Transaction; it sets annotations of a Transaction. No other file in cli/ writes
-// (test/architecture.test.ts).
+// deletes the Secret if the API server refuses the Transaction; it sets annotations of a Transaction; it creates the package transaction
+// that makes a plan, and deletes it. No other file in cli/ writes (test/architecture.test.ts).
 import type { Failed } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { creatingManager } from '../../hooks/transactions/model/transaction.ts';
 import { collectionPath, objectPath } from '../../server/kubernetes/paths.ts';
 import type { Received } from '../../server/kubernetes/transport.ts';
 import { contentSecrets } from './content-secrets.ts';
+import { packageTransactions } from './package-transactions.ts';
 import { caller, type Session } from './session.ts';
 import { locationOf, type TransactionName, transactions } from './transactions.ts';
 
@@ -65,4 +66,17 @@ export function annotate(
   const body = { metadata: { resourceVersion, annotations } };
   const path = objectPath(locationOf(wanted));
   return session.cluster.transport.request({ method: 'PATCH', path, query: strict, contentType: merge, body }, caller);
+}
+
+/** `object`: with `spec.dryRun`, so that it changes nothing. */
+export function createDryRun(session: Session, object: JsonObject): Promise<Written> {
+  const path = collectionPath(packageTransactions, undefined);
+  return session.cluster.transport.request({ method: 'POST', path, query: strict, contentType: json, body: object }, caller);
+}
+
+export function deleteDryRun(session: Session, made: JsonObject): Promise<Written> {
+  const [name = '', uid = ''] = [textAt(made, 'metadata', 'name'), textAt(made, 'metadata', 'uid')];
+  const path = objectPath({ resource: packageTransactions, name });
+  const body = { preconditions: { uid } };
+  return session.cluster.transport.request({ method: 'DELETE', path, contentType: json, body }, caller);
 }

@@ -49,7 +49,8 @@ export const plan: Command = {
   name: 'plan',
   summary: 'show what a Transaction would do, and whether the engine would refuse it',
   description: `The command makes the checks and dry runs of the engine, as the ServiceAccount. It writes nothing, and never shows values of Secrets.
-If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.`,
+If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.
+If the input is one Provider, Configuration, Function or package transaction, the command creates a package transaction with spec.dryRun, prints its plan, and deletes it.`,
   exits: { 0: 'it changes nothing', 1: 'it changes something', 2: 'the engine would refuse it', 3: 'the result is unknown' },
   connects: true,
   notDone: 3,
@@ -78,6 +79,7 @@ If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.`,
     'plan -f app/ shop',
     'plan -f app/ --service-account deploy-sa --exit-code=0 -o markdown',
     'plan -k overlays/production --service-account deploy-sa --strict',
+    'plan -f provider.yaml',
   ],
   run: async (call) => (await import('../run/plan.ts')).run(call),
 };

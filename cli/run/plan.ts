@@ -1,24 +1,28 @@
+import { randomBytes } from 'node:crypto';
 import type { Plan } from '../../hooks/transactions/inspection.ts';
 import type { Call } from '../command/command.ts';
+import { dryRunOf } from '../input/package.ts';
 import { note, sayAll } from '../io.ts';
 import { planDocument, planLines } from '../show/plan.ts';
 import { planMarkdown } from '../show/plan-markdown.ts';
 import { clientVersion } from './client-version.ts';
+import { runDryRun } from './dry-run.ts';
 import { showOutside } from './external-diff.ts';
 import { outputStyle, rbacCommand, saidAsData } from './given.ts';
-import { besideEngine, planOfGiven } from './planning.ts';
-
-/** Exit codes of a plan. */
-const codes = { nothing: 0, changes: 1, refused: 2, unknown: 3 } as const;
+import { manifestsOf } from './manifests.ts';
+import { besideEngine, planCodes, planOfGiven } from './planning.ts';
 
 export async function run(call: Call): Promise<number> {
   const { io, options } = call;
-  const made = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount');
+  const manifests = await manifestsOf(call);
+  const wanted = dryRunOf(manifests, `plan-${randomBytes(5).toString('hex')}`);
+  if (wanted !== undefined) return runDryRun(call, wanted);
+  const made = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount', manifests);
   const { plan, engine } = await besideEngine(await call.connect(), made.plan, options.text('engineNamespace'));
   if (/^\d/.test(engine) && engine !== clientVersion)
     note(io, `This program is version ${clientVersion}, the engine ${engine}: the engine may decide otherwise.`);
   const found = codeOf(plan, options.flag('strict'));
-  const code = found === codes.changes && options.text('exitCode') === '0' ? codes.nothing : found;
+  const code = found === planCodes.changes && options.text('exitCode') === '0' ? planCodes.nothing : found;
   if (options.text('output') === 'markdown') sayAll(io, planMarkdown(plan, rbacCommand(call)));
   else if (!saidAsData(call, () => planDocument(plan))) await show(call, plan, { engine, code });
   return code;
@@ -34,8 +38,8 @@ async function show(call: Call, plan: Plan, shown: { readonly engine: string; re
 
 /** The exit code of a plan. */
 export function codeOf(plan: Plan, isStrict: boolean): number {
-  if (plan.verdict === 'refused') return codes.refused;
-  if (plan.verdict === 'unknown') return codes.unknown;
-  if (isStrict && plan.changes.some(({ owners }) => owners.length > 0)) return codes.refused;
-  return plan.changes.some(({ operation }) => operation !== 'none') ? codes.changes : codes.nothing;
+  if (plan.verdict === 'refused') return planCodes.refused;
+  if (plan.verdict === 'unknown') return planCodes.unknown;
+  if (isStrict && plan.changes.some(({ owners }) => owners.length > 0)) return planCodes.refused;
+  return plan.changes.some(({ operation }) => operation !== 'none') ? planCodes.changes : planCodes.nothing;
 }

@@ -9,9 +9,13 @@ import { contentsName, partsFor, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
 import { mustAnswer } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
+import type { Manifest } from '../input/read.ts';
 import { located, type Release, transactionIn, withContents } from '../input/release.ts';
 import { manifestsOf } from './manifests.ts';
 import { releaseOptionsOf } from './release-options.ts';
+
+/** Exit codes of a plan. */
+export const planCodes = { nothing: 0, changes: 1, refused: 2, unknown: 3 } as const;
 
 export interface Planned {
   readonly plan: Plan;
@@ -19,10 +23,10 @@ export interface Planned {
   readonly transaction: JsonObject;
 }
 
-/** Throws a Problem. */
-export async function planOfGiven(call: Call, actAs: 'serviceAccount' | 'caller'): Promise<Planned> {
+/** `given`: the manifests that the command line names, if they are read. Throws a Problem. */
+export async function planOfGiven(call: Call, actAs: 'serviceAccount' | 'caller', given?: readonly Manifest[]): Promise<Planned> {
   const { options } = call;
-  const manifests = await manifestsOf(call);
+  const manifests = given ?? (await manifestsOf(call));
   const session = await call.connect();
   const release = transactionIn(manifests, await releaseOptionsOf(call, session, manifests));
   const wanted = { actAs, engineNamespace: options.text('engineNamespace') ?? usualEngineNamespace };

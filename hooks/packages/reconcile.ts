@@ -85,9 +85,10 @@ async function stepOf(serving: Serving, context: Context): Promise<Step> {
 
 function report(
   { record }: PackageParts,
-  { name, uid, status }: PackageTransaction,
+  ptx: PackageTransaction,
   reply: PackageReply,
   taken: Pick<PackageReport, 'because' | 'writes' | 'trouble' | 'thrown'>,
 ): void {
-  record({ name, uid, ...changedBy(status, reply.status), ...taken });
+  const { name, uid } = ptx;
+  record({ name, uid, ...changedBy(ptx, reply.status), ...taken });
 }

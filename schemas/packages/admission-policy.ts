@@ -21,8 +21,8 @@ const created = [
     message: 'metadata.name: at most 63 characters, because all objects of this transaction carry the name as a label',
   },
   {
-    expression: "object.spec.all(member, member in ['change', 'install', 'delete', 'retryLimit'])",
-    message: 'spec: expected change, install or delete, and retryLimit, and no other member',
+    expression: "object.spec.all(member, member in ['change', 'install', 'delete', 'dryRun', 'retryLimit'])",
+    message: 'spec: expected change, install or delete, dryRun and retryLimit, and no other member',
   },
   {
     expression: `${isDeletion} || ${packageName}.size() <= 63 && ${packageName}.matches('^${label}([.]${label})*$')`,

@@ -3,6 +3,7 @@ import type { Schema } from '../schema.ts';
 import { string, time } from '../transaction-item.ts';
 import { unobserved } from '../transaction-status.ts';
 import { lockPackage } from './lock-package.ts';
+import { packagePlan } from './package-plan.ts';
 
 /** The phases of a package transaction that is not at its end. `Waiting`: for the Lock, or for the next attempt. */
 const packagePhases = [
@@ -110,6 +111,7 @@ export const packageStatus: Schema = {
     made: { type: 'integer', description: 'Stages of this attempt whose creation was answered.', minimum: 0 },
     committed: { type: 'integer', description: 'Stages of this attempt that are Committed.', minimum: 0 },
     progress: string('Committed stages, and all stages, such as 2/5.', 32),
+    plan: packagePlan,
     outcome: {
       type: 'object',
       description: 'Why this attempt ends.',

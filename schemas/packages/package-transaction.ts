@@ -7,7 +7,7 @@ import { packageStatus as status } from './package-status.ts';
 export const packagesGroup = 'pkg.crossplane.io';
 const packageVersion = 'v1alpha1';
 const packageChanges = ['Install', 'Delete'] as const;
-const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
+export const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
 
 const snapshot: Schema = {
   type: 'object',
@@ -59,6 +59,11 @@ const spec: Schema = {
       description: 'Deletes a package and its objects, if nothing needs them.',
       required: ['source'],
       properties: { source: string('Registry and repository of the installed package, without tag or digest.', 512) },
+    },
+    dryRun: {
+      type: 'boolean',
+      description:
+        'Whether nothing is installed or deleted: status.plan says what would change, or a condition why it is refused.',
     },
     retryLimit: { type: 'integer', description: 'Number of attempts that may fail.', default: 5, minimum: 1, maximum: 1_000 },
   },
@@ -139,6 +144,7 @@ export const packageTransactionDefinition = {
           { name: 'Change', type: 'string', description: 'The kind of change.', jsonPath: '.spec.change' },
           { name: 'Package', type: 'string', description: 'The package.', jsonPath: '.spec.install.package.spec.package' },
           { name: 'Source', type: 'string', description: 'The package to delete.', jsonPath: '.spec.delete.source', priority: 1 },
+          { name: 'Dry run', type: 'boolean', description: 'Whether nothing is changed.', jsonPath: '.spec.dryRun', priority: 1 },
           { name: 'Phase', type: 'string', description: 'The present phase.', jsonPath: '.status.phase' },
           { name: 'Done', type: 'string', description: 'Committed stages, and all stages.', jsonPath: '.status.progress' },
           conditionColumn('Ready', 'status'),

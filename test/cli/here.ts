@@ -24,6 +24,7 @@ export async function typed(
     config: JSON.stringify(config),
     'tx.json': JSON.stringify(deletion),
     'cm.json': JSON.stringify(one),
+    'provider.json': JSON.stringify(provider),
   });
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const io = {
@@ -42,6 +43,10 @@ interface Typing {
 }
 
 export const one = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } };
+const provider = {
+  ...{ apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name: 'one' } },
+  spec: { package: 'registry.example.org/acme/one:v1.0.0' },
+};
 export const deletion = {
   ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name: 'deletion' } },
   spec: { serviceAccountName: 'deployer', changes: [{ type: 'Delete', target: { ...one, metadata: undefined, name: 'one' } }] },

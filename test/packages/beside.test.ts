@@ -248,6 +248,44 @@ t.test('a holder that is gone and had written the Lock: its revisions are handed
   t.equal(annotation(must(await client.get(path)), paused), undefined);
 });
 
+t.test('a dry run hands nothing over', inAllOnly, async (t) => {
+  const path = revisionPath('root', digests[2]);
+  const left = { [paused]: 'true', 'packages.janus.io/paused-for': 'gone' };
+  must(await client.patch(path, { metadata: { annotations: left } }));
+  seen.length = 0;
+  await world.install('dry', `${source('root')}:v1.3.0`, { packageName: 'root', dryRun: true });
+  t.equal(textAt(await world.finished('dry'), 'phase'), 'Succeeded');
+  t.equal(annotation(must(await client.get(path)), paused), 'true');
+  t.same(
+    story().filter((one) => /^\d/.test(one)),
+    [],
+    'no revision is written',
+  );
+  await install('for-good', 3);
+  await world.finished('for-good');
+  t.equal(annotation(must(await client.get(path)), paused), undefined, 'the next package transaction does');
+});
+
+t.test('revisionActivationPolicy Manual: Crossplane gets the revision by a package transaction only', inAllOnly, async (t) => {
+  const digest = await world.publish({ name: 'manual', tag: 'v1.0.0', objects: [definitionOf('hands', group)] });
+  const path = revisionPath('manual', digest);
+  const spec = { revisionActivationPolicy: 'Manual' };
+  const installManual = async (name: string): Promise<void> => {
+    await world.install(name, `${source('manual')}:v1.0.0`, { packageName: 'manual', spec });
+    t.equal(conditionIn(await world.finished(name), 'Ready')?.status, 'True');
+  };
+  await installManual('manual-1');
+  t.match(must(await client.get(path)), { spec: { desiredState: 'Inactive' }, metadata: { annotations: { [paused]: 'true' } } });
+  await install('between', 3);
+  await world.finished('between');
+  const active = must(await client.patch(path, { spec: { desiredState: 'Active' } }));
+  t.equal(annotation(active, paused), 'true', 'the end of another package transaction leaves it paused');
+  await installManual('manual-2');
+  t.match(must(await client.get(path)), { spec: { desiredState: 'Active' } });
+  t.equal(annotation(must(await client.get(path)), paused), undefined);
+  t.match((await versions()).join(), /manual v1\.0\.0/);
+});
+
 /** Writes the authority into a CRD once it has the revision, as Crossplane does; returns the authority. */
 async function playCrossplane(name: string, digest: string, path: string): Promise<string> {
   const isGiven = async (): Promise<boolean> => {

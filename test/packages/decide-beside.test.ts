@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Answer } from '../../hooks/objects/cluster.ts';
 import type { Failure } from '../../hooks/objects/failure.ts';
-import { type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { acquire } from '../../hooks/packages/decide/acquiring.ts';
 import { deletePackage } from '../../hooks/packages/decide/deleting.ts';
 import { handOverLate, release } from '../../hooks/packages/decide/ending.ts';
@@ -17,7 +17,8 @@ import { type Status, timeOf } from '../../hooks/packages/model/status.ts';
 import type { Context } from '../../hooks/packages/observe/observation.ts';
 import { resultOf } from '../../hooks/packages/outcome/answer.ts';
 import { plan } from '../../hooks/packages/plan/plan.ts';
-import { pauseChange } from '../../hooks/packages/writes/beside.ts';
+import { pauseChange, pauserOf } from '../../hooks/packages/writes/beside.ts';
+import { revisionChange } from '../../hooks/packages/writes/changes.ts';
 import { revisionsOfKind } from '../../hooks/packages/writes/resources.ts';
 import { conditionIn } from '../support/package-world.ts';
 
@@ -206,3 +207,33 @@ t.test(
     t.same(annotationsOf({ [paused]: 'true' }), { metadata: { annotations: { [paused]: 'true' } } });
   },
 );
+
+t.test('a revision that a user must make Active stays paused until a package transaction installs it', async (t) => {
+  const one = {
+    kind: 'Provider',
+    name: 'root',
+    source: 'r.example.org/a/root',
+    package: 'r.example.org/a/root:v1',
+    digest: 'sha256:0',
+    revision: 'root-1',
+    isRoot: true,
+    imageConfigs: { refs: [], resolved: 'r.example.org/a/root:v1' },
+  } as const;
+  const maker = { name: 'mine', uid: 'uid-1', isBeside: true };
+  const ground = { owner: package_, live: undefined, revisions: [] };
+  const content = (live: JsonObject | undefined, isActivated: boolean): JsonObject =>
+    at(revisionChange(one, { ...ground, live }, { ...maker, isActivated }), 'content') as JsonObject;
+  const waiting = content(undefined, false);
+  t.match(waiting, {
+    metadata: { annotations: { [paused]: 'true', [pausedFor]: 'activation' } },
+    spec: { desiredState: 'Inactive' },
+  });
+  t.equal(pauserOf(waiting), undefined, 'no end of another package transaction unpauses it');
+  const active = withPath(waiting, ['spec', 'desiredState'], 'Active');
+  t.match(content(active, true), {
+    metadata: { annotations: { [paused]: 'true', [pausedFor]: 'uid-1' } },
+    spec: { desiredState: 'Active' },
+  });
+  const running = withPath(active, ['metadata', 'annotations'], {});
+  t.equal(textAt(content(running, true), 'metadata', 'annotations', paused), undefined, 'one that Crossplane runs goes on');
+});

@@ -103,6 +103,7 @@ const entry = (name: string, ...needs: readonly string[]): JsonObject => ({
 
 const freeLock: JsonObject = { metadata: { name: 'lock', uid: 'l', resourceVersion: '7' }, packages: [entry('other')] };
 const mine = held(freeLock, { name: 'mine', uid: 'uid-1', number: 1 });
+const activated = [{ name: 'activation', purpose: 'Activation' }] as const;
 /** Of an item of a stage: applied, and not restored. */
 const left = { prepared: true, announced: true, left: true };
 const theirs = held(freeLock, { name: 'theirs', uid: 'uid-2', number: 4 });
@@ -449,7 +450,7 @@ t.test('the engine refuses an invalid spec without the Lock', async (t) => {
     mutations: [],
     status: { phase: 'Failed', failures: 3, outcome: { isFinal: true }, sweepTime: timeOf(now) },
   });
-  t.match(changedBy(scene.ptx.status, writeStatus(refused.status, [])).ended, { kind: 'Failed', reason: 'InvalidPackage' });
+  t.match(changedBy(scene.ptx, writeStatus(refused.status, [])).ended, { kind: 'Failed', reason: 'InvalidPackage' });
   const [write] = refuse({ ...scene, lock: mine }).mutations.map((mutation) => mutation.write);
   t.match(write, { verb: 'update', precondition: { resourceVersion: '7' } }, 'taken by a call that died');
   t.equal(holderOf(write !== undefined && 'object' in write ? write.object : mine), undefined);
@@ -539,7 +540,7 @@ t.test('d: an edited Lock ends the try, and the engine writes nothing', async (t
   const scene = { ...moment, namespace, stage: undefined, next: undefined };
   t.match(install({ ...scene, ptx: ptxOf(status), lock: edited }), { mutations: [], status: { phase: 'RollingBack' } });
   t.match(install({ ...scene, ptx: ptxOf(status), lock: theirs }), { mutations: [], status: { phase: 'RollingBack' } });
-  const verifying = ptxOf({ ...status, phase: 'Verifying', proposed: [entry('root')] });
+  const verifying = ptxOf({ ...status, phase: 'Verifying', proposed: [entry('root')], stages: activated });
   const gone = verify({ ...moment, namespace, ptx: verifying, lock: mine, faults: ['Widget one is gone'] });
   t.match(gone.status, { phase: 'RollingBack' });
   const [fence] = gone.mutations.map(({ write }) => ('object' in write ? write.object : {}));
@@ -567,7 +568,8 @@ t.test('d: an edited Lock ends the try, and the engine writes nothing', async (t
 });
 
 t.test('a Lock whose packages the API server refuses to take fails the try, in its words', async (t) => {
-  const status = { phase: 'Verifying', lockDigest: packagesDigest(mine), proposed: [entry('root')], failures: 1 } as const;
+  const own = { lockDigest: packagesDigest(mine), proposed: [entry('root')], stages: activated };
+  const status = { phase: 'Verifying', ...own, failures: 1 } as const;
   const scene = { ...moment, namespace, lock: mine, faults: [] };
   const refusal = { kind: 'refused', message: 'a policy says no' } as Failure;
   const asked = verify({ ...scene, ptx: ptxOf(status) });
@@ -879,7 +881,9 @@ t.test('a ManagedResourceDefinition that is Active stays so', async (t) => {
       spec: { group: 'g', ...given },
     };
     const there = live === undefined ? undefined : { metadata: { name: 'x' }, spec: { state: live } };
-    return installedObject({ kind: 'Provider', name: 'a', revision: 'new', object }, there, ptxOf(), 'new-uid').spec;
+    return installedObject({ kind: 'Provider', name: 'a', revision: 'new', object }, there, ptxOf(), {
+      metadata: { uid: 'new-uid' },
+    }).spec;
   };
   const mrd = 'ManagedResourceDefinition';
   t.same(state(mrd, {}, 'Active'), { group: 'g', state: 'Active' }, 'the package does not name it');
@@ -901,9 +905,12 @@ t.test('33, 38: the new revision is the controller; only the last package transa
   const ownerReferences = [owner('ProviderRevision', 'old', { controller: true }), owner('Transaction', 'former')];
   const object = { apiVersion: 'v1', kind: 'CustomResourceDefinition', metadata: { name: 'x' }, status: { conditions: null } };
   const live = { metadata: { name: 'x', labels: { theirs: '1' }, ownerReferences } };
-  const made = installedObject({ kind: 'Provider', name: 'a', revision: 'new', object }, live, ptxOf(), 'new-uid');
+  const spec = { commonLabels: { team: 'a', 'pkg.crossplane.io/transaction': 'x' }, commonAnnotations: { note: 'b' } };
+  const newRevision = { metadata: { uid: 'new-uid' }, spec };
+  const made = installedObject({ kind: 'Provider', name: 'a', revision: 'new', object }, live, ptxOf(), newRevision);
   t.equal(made.status, undefined);
-  t.same(at(made, 'metadata', 'labels'), { theirs: '1', 'pkg.crossplane.io/transaction': 'mine' });
+  t.same(at(made, 'metadata', 'labels'), { theirs: '1', team: 'a', 'pkg.crossplane.io/transaction': 'mine' });
+  t.same(at(made, 'metadata', 'annotations'), { note: 'b' });
   t.same(at(made, 'metadata', 'ownerReferences'), [
     owner('ProviderRevision', 'old', { controller: false }),
     { ...owner('ProviderRevision', 'new'), uid: 'new-uid', controller: true, blockOwnerDeletion: true },

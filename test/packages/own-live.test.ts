@@ -66,6 +66,7 @@ interface Applied {
   /** Of the package in the registry; the name of the Package if absent. */
   readonly of?: string;
   readonly annotations?: JsonObject;
+  readonly spec?: JsonObject;
 }
 
 const pluralOf = (kind: PackageKind): string => `${kind.toLowerCase()}s`;
@@ -73,10 +74,10 @@ const pluralOf = (kind: PackageKind): string => `${kind.toLowerCase()}s`;
 async function apply(
   name: string,
   tag: string,
-  { kind = 'Provider', of = name, annotations }: Applied = {},
+  { kind = 'Provider', of = name, annotations, spec = {} }: Applied = {},
 ): Promise<JsonObject> {
   const metadata = { name, annotations: annotations ?? { [annotation]: 'true' } };
-  const object = { apiVersion: 'pkg.crossplane.io/v1', kind, metadata, spec: { package: `${source(of)}:${tag}` } };
+  const object = { apiVersion: 'pkg.crossplane.io/v1', kind, metadata, spec: { package: `${source(of)}:${tag}`, ...spec } };
   return must(await client.create(packagePath(pluralOf(kind)), object));
 }
 
@@ -200,6 +201,82 @@ t.test('the reason of a refusal is in the status, and what is back at its former
   await waitFor(async () => (await transactionsOf(back)).every((one) => textAt(one, 'status', 'phase') !== 'Waiting'), 'its end');
   t.notOk(namesOf(await transactionsOf(back)).includes(ownName('Provider', back)));
 });
+
+t.test(
+  'revisionActivationPolicy Manual: a revision that is made Active by hand gets control by a package transaction',
+  async (t) => {
+    const digests = [await publish('manual', 0), await publish('manual', 1), await publish('manual', 2)] as const;
+    const path = (minor: 0 | 1 | 2): string => packagePath('providerrevisions', `manual-${digests[minor].slice(7, 19)}`);
+    const crd = definitionPath(`manuals.${group}`);
+    const setState = async (minor: 0 | 1 | 2, desiredState: string): Promise<string> => {
+      const object = must(await client.patch(path(minor), { spec: { desiredState } }));
+      return textAt(object, 'metadata', 'uid') ?? '';
+    };
+    const states = async (): Promise<readonly (string | undefined)[]> => {
+      const answers = await Promise.all(([0, 1, 2] as const).map((minor) => client.get(path(minor))));
+      return answers.map(({ code, body }) => (code === 404 ? undefined : textAt(body, 'spec', 'desiredState')));
+    };
+    const controller = async (): Promise<string | undefined> =>
+      listAt(must(await client.get(crd)), 'metadata', 'ownerReferences')
+        .filter((one) => at(one, 'controller') === true)
+        .map((one) => textAt(one, 'name'))[0];
+    const ended = async (name: string): Promise<JsonObject> => {
+      const finished = async (): Promise<JsonObject | undefined> => {
+        const answer = await client.get(ptxPath(name));
+        const isOver = answer.code === 200 && ['Succeeded', 'Failed'].includes(textAt(answer.body, 'status', 'phase') ?? '');
+        return isOver ? statusOf(answer.body) : undefined;
+      };
+      return waitFor(finished, `package transaction ${name} to end`, { timeoutMs: 300_000 });
+    };
+
+    const created = await apply('manual', 'v1.0.0', { spec: { revisionActivationPolicy: 'Manual' } });
+    const first = await ended(ownName('Provider', created));
+    t.match(conditionIn(first, 'Installed')?.message, /is Inactive, since .* is Manual: set its spec\.desiredState to Active$/);
+    t.same([await states(), (await client.get(crd)).code], [['Inactive', undefined, undefined], 404]);
+    t.notMatch((await locked()).join(), /manual /);
+    const activated = ownName('Provider', created, await setState(0, 'Active'));
+    await ended(activated);
+    t.match((await locked()).join(), /manual v1\.0\.0/);
+    t.equal(await controller(), path(0).split('/').at(-1));
+
+    const edited = await edit('manual', 'v1.1.0');
+    await ended(ownName('Provider', edited));
+    t.same(await states(), ['Active', 'Inactive', undefined]);
+    t.match((await locked()).join(), /manual v1\.0\.0/, 'the Lock has what is Active');
+    await ended(ownName('Provider', edited, await setState(1, 'Active')));
+    t.same(await states(), ['Inactive', 'Active', undefined]);
+    t.match((await locked()).join(), /manual v1\.1\.0/);
+    t.equal(await controller(), path(1).split('/').at(-1));
+
+    const next = await edit('manual', 'v1.2.0');
+    await ended(ownName('Provider', next));
+    refusing = (name) => name === `manuals.${group}`;
+    const refused = ownName('Provider', next, await setState(2, 'Active'));
+    await waitFor(async () => messageOf(await read('manual')).includes('not today'), 'the Package to say why', {
+      timeoutMs: 300_000,
+    });
+    await setState(2, 'Inactive');
+    await waitFor(async () => (await client.get(ptxPath(refused))).code === 404, 'it to end, since nobody wants it', {
+      timeoutMs: 300_000,
+    });
+    refusing = () => false;
+    t.same((await states()).slice(1), ['Active', 'Inactive']);
+    await setState(2, 'Active');
+    await ended(refused);
+    t.same((await states()).slice(1), ['Inactive', 'Active']);
+    t.equal(await controller(), path(2).split('/').at(-1));
+    const made = [created, edited, next].map((pkg) => ownName('Provider', pkg));
+    const found = namesOf(await transactionsOf(await read('manual')));
+    t.equal(found.length, 6, 'one for each generation, and one for each revision');
+    for (const name of [...made, activated, refused]) t.ok(found.includes(name), name);
+    await until('manual', active);
+    await setState(1, 'Active');
+    const other = await until('manual', 'True/OtherRevisionActive');
+    t.match(messageOf(other), /is Active, and spec\.package names another version/);
+    await setState(1, 'Inactive');
+    await until('manual', active);
+  },
+);
 
 t.test('a Package without a valid reference says what to write, and makes none', async (t) => {
   const metadata = { name: 'wrong', annotations: { [annotation]: 'true' } };

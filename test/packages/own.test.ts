@@ -73,6 +73,8 @@ t.test('42: the name of a package transaction follows from the generation of its
     t.ok(made.length <= 63 && name.test(made), made);
   }
   t.equal(ownName('Provider', providerOf({ name: 'a'.repeat(63) })).length, 63);
+  const activated = createHash('sha256').update('pkg.crossplane.io/v1/Provider/s3/gen-3/revision-r1').digest('hex').slice(0, 8);
+  t.equal(ownName('Provider', provider, 'r1'), `tx-s3-${activated}`, 'a revision that a user has made Active');
 });
 
 t.test('which Packages make package transactions', async (t) => {
@@ -130,6 +132,101 @@ for (const [what, changes, isInstalled] of asWanted)
   t.test(`a Package that is installed as its spec says makes none: ${what}`, async (t) => {
     t.equal(written(decided(changes)), isInstalled ? 'nothing' : `create ${ownName('Provider', changes.pkg ?? provider)}`);
   });
+
+const manual = providerOf({}, { revisionActivationPolicy: 'Manual' });
+const ownLabel = { 'pkg.crossplane.io/transaction': ownName('Provider', manual) };
+const nameOfActivation = ownName('Provider', manual, 'r2');
+const manualRevision = (desiredState: string, metadata: JsonObject = {}): JsonObject => ({
+  kind: 'ProviderRevision',
+  metadata: { ...(at(revision, 'metadata') as JsonObject), name: 's3-bbbbbbbbbbbb', uid: 'r2', labels: ownLabel, ...metadata },
+  spec: { ...(at(revision, 'spec') as JsonObject), desiredState },
+});
+const former = { ...revision, kind: 'ProviderRevision' };
+const done = ptxOf(manual, { phase: 'Succeeded', conditions: [condition('Installed', 'True')] });
+/** Version v1.0.0 is in the Lock, and v1.1.0 is installed Inactive. */
+const byHand = (desiredState: string, more: Partial<OwnObservation> = {}): Partial<OwnObservation> => ({
+  ...{ pkg: manual, made: [done], lock: lockOf(`v1.0.0@${digest}`) },
+  ...{ revisions: [former, manualRevision(desiredState)], ...more },
+});
+const activation = (phase: string, more: JsonObject = {}): JsonObject =>
+  ptxOf(manual, { phase, conditions: [condition('Validated', 'False', 'ResourcesInUse')] }, { name: nameOfActivation, ...more });
+
+t.test('a revision that a user makes Active gets a package transaction of the whole spec', async (t) => {
+  const step = decided(byHand('Active'));
+  t.match(step, {
+    write: { verb: 'create', location: { name: nameOfActivation } },
+    condition: { status: 'Unknown', reason: 'InstallationPending' },
+  });
+  t.match(step.write?.verb === 'create' ? step.write.object : {}, {
+    metadata: { name: nameOfActivation, labels: { 'packages.janus.io/package-uid': 'u1' } },
+    spec: { change: 'Install', install: { package: { spec: at(manual, 'spec') } } },
+  });
+});
+
+const { lock: __, ...withoutLock } = byHand('Active');
+const byHandTable: readonly (readonly [what: string, changes: Partial<OwnObservation>, written: string])[] = [
+  ['it is Inactive', byHand('Inactive'), 'nothing'],
+  ['it is Inactive, and the history has deleted the package transaction', byHand('Inactive', { made: [] }), 'nothing'],
+  ['Active, and the history has deleted the package transaction', byHand('Active', { made: [] }), `create ${nameOfActivation}`],
+  ['there is no Lock', withoutLock, `create ${nameOfActivation}`],
+  ['the Lock cannot be read', byHand('Active', { lock: { packages: [{}] } }), 'nothing'],
+  ['the Lock has it', byHand('Active', { lock: lockOf(undefined, 's3-bbbbbbbbbbbb') }), 'nothing'],
+  ['the revision is being deleted', byHand('Active', { revisions: [former, manualRevision('Active', deleted)] }), 'nothing'],
+  ['the install still runs', byHand('Active', { made: [ptxOf(manual, { phase: 'Releasing' })] }), 'nothing'],
+  ['the install has failed', byHand('Active', { made: [ptxOf(manual, { phase: 'Failed' })] }), 'nothing'],
+  [
+    'another package transaction writes the Package',
+    byHand('Active', { writer: { metadata: { name: 'by-hand' }, status: { phase: 'Installing' } } }),
+    'nothing',
+  ],
+  ['it runs', byHand('Active', { made: [done, activation('Installing')] }), 'nothing'],
+  [
+    'it runs, and the Lock is written',
+    byHand('Active', { made: [done, activation('Releasing')], lock: lockOf(undefined, 's3-bbbbbbbbbbbb') }),
+    'nothing',
+  ],
+  ['it has failed', byHand('Active', { made: [done, activation('Failed')] }), 'nothing'],
+  ['a user takes it back', byHand('Inactive', { made: [done, activation('Installing')] }), `delete ${nameOfActivation}`],
+  [
+    'a user takes it back after it failed',
+    byHand('Inactive', { made: [done, activation('Failed')] }),
+    `delete ${nameOfActivation}`,
+  ],
+  ['it ends already', byHand('Inactive', { made: [done, activation('RollingBack', deleted)] }), 'nothing'],
+  [
+    'the revision is of a former Package of this name',
+    byHand('Active', { pkg: providerOf({ uid: 'u2' }, at(manual, 'spec') as JsonObject), made: [] }),
+    `create ${ownName('Provider', manual)}`,
+  ],
+];
+for (const [what, changes, expected] of byHandTable)
+  t.test(`the package transaction of a revision that a user makes Active: ${what}`, async (t) => {
+    t.equal(written(decided(changes)), expected);
+  });
+
+t.test('what a Package says about a revision that a user makes Active', async (t) => {
+  const failed = decided(byHand('Active', { made: [done, activation('Failed')] }));
+  t.match(failed.condition, { status: 'False', reason: 'ResourcesInUse', message: /it is not tried again/ });
+  const other = decided(byHand('Active', { made: [done, activation('Succeeded')] }));
+  const message = /^ProviderRevision s3-bbbbbbbbbbbb is Active, and spec\.package names another version: write its version/;
+  t.match(
+    other,
+    { condition: { status: undefined, reason: 'OtherRevisionActive', message }, write: undefined },
+    'a tag has moved',
+  );
+  const labels = { 'pkg.crossplane.io/transaction': 'earlier' };
+  const revisions = [former, manualRevision('Active', { labels })];
+  const asWanted = { revisions, lock: lockOf() };
+  for (const made of [[done], []])
+    t.match(decided(byHand('Active', { ...asWanted, made })).condition, { reason: 'OtherRevisionActive', message });
+  const automatic = { ...asWanted, pkg: provider, made: [] };
+  t.equal(decided(automatic).condition, undefined, 'only if a user activates revisions');
+});
+
+t.test('a package transaction of an earlier generation ends first, also for a revision', async (t) => {
+  const name = ownName('Provider', providerOf({ generation: 2 }), 'r2');
+  t.equal(written(decided(byHand('Active', { made: [activation('Installing', { name })] }))), `delete ${name}`);
+});
 
 t.test('a Package that a package transaction is writing waits for it, and shows it', async (t) => {
   const writer = { metadata: { name: 'by-hand' }, status: { phase: 'Installing', progress: '1/5' } };

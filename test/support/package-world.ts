@@ -59,6 +59,9 @@ interface InstallOptions {
   readonly kind?: string;
   readonly packageName?: string;
   readonly annotations?: JsonObject;
+  /** More members of the spec of the package. */
+  readonly spec?: JsonObject;
+  readonly dryRun?: boolean;
 }
 
 interface RunningHook {
@@ -184,15 +187,17 @@ function worldOf({ origin, large, ...parts }: Parts): PackageWorld {
       const image = await packageOf(packageYaml({ kind, name, dependsOn }, objects));
       return push({ origin, repository: `acme/${name}`, tag }, image);
     },
-    async install(name, package_, { retryLimit = 5, uid, kind = 'Provider', packageName = 'root', annotations = {} } = {}) {
+    async install(name, package_, options = {}) {
+      const { retryLimit = 5, uid, kind = 'Provider', packageName = 'root', annotations = {}, dryRun } = options;
       const metadata = { name: packageName, ...(uid === undefined ? {} : { uid }) };
       const snapshot = {
         apiVersion: 'pkg.crossplane.io/v1',
         kind,
         metadata,
-        spec: { package: package_, [large]: JSON.rawJSON('9007199254740993') },
+        spec: { package: package_, [large]: JSON.rawJSON('9007199254740993'), ...options.spec },
       };
-      const spec = { change: 'Install', install: { package: snapshot }, retryLimit };
+      const more = dryRun === undefined ? {} : { dryRun };
+      const spec = { change: 'Install', install: { package: snapshot }, retryLimit, ...more };
       const object = { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name, annotations }, spec };
       return must(await client.create(ptxPath(), object));
     },

@@ -114,6 +114,7 @@ function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
 // deletes them.
 function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
   const { ptx, now, lateWindow, garbage } = observation;
+  if (ptx.isDryRun) return setStatus(ptx.status, 'a dry run undoes nothing', safetyWait, noteOn(holder, notByDryRuns));
   const settled = millisecondsOf(ptx.status.settledTime);
   const settledHolder = digestOf({ name: holder.name, uid: holder.uid });
   // Another holder may have taken and released the Lock since the last call.
@@ -132,8 +133,10 @@ function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
   return { kind: 'release', lock, because: 'nothing of the former holder of the Lock is left', status, wait: 0.2 };
 }
 
-function noteOn({ name }: Holder): Note {
-  const message = `Package transaction ${name} held the Lock and is gone: what it had not finished is undone first`;
+const notByDryRuns = 'the next package transaction without spec.dryRun undoes what it had not finished';
+
+function noteOn({ name }: Holder, next = 'what it had not finished is undone first'): Note {
+  const message = `Package transaction ${name} held the Lock and is gone: ${next}`;
   return { reason: 'WaitingForLock', message };
 }
 

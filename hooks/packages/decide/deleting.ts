@@ -4,20 +4,20 @@
 import type { Failure } from '../../objects/failure.ts';
 import { isObject, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
-import { holderOf, holds, packagesOf } from '../model/holder.ts';
+import { holderOf, holds, isAsResolved, packagesOf } from '../model/holder.ts';
 import { deletionOf } from '../model/package-transaction.ts';
 import { advanced, type Outcome, type Status, timeOf } from '../model/status.ts';
 import type { DeletionState, ObservedTo } from '../observe/observation.ts';
 import type { Paused } from '../writes/beside.ts';
 import { type Step, setStatus } from './step.ts';
-import { abandoned, ended, isOverdue, longestMessage } from './transitions.ts';
+import { abandoned, ended, isOverdue, longestMessage, lostLock, succeeded } from './transitions.ts';
 
 export function deletePackage(observation: ObservedTo<'delete'>): Step {
   const { ptx, lock, state } = observation;
   const { status } = ptx;
   if (!holds(ptx, lock)) return setStatus(pending(status, 'the Lock was taken away'), 'the Lock is not held any more');
-  if (holderOf(lock)?.hasWritten === true) return setStatus(done(status, undefined), 'the Lock is written');
-  if (status.deletionTime === undefined) return begin(observation, state);
+  if (holderOf(lock)?.hasWritten === true) return setStatus(succeeded(status, undefined), 'the Lock is written');
+  if (status.deletionTime === undefined) return begin(observation, lock);
   if (state === undefined) return setStatus(status, 'nothing was read', 1);
   const { held = [] } = state;
   if (held.length > 0) return release(held, status);
@@ -30,9 +30,11 @@ function release(held: readonly Paused[], status: Status): Step {
   return { kind: 'takeBack', paused: held, because: 'the revisions can be deleted', status, wait: 0.1, refused };
 }
 
-/** The last moment at which the package may stay. */
-function begin({ ptx: { status, isDeleting }, now }: ObservedTo<'delete'>, state: DeletionState | undefined): Step {
-  if (isDeleting) return setStatus(abandoned(status), 'it is being deleted');
+/** The last moment at which the package may stay. A package that requires it since the check has an entry in the Lock. */
+function begin({ ptx, now, state }: ObservedTo<'delete'>, lock: JsonObject): Step {
+  const { status } = ptx;
+  if (ptx.isDeleting) return setStatus(abandoned(status), 'it is being deleted');
+  if (!isAsResolved(ptx, lock)) return setStatus(lostLock(status), 'the Lock is not as it was');
   if (state === undefined) return setStatus(status, 'nothing was read', 1);
   if (state.inUse.length > 0) return setStatus(ended(status, used(state.inUse)), 'the package is in use');
   return setStatus(advanced(status, { deletionTime: timeOf(now) }), 'from here on it only goes forward', 0.1);
@@ -45,7 +47,7 @@ function deleteSome(status: Status, { objects, kept, terminating }: DeletionStat
     kept,
     because: `${objects.length} objects are deleted, ${kept.length} are kept, ${terminating.length} are being deleted`,
     status,
-    wait: 0.3,
+    wait: 0.1,
     refused: ({ message }) => pending(status, `the API server refused to delete an object: ${message}`),
   };
 }
@@ -64,7 +66,7 @@ function afterLast({ ptx, now }: ObservedTo<'delete'>, lock: JsonObject, { inUse
     lock,
     packages: packages.filter((one) => textAt(one, 'source') !== source),
     because: 'nothing of the package is left',
-    status: done(status, unneeded(packages, source)),
+    status: succeeded(status, unneeded(packages, source)),
     wait: 1,
     refused: ({ message }) => pending(status, `The packages of the Lock could not be written: ${message}`),
   };
@@ -79,15 +81,8 @@ function pending(status: Status, message: string): Status {
   return ended(status, { kind: 'Failed', step: 'Deletion', reason: 'CleanupPending', message: cut(message, longestMessage) });
 }
 
-function done(status: Status, message: string | undefined): Status {
-  return advanced(status, {
-    phase: 'Releasing',
-    outcome: { kind: 'Succeeded', ...(message === undefined ? {} : { message: cut(message, longestMessage) }) },
-  });
-}
-
 /** Names the dependencies that no package needs any more, in words. They stay. */
-function unneeded(packages: readonly JsonObject[], source: string | undefined): string | undefined {
+export function unneeded(packages: readonly JsonObject[], source: string | undefined): string | undefined {
   const requiredBy = (one: JsonObject): readonly string[] =>
     listAt(one, 'dependencies').map((dependency) => textAt(dependency, 'package') ?? '');
   const own = packages.filter((one) => textAt(one, 'source') === source).flatMap(requiredBy);

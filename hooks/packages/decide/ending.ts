@@ -34,9 +34,10 @@ export function handOverLate({ ptx: { status }, paused = [] }: ObservedTo<'handO
   return setStatus(advanced(status, { handOverFault: undefined }), 'Crossplane has all revisions');
 }
 
-function isTriedAgain({ status, retryLimit, isDeleting }: PackageTransaction): boolean {
+function isTriedAgain({ status, retryLimit, isDeleting, isDryRun }: PackageTransaction): boolean {
   const { outcome, failures } = status;
-  return outcome?.kind === 'Failed' && outcome.isFinal !== true && failures < retryLimit && !isDeleting;
+  const isLast = outcome?.isFinal === true || failures >= retryLimit || isDryRun;
+  return outcome?.kind === 'Failed' && !isLast && !isDeleting;
 }
 
 /** The step of a finished package transaction. If it is being deleted, it goes once nothing is left. */

@@ -1,5 +1,6 @@
-// What is due for a Package that makes its own package transactions: one for its present generation, and one Delete when the Package is
-// being deleted. At most one of them runs: one of an earlier generation ends first. So generations that pass meanwhile get none.
+// What is due for a Package that makes its own package transactions: one for its present generation, one for a revision that a user
+// makes Active, and one Delete when the Package is being deleted. At most one of them runs: one of an earlier generation ends first.
+// So generations that pass meanwhile get none.
 import type { Write } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
@@ -8,7 +9,7 @@ import { ownersIn } from '../checks/conflicts.ts';
 import { readLock } from '../model/lock.ts';
 import { sourceOfRevision } from '../model/names.ts';
 import { type OwnCondition, ownName, packageUidLabel } from '../model/own.ts';
-import { isActive } from '../model/package.ts';
+import { isActive, isManual } from '../model/package.ts';
 import { readSnapshot, type Wanted } from '../model/package-transaction.ts';
 import { isDigest } from '../model/reference.ts';
 import { conditionOf, isTerminal, millisecondsOf } from '../model/status.ts';
@@ -50,21 +51,76 @@ const safetyWait = 10;
 const wait = 3;
 
 function install(observation: OwnObservation): OwnStep {
-  const { kind, pkg, made, writer } = observation;
+  const { kind, pkg, made, revisions } = observation;
   const wanted = readSnapshot(pkg, '');
-  const current = made.find((one) => nameOf(one) === ownName(kind, pkg));
-  const earlier = made.find((one) => one !== current && isRunning(one));
+  const names = new Set([ownName(kind, pkg), ...revisions.map((one) => ownName(kind, pkg, uidOf(one)))]);
+  const earlier = made.find((one) => isRunning(one) && !names.has(nameOf(one) ?? ''));
   if (earlier !== undefined) return end(observation, earlier, 'an earlier generation');
   if (typeof wanted === 'string')
     return rest('its spec is not valid', { status: 'False', reason: 'InvalidPackage', message: wanted });
-  if (current !== undefined) return follow(current, isRunning(current) ? safetyWait : 0);
+  const current = made.find((one) => nameOf(one) === ownName(kind, pkg));
+  if (current !== undefined && !hasSucceeded(current)) return follow(current);
+  const unlocked = isManual(wanted.spec) ? unlockedRevisions(observation) : [];
+  const waiting = unlocked.find((one) => isOfGeneration(observation, one));
+  if (waiting !== undefined) return activate(observation, waiting);
+  return installPresent(observation, wanted, { current, other: unlocked.find(isActive) });
+}
+
+interface Found {
+  /** The package transaction of the present generation, which has succeeded. */
+  readonly current: JsonObject | undefined;
+  /** An Active revision that no package transaction has installed. */
+  readonly other: JsonObject | undefined;
+}
+
+function installPresent(observation: OwnObservation, wanted: Wanted, { current, other }: Found): OwnStep {
+  const { writer } = observation;
+  if (current === undefined && writer !== undefined && isRunning(writer)) return follow(writer, wait);
+  if (current === undefined && !isAsWanted(observation, wanted)) return create(observation, ownInstall(observation), pending);
+  if (other !== undefined) return ignored(observation, other);
+  return current === undefined ? rest('it is installed as its spec says') : follow(current);
+}
+
+const pending = { status: 'Unknown', reason: 'InstallationPending' } as const;
+
+/** Revisions of the Package that the Lock does not have. Empty if the Lock cannot be read. */
+function unlockedRevisions({ revisions, lock }: OwnObservation): readonly JsonObject[] {
+  const entries = readLock(lock ?? {});
+  if (typeof entries === 'string') return [];
+  const locked = new Set(entries.map(({ name }) => name));
+  return revisions.filter((one) => !isTerminating(one) && !locked.has(nameOf(one) ?? ''));
+}
+
+/** Whether a package transaction for the present generation of this very Package wrote the revision last. */
+function isOfGeneration({ kind, pkg }: OwnObservation, revision: JsonObject): boolean {
+  const names = [ownName(kind, pkg), ownName(kind, pkg, uidOf(revision))];
+  return isOwnedBy(pkg, revision) && names.includes(textAt(revision, 'metadata', 'labels', nameLabel) ?? '');
+}
+
+/** A package transaction hands control to the revision, once for each time that a user makes it Active. */
+function activate(observation: OwnObservation, revision: JsonObject): OwnStep {
+  const { kind, pkg, made, writer } = observation;
+  const ptx = made.find((one) => nameOf(one) === ownName(kind, pkg, uidOf(revision)));
+  if (!isActive(revision)) return leaveInactive(observation, ptx);
+  if (ptx !== undefined) return hasSucceeded(ptx) ? ignored(observation, revision) : follow(ptx);
   if (writer !== undefined && isRunning(writer)) return follow(writer, wait);
-  if (isAsWanted(observation, wanted)) return rest('it is installed as its spec says');
-  return create(observation, ownInstall(observation), { status: 'Unknown', reason: 'InstallationPending' });
+  return create({ ...observation, namesake: undefined }, ownInstall(observation, uidOf(revision)), pending);
+}
+
+/** A user who makes the revision Active again gets another package transaction. */
+function leaveInactive({ namespace }: OwnObservation, ptx: JsonObject | undefined): OwnStep {
+  const step = rest('its revision is Inactive');
+  return ptx === undefined || isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, namespace) };
+}
+
+/** A package transaction would install another revision. */
+function ignored({ kind }: OwnObservation, revision: JsonObject): OwnStep {
+  const message = `${kind}Revision ${nameOf(revision)} is Active, and spec.package names another version: write its version to spec.package, or make it Inactive`;
+  return rest(message, { reason: 'OtherRevisionActive', message });
 }
 
 /** Its progress, or why it failed. Once it has succeeded, the revisions say all. */
-function follow(ptx: JsonObject, seconds: number): OwnStep {
+function follow(ptx: JsonObject, seconds = isRunning(ptx) ? safetyWait : 0): OwnStep {
   const installed = conditionOf(ptx, 'Installed');
   if (textAt(installed, 'status') === 'True') return rest('its package transaction has installed it', undefined, seconds);
   const shown = textAt(conditionOf(ptx, 'Validated'), 'status') === 'True' ? installed : conditionOf(ptx, 'Validated');
@@ -118,14 +174,12 @@ function isAsWanted({ kind, pkg, revisions, lock, isBeside }: OwnObservation, { 
   const entry = typeof entries === 'string' ? undefined : entries.find(({ source }) => source === reference.source);
   const revision = revisions.find((one) => nameOf(one) === entry?.name);
   if (entry === undefined || revision === undefined) return false;
-  const uid = textAt(pkg, 'metadata', 'uid');
   const isMade = textAt(revision, 'metadata', 'labels', nameLabel) !== undefined;
-  const isOwned = ownersIn(revision).some((owner) => textAt(owner, 'uid') === uid);
   const isVersion = isDigest(reference.version)
     ? entry.digest === reference.version || textAt(revision, 'spec', 'image')?.endsWith(`@${reference.version}`) === true
     : entry.tag === reference.version;
-  const isRight = isActive(revision) || textAt(spec, 'revisionActivationPolicy') === 'Manual';
-  return isMade && isOwned && isVersion && isRight && hasSettings(kind, pkg, revision, isBeside);
+  const isRight = isActive(revision) || isManual(spec);
+  return isMade && isOwnedBy(pkg, revision) && isVersion && isRight && hasSettings(kind, pkg, revision, isBeside);
 }
 
 /** In ms. A deletion that failed for good is tried again. */
@@ -143,7 +197,7 @@ function remove(observation: OwnObservation): OwnStep {
   const removal = removals.find(isRunning) ?? removals.at(-1);
   if (removal === undefined) return begin(observation);
   const isLast = textAt(removal, 'status', 'deletionTime') !== undefined && revisions.length === 0;
-  if (isLast || textAt(removal, 'status', 'phase') === 'Succeeded') return letGo('nothing else of it is left');
+  if (isLast || hasSucceeded(removal)) return letGo('nothing else of it is left');
   return isRunning(removal) ? goOn(observation, removal) : tryAgain(observation, removal);
 }
 
@@ -180,8 +234,20 @@ function nameOf(object: JsonObject): string | undefined {
   return textAt(object, 'metadata', 'name');
 }
 
+function uidOf(object: JsonObject): string {
+  return textAt(object, 'metadata', 'uid') ?? '';
+}
+
+function isOwnedBy(pkg: JsonObject, revision: JsonObject): boolean {
+  return ownersIn(revision).some((owner) => textAt(owner, 'uid') === uidOf(pkg));
+}
+
 function isRunning(ptx: JsonObject): boolean {
   return !isTerminal(textAt(ptx, 'status', 'phase'));
+}
+
+function hasSucceeded(ptx: JsonObject): boolean {
+  return textAt(ptx, 'status', 'phase') === 'Succeeded';
 }
 
 function isDelete(ptx: JsonObject): boolean {

@@ -1,12 +1,15 @@
 // The hook stores the contents of all stages before it makes the first stage. From here on it needs no registry.
 import type { Failure } from '../../objects/failure.ts';
+import { isObject, type JsonObject } from '../../objects/json.ts';
 import { faultOf } from '../due.ts';
-import { isAsResolved } from '../model/holder.ts';
+import { isAsResolved, packagesOf } from '../model/holder.ts';
+import { deletionOf, type PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Status } from '../model/status.ts';
 import type { Context, ObservedTo, Preparation } from '../observe/observation.ts';
 import type { RegistryFailure } from '../registry.ts';
+import { unneeded } from './deleting.ts';
 import { type Step, setStatus } from './step.ts';
-import { abandoned, ended, givingBack, installationFailure, longestReading, lostLock, unread } from './transitions.ts';
+import { abandoned, ended, givingBack, installationFailure, longestReading, lostLock, succeeded, unread } from './transitions.ts';
 
 const mostStages = 512;
 
@@ -20,6 +23,7 @@ export function prepare(observation: ObservedTo<'prepare'>): Step {
   if (isOverdue(observation)) return notGiven(status, { kind: 'unavailable', message: tooSlow });
   if (preparation?.kind === 'failed') return notGiven(status, preparation.failure);
   if (preparation?.kind === 'ready') return store(status, preparation);
+  if (preparation?.kind === 'planned') return setStatus(planned(ptx, lock, preparation), 'the plan is made');
   return preparation === undefined ? setStatus(status, 'nothing was read', 1) : givingBack(ptx, lock);
 }
 
@@ -37,6 +41,12 @@ function store(status: Status, { prepared, existing }: Extract<Preparation, { ki
     wait: 1,
     refused: ({ message }) => ended(status, installationFailure(message)),
   };
+}
+
+/** The end of a dry run. */
+function planned(ptx: PackageTransaction, lock: JsonObject, { plan }: Extract<Preparation, { kind: 'planned' }>): Status {
+  const packages = packagesOf(lock).filter(isObject);
+  return succeeded({ ...ptx.status, plan }, unneeded(packages, deletionOf(ptx)?.source));
 }
 
 type Reading = Pick<Context, 'ptx' | 'now'>;

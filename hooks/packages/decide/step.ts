@@ -2,7 +2,7 @@
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
-import type { Garbage, NextChanges, Orphan } from '../observe/observation.ts';
+import type { Garbage, NextChanges, Orphan, RevisionGarbage } from '../observe/observation.ts';
 import type { Unrecorded } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Prepared } from '../writes/stages.ts';
@@ -32,7 +32,13 @@ export type Step = Decided &
     | { readonly kind: 'acquire' | 'fence'; readonly lock: JsonObject }
     /** `unrecorded`: the hook writes the status of these revisions first. */
     | { readonly kind: 'release'; readonly lock: JsonObject; readonly unrecorded?: readonly Unrecorded[] }
-    | { readonly kind: 'writePackages'; readonly lock: JsonObject; readonly packages: readonly JsonObject[] }
+    /** `retired`: goes with the write of the Lock. The API server may refuse its deletion. */
+    | {
+        readonly kind: 'writePackages';
+        readonly lock: JsonObject;
+        readonly packages: readonly JsonObject[];
+        readonly retired?: RevisionGarbage | undefined;
+      }
     /**
      * Installed objects get living owners. `isOptional`: they belong to other packages, and an install does not depend on the
      * write.

@@ -27,6 +27,12 @@ export function ended(status: Status, outcome: Outcome): Status {
   return advanced(status, { phase: isMade ? 'RollingBack' : 'Releasing', outcome, failures });
 }
 
+/** `message`: what a reader of the end must know. */
+export function succeeded(status: Status, message: string | undefined): Status {
+  const words = message === undefined ? {} : { message: cut(message, longestMessage) };
+  return advanced(status, { phase: 'Releasing', outcome: { kind: 'Succeeded', ...words } });
+}
+
 export function abandoned(status: Status): Status {
   return ended(status, { kind: 'Abandoned', message: 'it is being deleted' });
 }

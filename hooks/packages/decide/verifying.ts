@@ -1,21 +1,22 @@
 // All objects are made: the hook checks them once more, then writes the Lock.
 import type { Failure } from '../../objects/failure.ts';
-import { type JsonObject, textAt } from '../../objects/json.ts';
+import { isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
-import { holderOf, holds, isAsResolved } from '../model/holder.ts';
+import { holderOf, holds, isAsResolved, packagesOf } from '../model/holder.ts';
 import { withoutDigest, withTagOnly } from '../model/lock.ts';
-import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
+import { installOf, type PackageTransaction } from '../model/package-transaction.ts';
+import { advanced, isActivated, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
 import type { ObservedTo, WebhookSecret } from '../observe/observation.ts';
 import type { Paused } from '../writes/beside.ts';
 import { type Step, setStatus } from './step.ts';
-import { abandoned, ended, installationFailure, longestMessage, lostLock } from './transitions.ts';
+import { abandoned, ended, installationFailure, longestMessage, lostLock, succeeded } from './transitions.ts';
 
 export function verify(observation: ObservedTo<'verify'>): Step {
   const { ptx, lock, faults } = observation;
   const { status } = ptx;
   // The Lock was written, and the answer was lost. From then on the try has succeeded, even if the package transaction is being
   // deleted.
-  if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return setStatus(done(status), 'the Lock is written');
+  if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return setStatus(done(ptx, lock), 'the Lock is written');
   if (!isAsResolved(ptx, lock)) return setStatus(lostLock(status), 'the Lock is not as it was');
   if (ptx.isDeleting) return giveUp(lock, abandoned(status), 'it is being deleted');
   const outcome = failureIn(status, faults);
@@ -24,20 +25,22 @@ export function verify(observation: ObservedTo<'verify'>): Step {
   return complete(observation, lock);
 }
 
-function done(status: Status): Status {
-  return advanced(status, { phase: 'Releasing', outcome: success(status.proposed ?? []) });
+function done(ptx: PackageTransaction, lock: JsonObject): Status {
+  const proposed = proposedOf(ptx, lock);
+  return succeeded({ ...ptx.status, proposed }, inactiveRevision(ptx) ?? withoutDigest(proposed));
 }
 
 function complete(observation: ObservedTo<'verify'>, lock: JsonObject): Step {
-  const { ptx, unserved = [], isBeside } = observation;
+  const { ptx, unserved = [], isBeside, retired } = observation;
   const { status } = ptx;
   if (unserved.length > 0) return awaitAuthority(observation, lock, unserved);
   return {
     kind: 'writePackages',
     lock,
-    packages: entriesToWrite(status.proposed ?? [], isBeside),
+    packages: entriesToWrite(proposedOf(ptx, lock), isBeside),
+    retired,
     because: 'everything is there',
-    status: done(status),
+    status: done(ptx, lock),
     wait: 1,
     // An earlier write of the Lock may still be late: the next call fences the Lock before the hook rolls anything back.
     refused: ({ message }) => advanced(status, { outcome: failure(`The packages of the Lock could not be written: ${message}`) }),
@@ -77,14 +80,25 @@ function nameOf({ live }: Paused): string {
   return textAt(live, 'metadata', 'name') ?? '';
 }
 
+/** The Lock holds Active revisions only. */
+function proposedOf({ status }: PackageTransaction, lock: JsonObject): readonly JsonObject[] {
+  if (isActivated(status)) return status.proposed ?? [];
+  return packagesOf(lock).filter(isObject);
+}
+
+/** Says what a user does to activate the revision; undefined if it is Active. */
+function inactiveRevision(ptx: PackageTransaction): string | undefined {
+  const wanted = installOf(ptx);
+  if (wanted === undefined || isActivated(ptx.status)) return undefined;
+  const entry = ptx.status.proposed?.find((one) => textAt(one, 'source') === wanted.reference.source);
+  const what = `${wanted.kind}Revision ${textAt(entry, 'name')} is Inactive, since spec.revisionActivationPolicy is Manual`;
+  const next = ptx.packageUid === undefined ? ', and create a package transaction of this version' : '';
+  return `${what}: set its spec.desiredState to Active${next}`;
+}
+
 /** Crossplane's controllers read a tag or a digest, and not both. */
 function entriesToWrite(proposed: readonly JsonObject[], isBeside = false): readonly JsonObject[] {
   return isBeside ? proposed.map(withTagOnly) : proposed;
-}
-
-function success(proposed: readonly JsonObject[]): Outcome {
-  const message = withoutDigest(proposed);
-  return { kind: 'Succeeded', ...(message === undefined ? {} : { message: cut(message, longestMessage) }) };
 }
 
 /** The API server refused the Lock before, or an object is not as a stage made it. */

@@ -29,12 +29,16 @@ export function makesOwn(mode: OwnMode, pkg: JsonObject): boolean {
 const longestStem = 51;
 const hashLetters = 8;
 
-/** The name of the package transaction for the present generation of a Package: equal for each call, and for each process. */
-export function ownName(kind: PackageKind, pkg: JsonObject): string {
+/**
+ * The name of the package transaction for the present generation of a Package: equal for each call, and for each process. `activated`:
+ * the uid of the revision that a user has made Active.
+ */
+export function ownName(kind: PackageKind, pkg: JsonObject, activated?: string): string {
   const name = textAt(pkg, 'metadata', 'name') ?? '';
   const generation = at(pkg, 'metadata', 'generation');
   const text = `${packageApiVersion}/${kind}/${name}/gen-${typeof generation === 'number' ? generation : 0}`;
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, hashLetters);
+  const whole = activated === undefined ? text : `${text}/revision-${activated}`;
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, hashLetters);
   // A part of a name ends with a letter or a digit.
   return `tx-${name.slice(0, longestStem).replace(/[-.]+$/, '')}-${hash}`;
 }

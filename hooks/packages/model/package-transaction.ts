@@ -33,6 +33,8 @@ export interface PackageTransaction {
   readonly packageUid: string | undefined;
   /** The package to install or to delete, or why the spec is not valid, in words. */
   readonly wanted: Wanted | Deletion | string;
+  /** Nothing is installed or deleted: the status gets the plan. */
+  readonly isDryRun: boolean;
   readonly specDigest: string;
   readonly retryLimit: number;
   readonly status: Status;
@@ -83,6 +85,7 @@ export function readPackageTransaction(object: JsonObject): PackageTransaction {
     annotations: objectAt(object, 'metadata', 'annotations'),
     packageUid: textAt(object, 'metadata', 'labels', packageUidLabel),
     wanted: readWanted(name, objectAt(spec)),
+    isDryRun: at(spec, 'dryRun') === true,
     specDigest: digestOf(spec),
     retryLimit: typeof limit === 'number' ? limit : usualRetryLimit,
     status: readStatus(status),
@@ -90,7 +93,7 @@ export function readPackageTransaction(object: JsonObject): PackageTransaction {
   };
 }
 
-const members = ['change', 'install', 'delete', 'retryLimit'];
+const members = ['change', 'install', 'delete', 'dryRun', 'retryLimit'];
 
 function readWanted(name: string, spec: JsonObject): PackageTransaction['wanted'] {
   if (name.length > longestName) return `metadata.name: at most ${longestName} characters, found ${name.length}`;

@@ -98,6 +98,11 @@ export function isActive(revision: JsonObject | undefined): boolean {
   return textAt(revision, 'spec', 'desiredState') === 'Active';
 }
 
+/** Whether a user makes the revisions of the package Active. `spec`: that of the package. */
+export function isManual(spec: Json | undefined): boolean {
+  return textAt(spec, 'revisionActivationPolicy') === 'Manual';
+}
+
 const longestQuote = 200;
 
 /** Quotes text of a package in a message of the hook. */

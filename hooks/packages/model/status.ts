@@ -1,5 +1,6 @@
 // The status of a package transaction, as values.
 import { at, isList, isObject, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
+import type { PackagePlan } from './plan.ts';
 
 /** `Waiting`: for the Lock, or until the next try. */
 export const phases = [
@@ -86,12 +87,19 @@ export interface Status extends Readonly<Partial<Record<(typeof textFields)[numb
   readonly made: number;
   readonly committed: number;
   readonly outcome?: Outcome;
+  /** The result of a dry run. */
+  readonly plan?: PackagePlan;
   readonly conditions: readonly JsonObject[];
 }
 
 function integerAt(value: JsonObject, key: string): number | undefined {
   const found = at(value, key);
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
+}
+
+/** Without a stage that activates them, the revisions stay Inactive. */
+export function isActivated({ stages }: Status): boolean {
+  return stages.some(({ purpose }) => purpose === 'Activation');
 }
 
 /** Whether this version has all phases and stages that the stored status names. A newer version may have more of them. */
@@ -107,7 +115,7 @@ export function isKnown(stored: JsonObject): boolean {
 /** The stored status. An empty status begins a package transaction. */
 export function readStatus(stored: JsonObject): Status {
   const phase = textAt(stored, 'phase') ?? '';
-  const outcome = at(stored, 'outcome');
+  const [outcome, plan] = [at(stored, 'outcome'), at(stored, 'plan')];
   const texts = textFields.flatMap((key) => (textAt(stored, key) === undefined ? [] : [[key, textAt(stored, key)]]));
   const count = (key: string): number => integerAt(stored, key) ?? 0;
   return {
@@ -120,6 +128,7 @@ export function readStatus(stored: JsonObject): Status {
     made: count('made'),
     committed: count('committed'),
     ...(isObject(outcome) ? { outcome: outcome as unknown as Outcome } : {}),
+    ...(isObject(plan) ? { plan: plan as unknown as PackagePlan } : {}),
     conditions: objectsAt(stored, 'conditions'),
   };
 }
@@ -140,7 +149,7 @@ function readStage(stage: JsonObject): Stage {
 
 /** The status as it is stored. */
 export function writeStatus(status: Status, conditions: readonly JsonObject[]): JsonObject {
-  const { number, proposed, stages, outcome, ...rest } = status;
+  const { number, proposed, stages, outcome, plan, ...rest } = status;
   const progress = `${status.committed}/${stages.length}`;
   return {
     ...rest,
@@ -149,6 +158,7 @@ export function writeStatus(status: Status, conditions: readonly JsonObject[]): 
     ...(proposed === undefined ? {} : { proposedLockPackages: proposed }),
     ...(stages.length === 0 ? {} : { stages: stages.map((one) => ({ ...one })), progress }),
     ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
+    ...(plan === undefined ? {} : { plan: plan as unknown as JsonObject }),
   };
 }
 

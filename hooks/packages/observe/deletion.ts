@@ -20,6 +20,7 @@ import { stagesOf } from '../writes/stages.ts';
 import { resourceOf } from './objects.ts';
 import type { DeletionState, Garbage, Orphan, Preparation, Validation } from './observation.ts';
 import { managedDefinition } from './pauses.ts';
+import { deletionPlan } from './planned.ts';
 import { checkAll, type Progress } from './progress.ts';
 import { find, firstObjects, list, type PackageReader, served } from './read.ts';
 import { withRemovals } from './removed.ts';
@@ -42,8 +43,11 @@ export async function readDeletable(context: DeletionContext, lock: JsonObject, 
   if (ptx.status.deletionTime !== undefined) return valid;
   if (rest.length === entries.length) return refused([notInstalled(source, entries)]);
   const parts = await readParts(context);
-  const needs = [...requiredBy(source, present(await withRemovals(reader, rest))), ...(await protectedBy(reader, parts))];
-  const faults = [...notDeleted(ptx, parts), ...needs];
+  const faults = [
+    ...notDeleted(ptx, parts),
+    ...requiredBy(source, present(await withRemovals(reader, rest))),
+    ...[...(await protectedBy(reader, parts)).values()].map(useFault),
+  ];
   if (faults.length > 0) return refused(faults);
   if (keeps(ptx, parts)) return valid;
   const inUse = await checkAll(parts.objects, nameOf, async (one) => (await instancesOf(reader, one)).map(useFault), progress);
@@ -171,19 +175,19 @@ const usageKinds = [
   ['apiextensions.crossplane.io/v1alpha1', 'Usage'],
 ] as const;
 
-/** Usages that protect an object of the package. */
-async function protectedBy(reader: PackageReader, parts: Parts): Promise<readonly PackageFault[]> {
+/** Objects of the package that a Usage protects, each with the reason in words. */
+async function protectedBy(reader: PackageReader, parts: Parts): Promise<ReadonlyMap<Garbage, string>> {
   const targets = [...parts.packages, ...parts.revisions, ...parts.objects];
   const found = await inTurn(usageKinds, async ([apiVersion, kind]) => {
     const resource = await served(reader, apiVersion, kind);
     const usages = resource === undefined ? [] : await list(reader, resource, undefined, { whole: true });
     return usages.flatMap((usage) => {
-      const target = targets.find((one) => isUsed(at(usage, 'spec', 'of'), one));
+      const used = targets.filter((one) => isUsed(at(usage, 'spec', 'of'), one));
       const name = quoted(textAt(usage, 'metadata', 'name'));
-      return target === undefined ? [] : [useFault(`${kind} ${name} protects ${nameOf(target)}: delete it first`)];
+      return used.map((one) => [one, `${kind} ${name} protects ${nameOf(one)}: delete it first`] as const);
     });
   });
-  return found.flat();
+  return new Map(found.flat());
 }
 
 function isUsed(of: ReturnType<typeof at>, { resource, object }: Garbage): boolean {
@@ -195,9 +199,11 @@ function isUsed(of: ReturnType<typeof at>, { resource, object }: Garbage): boole
 }
 
 /** The stage that makes the revisions Inactive. */
-export async function readDeactivation(context: DeletionContext): Promise<Preparation> {
-  const { reader, ptx } = context;
-  const { revisions } = await readParts(context);
+export async function readDeactivation(context: DeletionContext, lock: JsonObject): Promise<Preparation> {
+  const { reader, ptx, deletion } = context;
+  const parts = await readParts(context);
+  if (ptx.isDryRun) return { kind: 'planned', plan: deletionPlan(lock, { ...deletion, ...parts, isKept: keeps(ptx, parts) }) };
+  const { revisions } = parts;
   const active = revisions.filter(({ object }) => textAt(object, 'spec', 'desiredState') === 'Active' && !isTerminating(object));
   const items = active.map(({ resource, object }) => ({ kind: resource.kind, name: textAt(object, 'metadata', 'name') ?? '' }));
   const prepared = stagesOf(ptx, [{ purpose: 'Deactivation', items, changesPerItem: 1 }], reader.gzip);
@@ -205,40 +211,59 @@ export async function readDeactivation(context: DeletionContext): Promise<Prepar
   return { kind: 'ready', prepared, existing: new Set(stored.map((one) => textAt(one, 'metadata', 'name') ?? '')) };
 }
 
-/** How many objects a call deletes at most. */
+/** How many objects a call deletes at most. Of CRDs it deletes one: the count of its instances must not grow old. */
 const mostAtOnce = 20;
 
-/** Objects go before their revisions, and revisions before the package: each kind goes once nothing is left of the kind before. */
+/** Before the first deletion only the uses of all objects count. */
 export async function readDeletionState(context: DeletionContext): Promise<DeletionState> {
   const { reader, ptx } = context;
   const parts = await readParts(context);
-  const left = [parts.objects, parts.revisions, parts.packages].find((some) => some.length > 0) ?? [];
+  const usages = await protectedBy(reader, parts);
+  const isKept = keeps(ptx, parts);
+  if (ptx.status.deletionTime !== undefined) return nextDeletions(reader, { ...parts, usages, isKept });
+  const inUse = isKept ? [] : await inTurn(parts.objects, (one) => instancesOf(reader, one));
+  return { objects: [], kept: [], inUse: [...usages.values(), ...inUse.flat()], terminating: [] };
+}
+
+interface Leaving extends Parts {
+  /** Why an object must stay, in words. */
+  readonly usages: ReadonlyMap<Garbage, string>;
+  readonly isKept: boolean;
+}
+
+/** Objects go before their revisions, and revisions before the package: each kind goes once nothing is left of the kind before. */
+async function nextDeletions(reader: PackageReader, leaving: Leaving): Promise<DeletionState> {
+  const { objects, revisions, packages, isKept } = leaving;
+  const left = [objects, revisions, packages].find((some) => some.length > 0) ?? [];
   const terminating = left.filter(({ object }) => isTerminating(object)).map(nameOf);
   const going = left.filter(({ object }) => !isTerminating(object));
   const none = { objects: [], kept: [], inUse: [], terminating };
-  if (left !== parts.objects) return { ...none, ...withoutFinalizers(going) };
-  if (keeps(ptx, parts)) return { ...none, kept: await keptOf(reader, going.slice(0, mostAtOnce), parts) };
-  return { ...none, ...(await unusedOf(reader, going)) };
+  if (left === objects && isKept) return { ...none, kept: await keptOf(reader, going.slice(0, mostAtOnce), leaving) };
+  // Crossplane creates a CRD again as long as its ManagedResourceDefinition is there.
+  const managed = going.filter(({ resource }) => resource.kind === managedDefinition.kind);
+  return { ...none, ...withoutFinalizers(await unused(reader, managed.length > 0 ? managed : going, leaving)) };
 }
 
-/** Revisions and packages. Crossplane does not take its finalizer from a revision that is paused. */
-function withoutFinalizers(going: readonly Garbage[]): Pick<DeletionState, 'objects' | 'held'> {
-  const held = going.filter(({ object }) => isPaused(object) && hasFinalizer(object));
-  if (held.length > 0) return { objects: [], held: held.map(({ resource, object }) => ({ resource, live: object })) };
-  return { objects: going.slice(0, mostAtOnce) };
+type Unused = Pick<DeletionState, 'objects' | 'inUse'>;
+
+/** Crossplane does not take its finalizer from a revision that is paused. */
+function withoutFinalizers({ objects, inUse }: Unused): Unused & Pick<DeletionState, 'held'> {
+  const held = objects.filter(({ object }) => isPaused(object) && hasFinalizer(object));
+  if (held.length === 0) return { objects, inUse };
+  return { objects: [], inUse, held: held.map(({ resource, object }) => ({ resource, live: object })) };
 }
 
-/** Crossplane creates a CRD again as long as its ManagedResourceDefinition is there. */
-async function unusedOf(reader: PackageReader, going: readonly Garbage[]): Promise<Pick<DeletionState, 'objects' | 'inUse'>> {
+async function unused(reader: PackageReader, going: readonly Garbage[], { usages }: Leaving): Promise<Unused> {
   const [objects, inUse]: [Garbage[], string[]] = [[], []];
   for (const one of going) {
-    const uses = await instancesOf(reader, one);
-    if (uses.length === 0) objects.push(one);
+    const uses = [usages.get(one), ...(await instancesOf(reader, one))].filter((use) => use !== undefined);
     inUse.push(...uses);
+    const isDefinition = one.resource.kind === definitions.kind;
+    if (uses.length === 0 && isDefinition) return { objects: [one], inUse };
+    if (uses.length === 0) objects.push(one);
     if (objects.length === mostAtOnce) break;
   }
-  const managed = going.filter(({ resource }) => resource.kind === managedDefinition.kind).slice(0, mostAtOnce);
-  return { objects: managed.length > 0 ? managed : objects, inUse };
+  return { objects, inUse };
 }
 
 /** The objects without the owners that go. */

@@ -21,20 +21,33 @@ type Trying = PackageTransaction & Making;
 /** Groups of the programs that run package transactions: a package must not replace these programs. */
 const ownGroups = ['tx.janus.io', 'pkg.crossplane.io', 'meta.pkg.crossplane.io', 'metacontroller.k8s.io'];
 
+/** The objects of one package. `spec`: that of the package. */
+interface Tried {
+  readonly objects: readonly PackageObject[];
+  readonly spec: JsonObject;
+}
+
 export function dryRunAll(
   reader: PackageReader,
-  objects: readonly PackageObject[],
+  { objects, spec }: Tried,
   ptx: Trying,
   progress: Progress,
 ): Promise<readonly Fault[] | 'unfinished'> {
-  return checkAll(objects, nameOf, (one) => dryRunObject(reader, one, ptx), progress);
+  return checkAll(objects, nameOf, (one) => dryRunObject({ reader, ptx, spec }, one), progress);
+}
+
+interface TryingObject {
+  readonly reader: PackageReader;
+  readonly ptx: Trying;
+  readonly spec: JsonObject;
 }
 
 function nameOf({ revision, object }: PackageObject): string {
   return `${revision} ${textAt(object, 'apiVersion')} ${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
 }
 
-async function dryRunObject(reader: PackageReader, one: PackageObject, ptx: Trying): Promise<readonly Fault[]> {
+async function dryRunObject(trying: TryingObject, one: PackageObject): Promise<readonly Fault[]> {
+  const { reader, ptx } = trying;
   const { object } = one;
   const what = `${textAt(object, 'kind')} ${quoted(textAt(object, 'metadata', 'name'))}`;
   if (ownGroups.includes(textAt(object, 'spec', 'group') ?? ''))
@@ -45,7 +58,7 @@ async function dryRunObject(reader: PackageReader, one: PackageObject, ptx: Tryi
   const resource = await resourceOf(reader, object);
   if (resource === undefined)
     return [packageFault('InvalidPackage', `${what}: the cluster does not serve ${quoted(textAt(object, 'apiVersion'))}`)];
-  const { faults, live } = await dryRun(reader, one, ptx, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
+  const { faults, live } = await dryRun(trying, one, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
   return faults.length > 0 || live === undefined ? faults : liveFaults(reader, ptx, live, object);
 }
 
@@ -69,10 +82,10 @@ interface DryRun {
 }
 
 /** The refusal of the object, and the live object that was read before. */
-async function dryRun(reader: PackageReader, one: PackageObject, maker: Making, location: Location): Promise<DryRun> {
+async function dryRun({ reader, ptx, spec }: TryingObject, one: PackageObject, location: Location): Promise<DryRun> {
   for (let attempt = 1; ; attempt += 1) {
     const live = await find(reader, location);
-    const object = installedObject(one, live, maker, undefined);
+    const object = installedObject(one, live, ptx, { spec });
     const answer = await reader.cluster.dryRun(writeOf(location, object, reader.namespace, live));
     if (answer.kind === 'ok') return { faults: [], live };
     const { kind, message } = answer.failure;

@@ -10,7 +10,7 @@ import { ownName, packageUidLabel } from '../model/own.ts';
 import { kindOf } from '../model/package.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, millisecondsOf } from '../model/status.ts';
-import { packagesOfKind, packageTransactions, uidLabel } from '../writes/resources.ts';
+import { packagesOfKind, packageTransactions, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { isUndone, phaseOf } from '../writes/stages.ts';
 import { findLock, madeFor, stagesMadeBy, uidForm } from './lock-state.ts';
 import { type Garbage, isOlder, keptFor } from './observation.ts';
@@ -60,17 +60,26 @@ const finishedOnes = {
     const members = ['phase', 'outcome', 'completionTime', 'transactionNumber'].map((key) => [key, at(object, 'status', key)]);
     return {
       metadata: at(object, 'metadata') ?? {},
-      spec: { kind: at(object, 'spec', 'install', 'package', 'kind') ?? '' },
+      spec: { dryRun: isDryRun(object), kind: at(object, 'spec', 'install', 'package', 'kind') ?? '' },
       status: Object.fromEntries(members.filter(([, value]) => value !== undefined)),
     };
   },
 } as const;
 
-/** The oldest finished package transactions, if there are more than the Lock allows. */
+/**
+ * The oldest finished package transactions, if there are more than the Lock allows. Dry runs count for themselves, so that they leave
+ * the history of changes as it is.
+ */
 function historyBeyond(all: readonly JsonObject[], limit: number): readonly Garbage[] {
   const over = all.filter((object) => isOver(object) && !isTerminating(object));
-  const oldestFirst = over.toSorted((left, right) => endOf(left) - endOf(right));
-  return oldestFirst.slice(0, Math.max(0, over.length - limit)).map((object) => ({ resource: packageTransactions, object }));
+  return [...Map.groupBy(over, isDryRun).values()].flatMap((some) => {
+    const oldestFirst = some.toSorted((left, right) => endOf(left) - endOf(right));
+    return oldestFirst.slice(0, Math.max(0, some.length - limit)).map((object) => ({ resource: packageTransactions, object }));
+  });
+}
+
+function isDryRun(object: JsonObject): boolean {
+  return at(object, 'spec', 'dryRun') === true;
 }
 
 /**
@@ -88,9 +97,11 @@ async function isPresent(reader: PackageReader, { object }: Garbage): Promise<bo
   if (uid === undefined || name === undefined || kind === undefined || textAt(object, 'status', 'phase') !== 'Failed')
     return false;
   const live = await findMetadata(reader, { resource: packagesOfKind(kind), name });
-  return (
-    textAt(live, 'metadata', 'uid') === uid && live !== undefined && ownName(kind, live) === textAt(object, 'metadata', 'name')
-  );
+  if (live === undefined || textAt(live, 'metadata', 'uid') !== uid) return false;
+  const own = textAt(object, 'metadata', 'name');
+  if (ownName(kind, live) === own) return true;
+  const revisions = await list(reader, revisionsOfKind(kind), undefined, { labelSelector: `${packageLabel}=${name}` });
+  return revisions.some((one) => ownName(kind, live, textAt(one, 'metadata', 'uid')) === own);
 }
 
 function makerOf({ object }: Garbage): string {

@@ -9,7 +9,7 @@ import { packagesOf } from '../model/holder.ts';
 import { isRevisionOf, packageLabel, sourceOfRevision } from '../model/names.ts';
 import { type PackageKind, packageApiVersion, quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
-import type { Purpose, Stage } from '../model/status.ts';
+import { isActivated, type Purpose, type Stage } from '../model/status.ts';
 import { type Pause, pauseChange, pausedBeside } from '../writes/beside.ts';
 import {
   activationChanges,
@@ -94,7 +94,7 @@ const revisionChanges: ChangesOf = async ({ reader, ptx, isBeside = false }, ite
     list(reader, resource, undefined, { labelSelector: `${packageLabel}=${one.name}`, whole: true }),
   ]);
   if (live !== undefined && isTerminating(live)) return `${one.kind}Revision ${one.revision} is being deleted`;
-  return [revisionChange(one, { owner, live, revisions }, { ...ptx, isBeside })];
+  return [revisionChange(one, { owner, live, revisions }, { ...ptx, isBeside, isActivated: isActivated(ptx.status) })];
 };
 
 const pauses: ChangesOf = async ({ reader, ptx }, item) => {
@@ -113,13 +113,12 @@ const objectChanges: ChangesOf = async (context, item) => {
     find(reader, { resource: revisionsOfKind(kind), name: revision }),
     resourceOf(reader, object),
   ]);
-  const uid = textAt(owner, 'metadata', 'uid');
-  if (uid === undefined) return `${kind}Revision ${revision} is gone`;
+  if (owner === undefined) return `${kind}Revision ${revision} is gone`;
   if (resource === undefined) return `${textAt(object, 'kind')} is not served any more`;
   // For most live objects only the metadata count, and CRDs are large.
   const read = dependsOnSpec(object) ? find : findMetadata;
   const live = await read(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
-  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, { ...ptx, servers }, uid)];
+  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, { ...ptx, servers }, owner)];
 };
 
 /** Names of the revisions that other revisions replace. */

@@ -6,6 +6,7 @@ import type { PackageFault } from '../model/fault.ts';
 import { holderOf, numberFault } from '../model/holder.ts';
 import type { PackageKind } from '../model/package.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
+import type { PackagePlan } from '../model/plan.ts';
 import { millisecondsOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
 import type { Unrecorded } from '../writes/applied.ts';
@@ -68,6 +69,8 @@ export interface DryRunFault {
 
 export type Preparation =
   | { readonly kind: 'ready'; readonly prepared: readonly Prepared[]; readonly existing: ReadonlySet<string> }
+  /** Of a dry run. */
+  | { readonly kind: 'planned'; readonly plan: PackagePlan }
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
   | { readonly kind: 'unfinished' };
 
@@ -95,6 +98,12 @@ export interface HolderState {
   readonly leftStages: readonly JsonObject[];
   readonly garbage: readonly Garbage[];
   readonly paused?: readonly Paused[];
+}
+
+/** Revisions beyond the history of their package, and the objects without their references to these revisions. */
+export interface RevisionGarbage {
+  readonly revisions: readonly Garbage[];
+  readonly released: readonly Orphan[];
 }
 
 /** What is left of a package that is being deleted. */
@@ -136,10 +145,11 @@ interface Read {
     /** The contents of the stage, if it does not exist. */
     readonly next: NextChanges | undefined;
   };
-  /** `faults`: objects that are not as the stages made them, in words. */
+  /** `faults`: objects that are not as the stages made them, in words. `retired`: absent unless the hook may write the Lock. */
   readonly verify: WithLock & {
     readonly faults: readonly string[] | 'unfinished';
     readonly unserved?: readonly WebhookSecret[];
+    readonly retired?: RevisionGarbage | undefined;
   };
   readonly delete: WithLock & { readonly state: DeletionState | undefined };
   /** The stages of this try that exist, the last one first. */

@@ -21,11 +21,20 @@ import {
 } from './lock-state.ts';
 import { dockerConfigIn } from './materials.ts';
 import { readNextChanges } from './next-changes.ts';
-import { type Context, isToRead, type NotRead, type Observation, type ObservedTo } from './observation.ts';
+import {
+  type Context,
+  isToRead,
+  type NotRead,
+  type Observation,
+  type ObservedTo,
+  type Orphan,
+  type Validation,
+} from './observation.ts';
 import { readOrphans } from './owners.ts';
 import { readPreparation } from './preparation.ts';
 import type { Memory, Progress } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
+import { retiredByTry } from './retired.ts';
 import { readAhead, readValidation } from './validation.ts';
 import { readVerification } from './verification.ts';
 import { readWebhooks } from './webhooks.ts';
@@ -79,21 +88,23 @@ const reads: Reads = {
     const tree = { wanted, lock, crossplane: serving.crossplane, registry, webhooks };
     const validation = await readValidation({ ...context, ...tree, progress });
     if (validation.kind === 'unread') serving.ahead.forget(ptx.uid);
-    return { lock, validation, orphans: validation.kind === 'valid' ? await readOrphans(reader) : [] };
+    return { lock, validation, orphans: await orphansToAdopt(context, validation) };
   },
   async prepare(context) {
     const { ptx, reader, serving } = context;
     const [wanted, deletion] = [installOf(ptx), deletionOf(ptx)];
     const lock = await findLock(reader);
     if (!isAsResolved(ptx, lock) || ptx.isDeleting) return { lock, preparation: undefined };
-    if (deletion !== undefined) return { lock, preparation: await readDeactivation({ reader, ptx, deletion }) };
+    if (deletion !== undefined) return { lock, preparation: await readDeactivation({ reader, ptx, deletion }, lock) };
     if (wanted === undefined) return { lock, preparation: undefined };
     const opened = await openRegistry(context, wanted);
     // The Secret existed when the hook resolved the tree.
     if ('reason' in opened)
       return { lock, preparation: { kind: 'failed', failure: { kind: 'denied', message: opened.message } } };
     const { registry, isOver } = opened;
-    const preparation = await readPreparation({ ...context, wanted, lock, registry, progress: progressOf(context, isOver) });
+    const { servers } = ptx.isDryRun ? await readWebhooks(reader, { ...serving, ...context }) : {};
+    const progress = progressOf(context, isOver);
+    const preparation = await readPreparation({ ...context, wanted, lock, registry, progress, servers });
     if (preparation.kind === 'unfinished') serving.ahead.forget(ptx.uid);
     return { lock, preparation };
   },
@@ -116,7 +127,10 @@ const reads: Reads = {
     const lock = await findLock(reader);
     const isToCheck = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
     const progress = progressOf(context, deadlineOf(serving));
-    return { lock, ...(isToCheck ? await readVerification(reader, context, progress) : { faults: 'unfinished' }) };
+    if (!isToCheck) return { lock, faults: 'unfinished' };
+    const { faults, unserved } = await readVerification(reader, context, progress);
+    const isReady = faults !== 'unfinished' && faults.length + unserved.length === 0;
+    return { lock, faults, unserved, retired: isReady ? await retiredByTry(reader, ptx) : undefined };
   },
   async delete({ reader, ptx }) {
     const [lock, deletion] = [await findLock(reader), deletionOf(ptx)];
@@ -130,7 +144,7 @@ const reads: Reads = {
   async release({ reader, ptx, isBeside = false }) {
     const isWritten = ptx.status.outcome?.kind === 'Succeeded';
     const lock = await findLock(reader);
-    if (!isWritten) return { lock };
+    if (!isWritten || ptx.isDryRun) return { lock };
     // Beside Crossplane, Crossplane writes the status of revisions.
     return isBeside
       ? { lock, paused: await pausedAfter(reader, ptx, lock) }
@@ -138,12 +152,18 @@ const reads: Reads = {
   },
   handOver: async ({ reader, ptx }) => ({ paused: await pausedFor(reader, ptx.uid) }),
   async cleanUp({ reader, ptx, now }) {
+    if (ptx.isDryRun) return { garbage: [], history: [], orphans: [] };
     const [garbage, history] = await Promise.all([garbageOf(reader, ptx), garbageOfPrevious(reader, now)]);
     // Once the package transaction is gone, an object without another owner is garbage.
     const orphans = ptx.isDeleting && garbage.length === 0 ? await readOrphans(reader, ptx.uid) : [];
     return { garbage, history, orphans };
   },
 };
+
+/** A dry run writes nothing. */
+async function orphansToAdopt({ reader, ptx }: ObserveContext, { kind }: Validation): Promise<readonly Orphan[]> {
+  return kind === 'valid' && !ptx.isDryRun ? readOrphans(reader) : [];
+}
 
 /** Reads the tree ahead, once in each try by each process. */
 async function readPackages(context: ObserveContext, lock: JsonObject | undefined): Promise<NotRead | undefined> {

@@ -5,6 +5,7 @@ import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import type { OwnCall } from '../call.ts';
 import { longestLabel, packageLabel } from '../model/names.ts';
 import { makesOwn, type OwnMode, ownName, packageUidLabel } from '../model/own.ts';
+import { isManual } from '../model/package.ts';
 import { accountIn, nameLabel, packagesOfKind, packageTransactions, revisionsOfKind } from '../writes/resources.ts';
 import { findLock } from './lock-state.ts';
 import type { OwnObservation } from './observation.ts';
@@ -34,7 +35,7 @@ export async function observeOwn({ reader, mode, isBeside }: OwnContext, call: O
     ...{ kind, pkg, isFinalizing, isOwn: makesOwn(mode, pkg), isBeside, made, revisions, namespace, now },
     writer: await writerOf(reader, pkg, made),
     namesake: isMade ? undefined : await find(reader, { resource: packageTransactions, name: ownName(kind, pkg) }),
-    lock: isMade && !isTerminating(pkg) ? undefined : await findLock(reader),
+    lock: isMade && !isTerminating(pkg) && !isManual(at(pkg, 'spec')) ? undefined : await findLock(reader),
   };
 }
 

@@ -4,20 +4,24 @@ import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { present, readLock } from '../model/lock.ts';
 import { isRevisionOf } from '../model/names.ts';
+import { isActive, isManual } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
+import type { RegistryFailed } from '../registry.ts';
 import type { Pause } from '../writes/beside.ts';
 import { type Changed, changedPackages } from '../writes/changed.ts';
 import type { ChangedPackage, PackageObject, Released } from '../writes/changes.ts';
 import { configMaps, definitions, familyLabel, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { type Part, stagesOf } from '../writes/stages.ts';
+import type { WebhookService } from '../writes/webhooks.ts';
 import { imageOf, unsignedPackages } from './image-configs.ts';
 import type { Images } from './images.ts';
 import { mostValues, objectsOf } from './objects.ts';
 import type { Preparation } from './observation.ts';
 import { type InstalledObject, installedObjects } from './owners.ts';
 import { managedDefinition, pausesOf } from './pauses.ts';
+import { readInstallPlan } from './planned.ts';
 import { type Progress, unlessOver } from './progress.ts';
-import { list, type PackageReader } from './read.ts';
+import { find, list, type PackageReader } from './read.ts';
 import { withRemovals } from './removed.ts';
 
 interface PreparationContext {
@@ -28,6 +32,8 @@ interface PreparationContext {
   readonly lock: JsonObject;
   readonly progress: Progress;
   readonly isBeside?: boolean;
+  /** Of a dry run. */
+  readonly servers?: WebhookService | undefined;
 }
 
 /** An ImageConfig may have come since the hook resolved the tree: images are verified again before the first write. */
@@ -45,23 +51,44 @@ export async function readPreparation(context: PreparationContext): Promise<Prep
 
 async function readContents(context: PreparationContext, changed: readonly Changed[]): Promise<Preparation> {
   const { reader, ptx, registry, progress } = context;
+  const isActivated = await isToActivate(context, changed);
+  const read = await readObjects(registry, isActivated ? changed : changed.filter(({ isRoot }) => isRoot));
+  if ('kind' in read) return unlessOver(progress.isOver, read);
+  const { packages, objects } = isActivated ? read : { ...read, objects: [] };
+  const released = isActivated ? await leftOut(reader, packages, objects) : [];
+  if (ptx.isDryRun)
+    return { kind: 'planned', plan: await readInstallPlan({ ...context, packages, objects, released, isActivated }) };
+  const found = await list(reader, configMaps, reader.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
+  const existing = new Set(found.map((object) => textAt(object, 'metadata', 'name') ?? ''));
+  const pauses = context.isBeside === true && isActivated ? await pausesOf(reader, packages, objects) : [];
+  const activated = isActivated ? packages : [];
+  const prepared = stagesOf(ptx, partsOf({ packages, pauses, objects, released, activated }), reader.gzip);
+  return { kind: 'ready', prepared, existing };
+}
+
+/** With `revisionActivationPolicy: Manual` a revision stays Inactive until a user makes it Active. */
+async function isToActivate({ reader, wanted }: PreparationContext, changed: readonly Changed[]): Promise<boolean> {
+  if (!isManual(wanted.spec)) return true;
+  const name = changed.find(({ isRoot }) => isRoot)?.revision ?? '';
+  const live = await find(reader, { resource: revisionsOfKind(wanted.kind), name });
+  return isActive(live);
+}
+
+type ReadObjects = Pick<Parts, 'packages' | 'objects'>;
+
+async function readObjects(registry: Images, changed: readonly Changed[]): Promise<ReadObjects | RegistryFailed> {
   const packages: ChangedPackage[] = [];
   const objects: PackageObject[] = [];
   const room = { left: mostValues };
   for (const one of changed) {
     const read = await objectsOf(one.source, one.digest, registry, room);
-    if ('kind' in read) return unlessOver(progress.isOver, read);
+    if ('kind' in read) return read;
     packages.push(packageOf(one, read.meta, registry));
     // The hook never installs an object that a Function holds.
     const own = one.kind === 'Function' ? [] : read.objects;
     objects.push(...own.map((object) => ({ kind: one.kind, name: one.name, revision: one.revision, object })));
   }
-  const found = await list(reader, configMaps, reader.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
-  const existing = new Set(found.map((object) => textAt(object, 'metadata', 'name') ?? ''));
-  const released = await leftOut(reader, packages, objects);
-  const pauses = context.isBeside === true ? await pausesOf(reader, packages, objects) : [];
-  const prepared = stagesOf(ptx, partsOf({ packages, pauses, objects, released }), reader.gzip);
-  return { kind: 'ready', prepared, existing };
+  return { packages, objects };
 }
 
 function packageOf(one: Changed, meta: JsonObject | undefined, images: Images): ChangedPackage {
@@ -82,9 +109,11 @@ interface Parts {
   readonly pauses: readonly Pause[];
   readonly objects: readonly PackageObject[];
   readonly released: readonly Released[];
+  /** The packages whose revision becomes Active. */
+  readonly activated: readonly ChangedPackage[];
 }
 
-function partsOf({ packages, pauses, objects, released }: Parts): readonly Part[] {
+function partsOf({ packages, pauses, objects, released, activated }: Parts): readonly Part[] {
   const stored = (items: readonly object[]) => items as unknown as readonly JsonObject[];
   const items = stored(packages);
   return [
@@ -93,7 +122,7 @@ function partsOf({ packages, pauses, objects, released }: Parts): readonly Part[
     { purpose: 'Pauses', items: stored(pauses), changesPerItem: 1 },
     { purpose: 'Objects', items: stored(objects), changesPerItem: 1 },
     { purpose: 'Releases', items: stored(released), changesPerItem: 1 },
-    { purpose: 'Activation', items, changesPerItem: 2 },
+    { purpose: 'Activation', items: stored(activated), changesPerItem: 2 },
   ];
 }
 

@@ -1,5 +1,5 @@
 // Reads the tree from registries, compares it with the cluster, and sends every write as a dry run.
-import { type JsonObject, textAt } from '../../objects/json.ts';
+import { type JsonObject, objectAt, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
@@ -176,9 +176,18 @@ async function triedPackage(context: ValidationContext, pkg: TreePackage): Promi
   const read = await objectsOf(source, digest, registry);
   if ('kind' in read) return unlessOver(progress.isOver, read);
   const objects = read.objects.map((object) => ({ kind: contents.meta.kind, name, revision, object }));
-  const faults = await dryRunAll(reader, objects, { ...ptx, servers: webhooks.servers }, progress);
+  const spec = await specOf(context, { kind: contents.meta.kind, name, source });
+  const faults = await dryRunAll(reader, { objects, spec }, { ...ptx, servers: webhooks.servers }, progress);
   if (faults === 'unfinished') return { kind: 'unfinished' };
   return faults.length > 0 ? { kind: 'refused', faults } : undefined;
+}
+
+type Named = Pick<Changed, 'kind' | 'name' | 'source'>;
+
+/** The spec of a package after the change, but for its version. */
+async function specOf({ reader, wanted }: ValidationContext, { kind, name, source }: Named): Promise<JsonObject> {
+  if (source === wanted.reference.source) return wanted.spec;
+  return objectAt(await find(reader, { resource: packagesOfKind(kind), name }), 'spec');
 }
 
 function entriesOf(installed: readonly Installed[]): readonly JsonObject[] {

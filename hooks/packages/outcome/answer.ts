@@ -3,7 +3,6 @@ import type { Failure } from '../../objects/failure.ts';
 import type { Outcome } from '../../objects/mutation.ts';
 import type { PackageCall, PackageReply } from '../call.ts';
 import type { Decided, Step } from '../decide/step.ts';
-import { deletionOf } from '../model/package-transaction.ts';
 import { isTerminal, timeOf, writeStatus } from '../model/status.ts';
 import type { Context } from '../observe/observation.ts';
 import { conditionsOf } from './conditions.ts';
@@ -72,9 +71,7 @@ function reply({ ptx, now }: Answered, { status, wait, note }: Omit<Decided, 'be
   // Before the first status everything is new, its version too: otherwise the hook could store no status.
   const stored = status.version === 0 ? { ...status, version: 1 } : status;
   const { conditions: before } = ptx.status;
-  const { generation } = ptx;
-  const isDeletion = deletionOf(ptx) !== undefined;
-  const conditions = conditionsOf({ ...stored, conditions: before }, note, { generation, isDeletion }, timeOf(now));
+  const conditions = conditionsOf({ ...stored, conditions: before }, note, ptx, timeOf(now));
   return { status: writeStatus(stored, conditions), resyncAfterSeconds: wait, finalized };
 }
 

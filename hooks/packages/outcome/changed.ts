@@ -4,12 +4,15 @@ import type { PackageReport } from '../call.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, millisecondsOf, readStatus, type Status } from '../model/status.ts';
 
+type Changing = Pick<PackageTransaction, 'status' | 'isDryRun'>;
+
 type Changed = Pick<PackageReport, 'fromPhase' | 'toPhase' | 'ended' | 'durationSeconds'>;
 
-export function changedBy(before: Status, stored: JsonObject): Changed {
+/** A dry run is no try: it changes nothing, and its refusal is its result. */
+export function changedBy({ status: before, isDryRun }: Changing, stored: JsonObject): Changed {
   const after = readStatus(stored);
   const phases = { fromPhase: before.phase, toPhase: after.phase };
-  return { ...phases, ...endOf(before, after), ...durationOf(before, after) };
+  return isDryRun ? phases : { ...phases, ...endOf(before, after), ...durationOf(before, after) };
 }
 
 /** A try ends if the Lock is released after it. Before the Lock is taken, it ends if the spec is refused. */

@@ -2,6 +2,7 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import type { Note } from '../decide/step.ts';
+import { deletionOf, type PackageTransaction } from '../model/package-transaction.ts';
 import type { Outcome, Status } from '../model/status.ts';
 
 interface Condition {
@@ -26,6 +27,9 @@ const deletion = {
   complete: condition('False', 'DeletionComplete', 'Package deletion completed successfully'),
   failed: condition('False', 'DeletionFailed', 'Transaction deletion failed'),
 } satisfies typeof installation;
+/** Nothing is changed, whatever the result is. */
+const unchanged = condition('False', 'DryRun', 'Nothing is changed: spec.dryRun is true');
+const dryRun: typeof installation = { pending: unchanged, inProgress: unchanged, complete: unchanged, failed: unchanged };
 const executing = condition('Unknown', 'TransactionInProgress', 'Transaction is currently executing');
 const ready = condition('True', 'TransactionComplete', 'Transaction completed successfully');
 const unvalidated = condition('False', 'ValidationFailed', 'Transaction validation failed');
@@ -104,26 +108,29 @@ function finished({ phase }: Status): Condition {
   return condition('False', 'TransactionInProgress', 'It is under way, or will be tried again');
 }
 
-interface Conditioned {
-  readonly generation: number;
-  readonly isDeletion: boolean;
+function changeOf(ptx: Changing): typeof installation {
+  if (ptx.isDryRun) return dryRun;
+  return deletionOf(ptx) === undefined ? installation : deletion;
 }
 
+type Changing = Pick<PackageTransaction, 'generation' | 'isDryRun' | 'wanted'>;
+
 /** All conditions. A condition whose status stays keeps its time. */
-export function conditionsOf(
-  status: Status,
-  note: Note | undefined,
-  { generation, isDeletion }: Conditioned,
-  now: string,
-): readonly JsonObject[] {
+export function conditionsOf(status: Status, note: Note | undefined, ptx: Changing, now: string): readonly JsonObject[] {
   const all = {
-    ...installConditions(status, note, isDeletion ? deletion : installation),
+    ...installConditions(status, note, changeOf(ptx)),
     Synced: synced(status, note),
     Finished: finished(status),
   };
   return Object.entries(all).map(([type, one]) => {
     const before = status.conditions.find((other) => textAt(other, 'type') === type);
     const since = textAt(before, 'status') === one.status ? textAt(before, 'lastTransitionTime') : undefined;
-    return { type, ...one, message: cut(one.message, longest), lastTransitionTime: since ?? now, observedGeneration: generation };
+    return {
+      type,
+      ...one,
+      message: cut(one.message, longest),
+      lastTransitionTime: since ?? now,
+      observedGeneration: ptx.generation,
+    };
   });
 }

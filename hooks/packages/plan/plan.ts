@@ -31,7 +31,7 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
     case 'fence':
       return [{ write: fenceLock(step.lock, timeOf(now), namespace) }];
     case 'writePackages':
-      return [{ write: writePackages(step.lock, step.packages, namespace) }];
+      return [{ write: writePackages(step.lock, step.packages, namespace) }, ...retirements(step, namespace)];
     case 'adopt':
       return step.orphans.map(({ resource, live, owners }) => ({
         write: ownersWrite(resource, live, owners, namespace),
@@ -69,7 +69,14 @@ function recordings({ unrecorded = [] }: Extract<Step, { kind: 'release' }>, nam
   return unrecorded.map((one) => ({ write: recordWrite(one, namespace), settledBy: ['absent', 'refused'] }));
 }
 
-function packageDeletions({ objects, kept }: Extract<Step, { kind: 'delete' }>, namespace: string): readonly Mutation[] {
+/** The Lock is written: nothing depends on these writes, and the next install of the package tries them again. */
+function retirements({ retired }: Extract<Step, { kind: 'writePackages' }>, namespace: string): readonly Mutation[] {
+  if (retired === undefined) return [];
+  const { revisions: objects, released: kept } = retired;
+  return packageDeletions({ objects, kept }, namespace).map((one) => ({ ...one, settledBy: ['absent', 'refused', 'stale'] }));
+}
+
+function packageDeletions({ objects, kept }: Pick<Deleting, 'objects' | 'kept'>, namespace: string): readonly Mutation[] {
   const withoutOwners = kept.map(
     ({ resource, live, owners }): Mutation => ({
       write: ownersWrite(resource, live, owners, namespace),
@@ -97,6 +104,8 @@ function compensation(
     ...(request === undefined ? [] : [{ write: requestWrite(request.stage, request.value, namespace) }]),
   ];
 }
+
+type Deleting = Extract<Step, { kind: 'delete' }>;
 
 const mostDeletes = 100;
 

@@ -25,13 +25,23 @@ export function pausedUntilLocked({ uid }: Maker): JsonObject {
   return { ...pausedForGood, [pausedFor]: uid };
 }
 
+const activation = 'activation';
+
+/** The annotations of a revision that Crossplane leaves alone until a user makes it Active and a package transaction installs it. */
+export const pausedUntilActive: JsonObject = { ...pausedForGood, [pausedFor]: activation };
+
+/** Whether no package transaction has installed the revision, which only a user makes Active. */
+export function awaitsActivation(revision: JsonObject | undefined): boolean {
+  return textAt(revision, 'metadata', 'annotations', pausedFor) === activation;
+}
+
 export function isPaused(object: JsonObject | undefined): boolean {
   return textAt(object, 'metadata', 'annotations', pausedAnnotation) === 'true';
 }
 
 /** The uid of the package transaction that has paused the object until the Lock is written. */
 export function pauserOf(object: JsonObject): string | undefined {
-  return textAt(object, 'metadata', 'annotations', pausedFor);
+  return awaitsActivation(object) ? undefined : textAt(object, 'metadata', 'annotations', pausedFor);
 }
 
 /** A revision that is paused until the Lock is written. */

@@ -7,7 +7,7 @@ import { packageLabel } from '../model/names.ts';
 import { optedIn } from '../model/own.ts';
 import { isActive, type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
-import { besideSettings, pausedForGood, pausedUntilLocked } from './beside.ts';
+import { awaitsActivation, besideSettings, pausedForGood, pausedUntilActive, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
 import { familyLabel, imageConfigsAnnotation, nameLabel } from './resources.ts';
@@ -45,6 +45,8 @@ export interface Making extends Maker {
   readonly isBeside?: boolean;
   /** The Packages that it makes make their own package transactions. */
   readonly isOwn?: boolean;
+  /** False if a user makes its revision Active. */
+  readonly isActivated?: boolean;
   readonly servers?: WebhookService | undefined;
 }
 
@@ -95,17 +97,20 @@ export function revisionChange(one: ChangedPackage, ground: RevisionGround, make
   const family = one.family === undefined ? {} : { [familyLabel]: one.family };
   const uid = textAt(owner, 'metadata', 'uid') ?? '';
   const reference = { apiVersion: packageApiVersion, kind: one.kind, name: one.name, uid };
-  const runs = maker.isBeside === true && isActive(live);
-  const isHeld = maker.isBeside === true && !runs;
-  const noted = { ...(isHeld ? pausedUntilLocked(maker) : {}), ...appliedTo(one, runs && isAdopted(live)) };
+  const runs = maker.isBeside === true && isActive(live) && !awaitsActivation(live);
+  const held = maker.isBeside === true && !runs ? pauseOf(maker) : {};
   const metadata = {
     name: one.revision,
     labels: labelsOf(live, { [packageLabel]: one.name, ...family }, maker),
-    ...annotations(live, noted),
+    ...annotations(live, { ...held, ...appliedTo(one, runs && isAdopted(live)) }),
     ownerReferences: ownersOf(live, maker, { reference, controls: runs && textAt(controllerOf(live), 'uid') === uid }),
   };
   const spec = runs ? runningSpec(one, ground, maker) : revisionSpec(one, ground, maker);
   return change({ apiVersion: packageApiVersion, kind: `${one.kind}Revision`, metadata, spec }, live);
+}
+
+function pauseOf(maker: Making): JsonObject {
+  return maker.isActivated === false ? pausedUntilActive : pausedUntilLocked(maker);
 }
 
 /** Whether Crossplane has installed the revision, and no package transaction has changed it. */
@@ -161,20 +166,25 @@ function runningSpec(one: ChangedPackage, ground: RevisionGround, maker: Making)
   return isAdopted(live) ? spec : { ...revisionSpec(one, ground, maker), image: at(spec, 'image') ?? null };
 }
 
-/** The object as the hook makes it. For the dry run it has no owner, because the revision does not exist yet. */
+/**
+ * The object as the hook makes it, with the common labels and annotations of its revision. For the dry run the revision has no uid,
+ * because it does not exist yet, and the object has no owner.
+ */
 export function installedObject(
   { kind, name, revision, object }: PackageObject,
   live: JsonObject | undefined,
   maker: Making,
-  revisionUid: string | undefined,
+  owner: JsonObject,
 ): JsonObject {
   const given = objectAt(object, 'metadata');
-  const reference = { apiVersion: packageApiVersion, kind: `${kind}Revision`, name: revision, uid: revisionUid ?? '' };
-  const owners = revisionUid === undefined ? {} : { ownerReferences: ownersOf(live, maker, { reference, controls: true }) };
+  const uid = textAt(owner, 'metadata', 'uid');
+  const reference = { apiVersion: packageApiVersion, kind: `${kind}Revision`, name: revision, uid: uid ?? '' };
+  const owners = uid === undefined ? {} : { ownerReferences: ownersOf(live, maker, { reference, controls: true }) };
+  const common = (key: string): JsonObject => objectAt(owner, 'spec', key);
   const metadata = {
     name: textAt(given, 'name') ?? '',
-    labels: labelsOf(live, at(given, 'labels'), maker),
-    ...annotations(live, at(given, 'annotations')),
+    labels: labelsOf(live, { ...objectAt(given, 'labels'), ...common('commonLabels') }, maker),
+    ...annotations(live, { ...objectAt(given, 'annotations'), ...common('commonAnnotations') }),
     ...owners,
   };
   return { ...convertedBy({ name, object: keptActive(installable(object), live), live }, maker.servers), metadata };
@@ -197,8 +207,9 @@ function keptActive(object: JsonObject, live: JsonObject | undefined): JsonObjec
   return isActive ? withPath(object, ['spec', 'state'], 'Active') : object;
 }
 
-export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Making, revisionUid: string): JsonObject {
-  const made = change(installedObject(one, live, maker, revisionUid), live);
+/** `owner`: the live revision. */
+export function objectChange(one: PackageObject, live: JsonObject | undefined, maker: Making, owner: JsonObject): JsonObject {
+  const made = change(installedObject(one, live, maker, owner), live);
   // Users can make instances of a kind once it is established. The stage waits for all kinds at once.
   return textAt(one.object, 'kind') === 'CustomResourceDefinition' ? { ...made, gate: { at: 'AtEnd' } } : made;
 }

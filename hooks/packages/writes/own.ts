@@ -15,23 +15,23 @@ interface OwnMaker {
   readonly namespace: string;
 }
 
-/** Installs the present generation of the Package. */
-export function ownInstall(maker: OwnMaker): Write {
+/** Installs the present generation of the Package. `activated`: the uid of the revision that a user has made Active. */
+export function ownInstall(maker: OwnMaker, activated?: string): Write {
   const { kind, pkg } = maker;
   const metadata = { name: textAt(pkg, 'metadata', 'name') ?? '', uid: textAt(pkg, 'metadata', 'uid') ?? '' };
   const snapshot = { apiVersion: packageApiVersion, kind, metadata, spec: objectAt(pkg, 'spec') };
-  return ownWrite(maker, { change: 'Install', install: { package: snapshot } });
+  return ownWrite(maker, ownName(kind, pkg, activated), { change: 'Install', install: { package: snapshot } });
 }
 
 /** A deletion that is refused is tried again, as often as the API server admits: it goes on by itself once nothing refuses it. */
 const mostTries = 1_000;
 
 export function ownDelete(maker: OwnMaker, source: string): Write {
-  return ownWrite(maker, { change: 'Delete', delete: { source }, retryLimit: mostTries });
+  const name = ownName(maker.kind, maker.pkg);
+  return ownWrite(maker, name, { change: 'Delete', delete: { source }, retryLimit: mostTries });
 }
 
-function ownWrite({ kind, pkg, namespace }: OwnMaker, spec: JsonObject): Write {
-  const name = ownName(kind, pkg);
+function ownWrite({ pkg, namespace }: OwnMaker, name: string, spec: JsonObject): Write {
   const labels = {
     [packageUidLabel]: textAt(pkg, 'metadata', 'uid') ?? '',
     [packageLabel]: textAt(pkg, 'metadata', 'name') ?? '',

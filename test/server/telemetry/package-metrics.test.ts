@@ -76,7 +76,7 @@ t.test('the metrics count each try once, and each install once', async (t) => {
     conditions: [],
     ...more,
   });
-  const changed = (before: Status, after: Status) => changedBy(before, writeStatus(after, []));
+  const changed = (before: Status, after: Status) => changedBy({ status: before, isDryRun: false }, writeStatus(after, []));
   const outcome = { kind: 'Failed', step: 'Installation', reason: 'InstallationFailed', message: '' } as const;
   const [rolling, releasing] = [status({ phase: 'RollingBack', outcome }), status({ phase: 'Releasing', outcome })];
   t.match(changed(status({ phase: 'Installing' }), rolling), { ended: undefined, toPhase: 'RollingBack' });
@@ -88,4 +88,8 @@ t.test('the metrics count each try once, and each install once', async (t) => {
   const times = { startTime: '2026-01-01T00:00:00Z', completionTime: '2026-01-01T00:01:00Z' };
   const done = status({ phase: 'Releasing', outcome: { kind: 'Succeeded' } });
   t.match(changed(done, status({ phase: 'Succeeded', ...times })), { ended: undefined, durationSeconds: 60 });
+  t.same(changedBy({ status: status({}), isDryRun: true }, writeStatus(refused, [])), {
+    fromPhase: 'Waiting',
+    toPhase: 'Failed',
+  });
 });
