@@ -3,7 +3,7 @@ import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Status } from '../model/status.ts';
 import type { Garbage, NextChanges, Orphan, RevisionGarbage } from '../observe/observation.ts';
-import type { Unrecorded } from '../writes/applied.ts';
+import type { RevisionStatus } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Prepared } from '../writes/stages.ts';
 
@@ -31,7 +31,7 @@ export type Step = Decided &
     /** Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. */
     | { readonly kind: 'acquire' | 'fence'; readonly lock: JsonObject }
     /** `unrecorded`: the hook writes the status of these revisions first. */
-    | { readonly kind: 'release'; readonly lock: JsonObject; readonly unrecorded?: readonly Unrecorded[] }
+    | { readonly kind: 'release'; readonly lock: JsonObject; readonly unrecorded?: readonly RevisionStatus[] }
     /** `retired`: goes with the write of the Lock. The API server may refuse its deletion. */
     | {
         readonly kind: 'writePackages';

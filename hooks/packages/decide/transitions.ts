@@ -7,7 +7,7 @@ import { holds } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
-import type { Unrecorded } from '../writes/applied.ts';
+import type { RevisionStatus } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Decided, Step } from './step.ts';
 
@@ -16,7 +16,7 @@ export function releasing(
   ptx: PackageTransaction,
   lock: JsonObject | undefined,
   decided: Decided,
-  unrecorded: readonly Unrecorded[] = [],
+  unrecorded: readonly RevisionStatus[] = [],
 ): Step {
   return holds(ptx, lock) ? { kind: 'release', lock, unrecorded, ...decided } : { kind: 'setStatus', ...decided };
 }

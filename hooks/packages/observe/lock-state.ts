@@ -6,7 +6,7 @@ import { type Holder, holderOf, isNumbered, numbered, packagesOf } from '../mode
 import { packageKinds } from '../model/package.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { isTerminal, mostMade } from '../model/status.ts';
-import { isUnrecorded, type Unrecorded } from '../writes/applied.ts';
+import { isUnrecorded, type RevisionStatus } from '../writes/applied.ts';
 import { isPaused, type Paused, pauserOf } from '../writes/beside.ts';
 import {
   configMaps,
@@ -122,7 +122,7 @@ async function allPaused(reader: PackageReader): Promise<readonly Paused[]> {
 }
 
 /** Revisions of the package transaction whose status lacks the ImageConfigs that were applied. */
-export async function unrecordedBy(reader: PackageReader, { name }: PackageTransaction): Promise<readonly Unrecorded[]> {
+export async function unrecordedBy(reader: PackageReader, { name }: PackageTransaction): Promise<readonly RevisionStatus[]> {
   const own = await revisionsIn(reader, { labelSelector: `${nameLabel}=${name}` });
   return own.filter(({ live }) => isUnrecorded(live));
 }

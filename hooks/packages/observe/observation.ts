@@ -9,7 +9,7 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import type { PackagePlan } from '../model/plan.ts';
 import { millisecondsOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
-import type { Unrecorded } from '../writes/applied.ts';
+import type { RevisionStatus } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
 import type { Sourced } from '../writes/contents.ts';
 import type { Prepared } from '../writes/stages.ts';
@@ -159,7 +159,7 @@ interface Read {
     readonly running?: readonly Paused[];
   };
   /** The Lock is written: `paused`: revisions that wait for it. `unrecorded`: revisions whose status the hook writes. */
-  readonly release: WithLock & { readonly paused?: readonly Paused[]; readonly unrecorded?: readonly Unrecorded[] };
+  readonly release: WithLock & { readonly paused?: readonly Paused[]; readonly unrecorded?: readonly RevisionStatus[] };
   readonly handOver: { readonly paused?: readonly Paused[] };
   readonly cleanUp: {
     /** Stages and contents of all its tries. The list is empty if they must stay. */

@@ -33,7 +33,7 @@ function parsed(text: string | undefined): Json | undefined {
 }
 
 /** A revision whose status does not have what its annotation says. */
-export interface Unrecorded {
+export interface RevisionStatus {
   readonly resource: Resource;
   readonly live: JsonObject;
 }
@@ -45,7 +45,7 @@ export function isUnrecorded(revision: JsonObject): boolean {
   return refs !== undefined && !equalJson(refs, at(revision, 'status', inStatus) ?? []);
 }
 
-export function recordWrite({ resource, live }: Unrecorded, namespace: string): Write {
+export function recordWrite({ resource, live }: RevisionStatus, namespace: string): Write {
   const status = { ...objectAt(live, 'status'), [inStatus]: notedIn(live).refs ?? [] };
   return {
     verb: 'update',
