@@ -97,7 +97,13 @@ const shown: Readonly<Record<number, Shown>> = {
   33: [[install, '33: an update makes a second revision']],
   27: [tree],
   32: [[install, '6, 11, 15, 26, 32: what cannot be installed']],
-  39: [[recovery, '39: a package transaction ends without the controller manager']],
+  39: [
+    [recovery, '39: a package transaction ends without the controller manager'],
+    [
+      'test/packages/cascades.test.ts',
+      'no deletion of a Package, a revision or a package transaction deletes a CRD or an instance',
+    ],
+  ],
   40: [[points, '40: a retry installs the snapshot']],
   34: [
     [deletion, '45: a Delete is refused'],
