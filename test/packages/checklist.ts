@@ -109,7 +109,10 @@ const shown: Readonly<Record<number, Shown>> = {
     [deletion, '45: a Delete is refused'],
     ['test/packages/revisions.test.ts', 'revisionHistoryLimit: one Inactive revision stays'],
   ],
-  45: [[deletion, '45: a Delete is refused']],
+  45: [
+    [deletion, '45: a Delete is refused'],
+    ['test/packages/between.test.ts', 'that appears before each call of a Delete'],
+  ],
   46: [[deletion, '46: a Delete removes the package']],
   42: [
     [own, '42: the name of a package transaction follows'],

@@ -38,13 +38,21 @@ interface DriverOptions {
   readonly besideIn?: string;
   /** Both processes serve each call at once, and the first answer that is stored counts; otherwise they serve strictly in turn. */
   readonly isAtOnce?: boolean;
+  /** Acts of somebody else before a write, such as `delete CustomResourceDefinition`. */
+  readonly before?: (what: string) => Promise<void>;
   /** Whether the campaign was interrupted: the engine, a process of the same group, is then gone, and no drive ends. */
   readonly isInterrupted?: () => boolean;
 }
 
 export function createDriver(t: Teardown, world: PackageWorld, options: DriverOptions = {}): Driver {
   const { client } = world;
-  const { deadline = times.deadline, besideIn, isAtOnce = false, isInterrupted = () => false } = options;
+  const {
+    deadline = times.deadline,
+    besideIn,
+    isAtOnce = false,
+    isInterrupted = () => false,
+    before = async () => undefined,
+  } = options;
   const cluster = createCluster(connectionOf(world.engineKubeconfig), { writeTimeout: 10_000 });
   t.teardown(() => cluster.close());
   const registries = createRegistryClient({ cacheDirectory: join(freeFolder(t), 'cache'), cacheBytes: 2 ** 28 });
@@ -57,6 +65,7 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
     late: [],
     thawed: [],
     landed: [],
+    before,
     live(kind, what, wait) {
       const act = { kind, what, phase, number: acts.length, ...(wait === undefined ? {} : { wait }) };
       acts.push(act);

@@ -50,6 +50,8 @@ const boundaries: readonly (readonly [RegExp, string])[] = [
 export interface Faults {
   /** Lives through the act, as planned. */
   live(kind: Act['kind'], what: string, wait?: number): Fault | undefined;
+  /** Acts of somebody else before a write. */
+  before(what: string): Promise<void>;
   /** Late requests that have not taken effect yet. */
   readonly late: Promise<unknown>[];
   /** Sends the requests of processes that were frozen. */
@@ -97,6 +99,7 @@ export function troubledCluster(cluster: Cluster, faults: Faults): Cluster {
 
 async function sending(cluster: Cluster, write: Write, faults: Faults): Promise<Answer> {
   const what = `${write.verb} ${write.location.resource.kind}`;
+  await faults.before(what);
   const fault = faults.live('write', what);
   if (fault === 'frozen') {
     faults.thawed.push(async () => {

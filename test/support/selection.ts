@@ -48,6 +48,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['monitoring/runbooks', 'monitoring/alerts'],
   ['monitoring/story', 'monitoring/alerts'],
   ['packages/bad-input', 'packages/contents'],
+  ['packages/between', 'packages/install'],
   ['packages/cascades', 'packages/living'],
   ['packages/compare-generated', 'packages/compare'],
   ['packages/delete', 'packages/install'],
