@@ -3,7 +3,7 @@
 // Options go to tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead, `--kubernetes 1.34`,
 // which runs what uses the API server on that version, `--results FILE`, `--all` (`npm run test:all`), and `--shard 1/4`.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -83,8 +83,10 @@ async function runAll(args: readonly string[], given: TestOptions): Promise<Resu
 
 /** The command line for test/support/cli.ts: to pack it takes seconds, and a dozen files start it. */
 async function packedCli(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'janus-packed-cli-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const root = mkdtempSync(join(tmpdir(), 'janus-packed-cli-'));
+  process.on('exit', () => rmSync(root, { recursive: true, force: true }));
+  const folder = join(root, 'package');
+  mkdirSync(folder);
   await writePackage(folder);
   return folder;
 }

@@ -1,6 +1,6 @@
 // The command line as users run it: packed, unpacked into a folder of its own, started from an empty one.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writePackage } from '../../scripts/pack-cli/package.ts';
@@ -53,25 +53,27 @@ const programs = ['janus', 'kubectl-janus', 'kubectl_complete-janus'];
 export async function openCli(t: Teardown, kubeconfig?: string): Promise<Cli> {
   const root = mkdtempSync(join(tmpdir(), 'janus-cli-'));
   t.teardown(() => rmSync(root, { recursive: true, force: true }));
-  const [folder, bin, home] = ['package', 'bin', 'home'].map((name) => join(root, name)) as [string, string, string];
-  for (const one of [folder, bin, home]) mkdirSync(one);
-  // `npm test` packs once for all files (scripts/test.ts). A test may change its copy.
+  const [own, bin, home] = ['package', 'bin', 'home'].map((name) => join(root, name)) as [string, string, string];
+  for (const one of [own, bin, home]) mkdirSync(one);
+  // `npm test` packs once for all files (scripts/test.ts). Node's compile cache is beside that package, and ends with it.
   const packed = process.env.JANUS_TEST_CLI;
-  if (packed === undefined) await writePackage(folder);
-  else cpSync(packed, folder, { recursive: true });
+  if (packed === undefined) await writePackage(own);
+  const folder = packed ?? own;
+  const cache = packed === undefined ? {} : { NODE_COMPILE_CACHE: join(packed, '..', 'compiled') };
   // As npm links them.
   for (const program of programs) symlinkSync(join(folder, 'bin', `${program}.js`), join(bin, program));
   const start: Cli['start'] = (
     words,
     { env = {}, input, typing, program = 'janus', node = process.env.JANUS_CLI_NODE ?? process.execPath, bare } = {},
   ) => {
-    const own = {
+    const given = {
+      ...cache,
       PATH: `${bin}:${dirname(node)}:/usr/bin:/bin`,
       HOME: home,
       LANG: 'C.UTF-8',
       ...(kubeconfig && { KUBECONFIG: kubeconfig }),
     };
-    const child = spawn(node, bare ? [...words] : [join(bin, program), ...words], { cwd: home, env: { ...own, ...env } });
+    const child = spawn(node, bare ? [...words] : [join(bin, program), ...words], { cwd: home, env: { ...given, ...env } });
     t.teardown(() => child.kill('SIGKILL'));
     const texts = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
