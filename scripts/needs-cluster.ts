@@ -24,13 +24,29 @@ function lead(files: readonly string[], isFound: (source: Source) => boolean): b
   const visit = (path: string): boolean => {
     if (seen.has(path)) return false;
     seen.add(path);
-    const source = sourceOf(path);
-    return source !== undefined && (isFound(source) || importsOf(source).some(({ target }) => visit(target)));
+    const file = fileOf(path);
+    return file !== undefined && (isFound(file.source) || file.imports.some(visit));
   };
   return files.some(visit);
 }
 
-function sourceOf(path: string): Source | undefined {
+interface File {
+  readonly source: Source;
+  /** Paths of the files that it imports. */
+  readonly imports: readonly string[];
+}
+
+/** The files of the repository as they are when they are first read. */
+const read = new Map<string, File | undefined>();
+
+function fileOf(path: string): File | undefined {
+  if (!read.has(path)) read.set(path, readSource(path));
+  return read.get(path);
+}
+
+function readSource(path: string): File | undefined {
   const file = join(root, path);
-  return path.endsWith('.ts') && existsSync(file) ? { path, text: readFileSync(file, 'utf8') } : undefined;
+  if (!path.endsWith('.ts') || !existsSync(file)) return undefined;
+  const source = { path, text: readFileSync(file, 'utf8') };
+  return { source, imports: importsOf(source).map(({ target }) => target) };
 }

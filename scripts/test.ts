@@ -3,7 +3,8 @@
 // Options go to tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead, `--kubernetes 1.34`,
 // which runs what uses the API server on that version, `--results FILE`, `--all` (`npm run test:all`), and `--shard 1/4`.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openCluster } from '../test/controlplane/existing.ts';
@@ -11,6 +12,7 @@ import { variable } from '../test/controlplane/versions.ts';
 import { filesInAllOnly } from '../test/support/selection.ts';
 import { buildNeeded } from '../test/tools/needed.ts';
 import { needCluster, usesApiServer } from './needs-cluster.ts';
+import { writePackage } from './pack-cli/package.ts';
 import { type FileResults, fileByFile, noResults, type Results, sum } from './tap-results.ts';
 import { readTestOptions, type TestOptions } from './test-options.ts';
 
@@ -68,6 +70,7 @@ async function runAll(args: readonly string[], given: TestOptions): Promise<Resu
   if (kubernetes !== undefined) process.env[variable] = kubernetes;
   await buildTapWithOurPlugins();
   await buildNeeded(files, (line) => console.error(line));
+  if (files.some((file) => file.startsWith('test/cli/'))) process.env.JANUS_TEST_CLI = await packedCli();
   const guard = `--timeout=${named.length === 0 ? hangGuardSeconds.suite : hangGuardSeconds.named}`;
   if (!needCluster(files)) return runTap([guard, ...options], files, undefined);
   const controlPlane = await openCluster(args);
@@ -76,6 +79,16 @@ async function runAll(args: readonly string[], given: TestOptions): Promise<Resu
   } finally {
     await controlPlane.stop();
   }
+}
+
+/** The command line for test/support/cli.ts: to pack it takes seconds, and a dozen files start it. */
+async function packedCli(): Promise<string> {
+  const root = mkdtempSync(join(tmpdir(), 'janus-packed-cli-'));
+  process.on('exit', () => rmSync(root, { recursive: true, force: true }));
+  const folder = join(root, 'package');
+  mkdirSync(folder);
+  await writePackage(folder);
+  return folder;
 }
 
 function chosenFiles({ named, kubernetes, all, shard = { index: 1, of: 1 } }: TestOptions): readonly string[] {

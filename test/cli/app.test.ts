@@ -6,6 +6,7 @@ import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { must } from '../support/client.ts';
 import { pathWithKubectl } from '../support/kubectl.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { account, startStage } from '../support/stage.ts';
 
 const stage = await startStage(t);
@@ -53,7 +54,7 @@ t.test('the name of an app is the field manager, and the beginning of the name',
   });
 });
 
-t.test('at a terminal apply of an app follows the Transaction', async (t) => {
+t.test('at a terminal apply of an app follows the Transaction', inAllOnly, async (t) => {
   const typed = `janus apply -f plain/ shop --no-gate --label ${label} ${where.join(' ')}`;
   const { code, out } = await cli.run(['-qec', typed, '/dev/null'], {
     node: 'script',

@@ -6,6 +6,7 @@ import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { waitFor } from '../support/client.ts';
 import { pathWithKubectl } from '../support/kubectl.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { startStage } from '../support/stage.ts';
 
 const stage = await startStage(t);
@@ -108,6 +109,7 @@ t.test('a ServiceAccount with just these rights releases, drops and undoes an ap
 
 t.test(
   'the undo of a Namespace that the release has created reads the ServiceAccount that Kubernetes puts into it',
+  inAllOnly,
   async (t) => {
     const tenant = `${stage.namespace}-tenant`;
     t.teardown(() => stage.client.delete(`/api/v1/namespaces/${tenant}`));

@@ -7,6 +7,7 @@ import { waitFor } from '../support/client.ts';
 import { documentedScreen } from '../support/documented-screen.ts';
 import { startKubelet, waiting } from '../support/kubelet.ts';
 import { needsScript, openPty } from '../support/pty.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { account, startStage } from '../support/stage.ts';
 
 const stage = await startStage(t);
@@ -109,7 +110,7 @@ t.test('q leaves, and the Transaction goes on; a aborts it after a question', ne
   t.match(again.lines().join('\n'), /\n✓ keys was rolled back after \d:\d\d\.\n {2}1 object is as before \(1 deleted again\)\./);
 });
 
-t.test('Ctrl-C at the terminal ends the command alone', needsScript, async (t) => {
+t.test('Ctrl-C at the terminal ends the command alone', needsScript.skip === false ? inAllOnly : needsScript, async (t) => {
   const pty = apply('stopped', [{ ...webx, metadata: { name: 'stopped' } }], '5m');
   await waitFor(() => pty.screen().join('\n').includes('committing 1/1'), 'the gate to be open');
   pty.type('\u0003');

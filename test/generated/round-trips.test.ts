@@ -12,7 +12,7 @@ import { install, owners, type Plan, plan, untried } from './arbitraries.ts';
 import { runPlan } from './run.ts';
 import { installWidgets } from './world.ts';
 
-const inTheSuite = share(10, 40);
+const inTheSuite = share(4, 40);
 const roundTrips = Number(process.env.JANUS_ROUND_TRIPS ?? inTheSuite);
 const replayed = process.env.JANUS_TEST_SEED;
 // The suite makes equal round trips each time; a larger run makes new ones each time.

@@ -9,6 +9,7 @@ import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts
 import { must } from '../support/client.ts';
 import { applyObject, connectToCluster, installManifests } from '../support/install.ts';
 import { controllerDefinitions } from '../support/metacontroller/controller-crds.ts';
+import { everyNth } from '../support/selection.ts';
 import { shareNamespaces } from '../support/shared-namespaces.ts';
 import { buildPackaging } from '../tools/packaging/packaging.ts';
 import { inShort, objectsOf, openKustomize } from './kustomize.ts';
@@ -44,7 +45,7 @@ const packages = [
 const own = 'DecoratorController janus-packages-own';
 const metacontroller = render('test/fixtures/metacontroller/install').map(inShort);
 
-for (const [folder, expected] of [
+for (const [folder, expected] of everyNth(2, [
   ['manifests', base],
   ['examples/namespaced', [...base.filter((name) => !wide.includes(name)), ...served]],
   ['examples/packages', [...base, ...packages, ...ownKinds]],
@@ -70,7 +71,7 @@ for (const [folder, expected] of [
     'examples/sharded',
     [...base, ...metacontroller, 'CompositeController janus-second', 'StatefulSet metacontroller/metacontroller-second'],
   ],
-] as const)
+] as const))
   t.test(`kubectl apply -k ${folder}`, async (t) => {
     const objects = render(folder);
     t.same(objects.map(inShort).sort(), [...expected].sort());

@@ -1,4 +1,5 @@
 // Installs manifests into the cluster of the suite. All of it is idempotent, and safe in parallel.
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -7,8 +8,15 @@ import { type Answer, type Client, connect, must, type Query, testKubeconfig, wa
 const manifests = new URL('../../manifests/', import.meta.url);
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
+const crd = 'crds/transactions.tx.janus.io.yaml';
+const others = ['namespace.yaml', 'rbac.yaml', 'admission.yaml', 'admission-spec.yaml'];
+const transactions = '/apis/tx.janus.io/v1alpha1/transactions';
+
 /** The namespace of the engine in the shipped manifests. */
 export const engineNamespace = 'janus-system';
+const namespacePath = `/api/v1/namespaces/${engineNamespace}`;
+/** On that namespace: the digest of the manifests that a test has installed. */
+const installed = 'tests.tx.janus.io/installed';
 
 /** A client for the cluster of the suite. */
 export function connectToCluster(): Client {
@@ -26,14 +34,29 @@ export async function readManifest(path: string, edit = (text: string): string =
  * the engine has its rights, and the API server enforces the policy for their spec.
  */
 export async function installManifests(client: Client): Promise<void> {
-  await installCrd(client);
-  for (const path of ['namespace.yaml', 'rbac.yaml', 'admission.yaml', 'admission-spec.yaml'])
-    for (const object of await readManifest(path)) must(await applyObject(client, object));
+  const digest = await digestOfManifests();
   const engine = client.asServiceAccount(engineNamespace, 'janus');
+  if (await isInstalled(client, engine, digest)) return;
+  await installCrd(client);
+  for (const path of others) for (const object of await readManifest(path)) must(await applyObject(client, object));
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/leases`;
-  for (const path of ['/apis/tx.janus.io/v1alpha1/transactions', leases])
+  for (const path of [transactions, leases])
     await waitFor(async () => (await engine.get(path, { limit: 1 })).code === 200, `the engine to be allowed to list ${path}`);
   await waitFor(() => refusesABadSpec(client), 'the policy of spec to take effect');
+  must(await client.patch(namespacePath, { metadata: { annotations: { [installed]: digest } } }));
+}
+
+async function digestOfManifests(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const path of [crd, ...others]) hash.update(await readFile(new URL(path, manifests)));
+  return hash.digest('hex');
+}
+
+/** Each test file calls `installManifests`: repeated writes would take the API server half a second of processor time each. */
+async function isInstalled(client: Client, engine: Client, digest: string): Promise<boolean> {
+  const { body } = await client.get(namespacePath);
+  if (textAt(body, 'metadata', 'annotations', installed) !== digest) return false;
+  return (await refusesABadSpec(client)) && (await engine.get(transactions, { limit: 1 })).code === 200;
 }
 
 /** A policy takes effect some time after it is written. */
@@ -48,11 +71,11 @@ async function refusesABadSpec(client: Client): Promise<boolean> {
 
 /** Installs the CRD; resolves once the API server serves it. */
 async function installCrd(client: Client): Promise<void> {
-  const [definition = {}] = await readManifest('crds/transactions.tx.janus.io.yaml');
+  const [definition = {}] = await readManifest(crd);
   const path = `${definitions}/${textAt(definition, 'metadata', 'name')}`;
   must(await client.apply(path, definition, { fieldManager: 'install' }));
   await waitFor(async () => isEstablished(must(await client.get(path))), 'the CRD of Transactions to be established');
-  const list = (): Promise<Answer> => client.get('/apis/tx.janus.io/v1alpha1/transactions', { limit: 1 });
+  const list = (): Promise<Answer> => client.get(transactions, { limit: 1 });
   await waitFor(async () => (await list()).code === 200, 'Transactions to be served');
 }
 

@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type Connection, type Credentials, createConnection } from '../../server/kubernetes/connection.ts';
-import { credentialsOf } from '../../server/kubernetes/kubeconfig-connection.ts';
 
 interface Access {
   readonly url: string;
@@ -39,6 +38,7 @@ function plain(authority: string, token: string): Credentials {
 
 async function byClientNode(path: string): Promise<Credentials> {
   const { KubeConfig } = await import('@kubernetes/client-node');
+  const { credentialsOf } = await import('../../server/kubernetes/kubeconfig-connection.ts');
   const config = new KubeConfig();
   config.loadFromFile(path);
   return credentialsOf(config);

@@ -13,6 +13,11 @@ export function share(few: number, many: number): number {
   return runsAll ? many : few;
 }
 
+/** The rows of a table that try one kind of behaviour in several places: each n-th in `npm test`, else all. */
+export function everyNth<T>(n: number, rows: readonly T[]): readonly T[] {
+  return runsAll ? rows : rows.filter((_, index) => index % n === 0);
+}
+
 /** Files in test/ that only `npm run test:all` runs, without their ending, each with a file of `npm test` that tries the kind of behaviour. */
 export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['bench', 'server/main'],
@@ -62,6 +67,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/points', 'packages/install'],
   ['packages/recovery', 'packages/rollback'],
   ['packages/revisions', 'packages/retired'],
+  ['packages/replicas', 'packages/install'],
   ['packages/webhooks', 'packages/beside'],
   ['packaging/binary', 'cli/transactions'],
   ['packaging/chart-misuse', 'packaging/chart'],
@@ -123,6 +129,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['threats/large-metadata', 'threats/bodies'],
   ['threats/list-canaries', 'threats/canary'],
   ['threats/many-fields', 'threats/bodies'],
+  ['threats/memory', 'threats/large-claims'],
   ['threats/replayed-snapshots', 'scenarios/snapshots/authenticity'],
   ['threats/rights', 'threats/confused-deputy'],
   ['threats/snapshot-bombs', 'threats/tampering'],

@@ -6,6 +6,7 @@ import { at, type JsonObject, parseJson, textAt } from '../../hooks/objects/json
 import type { StepReport } from '../../hooks/transactions/call.ts';
 import { must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
+import { everyNth } from '../support/selection.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { step, stepToEnd, stepUntil, stepUntilGone, storeStatus } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -114,7 +115,7 @@ t.test('the engine survives a step that throws', async (t) => {
   });
 
   for (const phase of ['Preparing', 'Prepared', 'Committing', 'Committed'])
-    for (const [what, engine] of Object.entries({ faulty, forgetful }))
+    for (const [what, engine] of everyNth(2, Object.entries({ faulty, forgetful })))
       await t.test(`a deletion in ${phase} ends although a step throws (${what})`, async (t) => {
         const name = `gone-${phase.toLowerCase()}-${what}`;
         await begin(name);

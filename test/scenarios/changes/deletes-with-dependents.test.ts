@@ -7,6 +7,7 @@ import { must, waitFor } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
 import { causeOf, hangOn, isThere, ownerOf } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, undoAll } from '../../support/round-trip.ts';
+import { everyNth } from '../../support/selection.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps, type TargetParts } from '../../support/targets.ts';
@@ -51,7 +52,7 @@ t.test('objects that name the target as owner refuse its Delete', async (t) => {
     ['ClusterRole', rbac, `/apis/${rbac}/clusterroles`, { rules: [] }],
   ];
 
-  for (const [kind, apiVersion, collection, content] of owners)
+  for (const [kind, apiVersion, collection, content] of everyNth(3, owners))
     await t.test(`a child of a ${kind} refuses its Delete`, async (t) => {
       const name = `${namespace}-${kind}`.toLowerCase();
       const owner = await make(stage, collection, { apiVersion, kind, metadata: { name }, ...content });

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { commit, itemsOf, partial, portrait, showAtRest, undo } from '../../support/round-trip.ts';
+import { everyNth } from '../../support/selection.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
 
@@ -139,7 +140,8 @@ async function runTrap(t: Test, stage: Stage, name: string, { type, content, mea
 
 t.test('the engine reports rollback conflicts', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
-  for (const [index, trap] of traps.entries()) await t.test(trap.reason, (t) => runTrap(t, stage, `trap-${index}`, trap));
+  for (const [index, trap] of everyNth(2, [...traps.entries()]))
+    await t.test(trap.reason, (t) => runTrap(t, stage, `trap-${index}`, trap));
 });
 
 t.test('an env var that another writer added to a created container is a conflict', async (t) => {

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { everyNth } from '../../support/selection.ts';
 import { account, type Stage, startStage } from '../../support/stage.ts';
 import { asJson, asYaml, contentFrom, holderOf, type Manifest, pluralOf } from '../../support/stored-manifests.ts';
 import { change } from '../../support/targets.ts';
@@ -127,7 +128,7 @@ t.test('pre-flight refuses sources without content', async (t) => {
     (await stage.client.list(stage.path('configmaps'))).items.map((one) => textAt(one, 'metadata', 'resourceVersion') ?? '');
   for (const one of all) await store(stage, one);
   const before = await versions();
-  for (const one of all) await t.test(one.name, (t) => showRefused(t, stage, one));
+  for (const one of everyNth(2, all)) await t.test(one.name, (t) => showRefused(t, stage, one));
   await t.test('one message names all bad sources', async (t) => {
     await stage.transaction(
       'all',

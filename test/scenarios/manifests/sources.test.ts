@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
+import { inAllOnly } from '../../support/selection.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { step, stepUntil } from '../../support/stepping.ts';
 import { asJson, asYaml, contentFrom, holderOf, type Manifest, pluralOf } from '../../support/stored-manifests.ts';
@@ -36,7 +37,7 @@ t.test('the engine reads contents from sources', async (t) => {
   await t.test('the engine creates an instance after its CRD from a source is served, and the instance keeps all digits', (t) =>
     definition(t, stage),
   );
-  await t.test('the engine applies sources of 10 MiB', (t) => large(t, stage));
+  await t.test('the engine applies sources of 10 MiB', inAllOnly, (t) => large(t, stage));
   t.same(await stage.leases(), [], 'no lock is left');
 });
 
