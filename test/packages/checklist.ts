@@ -113,7 +113,10 @@ const shown: Readonly<Record<number, Shown>> = {
     [deletion, '45: a Delete is refused'],
     ['test/packages/between.test.ts', 'that appears before each call of a Delete'],
   ],
-  46: [[deletion, '46: a Delete removes the package']],
+  46: [
+    [deletion, '46: a Delete removes the package'],
+    ['test/packages/graphs.test.ts', 'generated graphs'],
+  ],
   42: [
     [own, '42: the name of a package transaction follows'],
     [ownLive, '52: a Provider is applied'],

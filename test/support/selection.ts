@@ -53,6 +53,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/compare-generated', 'packages/compare'],
   ['packages/delete', 'packages/install'],
   ['packages/dry-run', 'packages/retired'],
+  ['packages/graphs', 'packages/install'],
   ['packages/kinds', 'packages/install'],
   ['packages/lost', 'packages/rollback'],
   ['packages/own-beside', 'packages/own'],
