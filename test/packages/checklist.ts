@@ -113,7 +113,14 @@ const shown: Readonly<Record<number, Shown>> = {
     [deletion, '45: a Delete is refused'],
     ['test/packages/between.test.ts', 'that appears before each call of a Delete'],
   ],
-  46: [[deletion, '46: a Delete removes the package']],
+  46: [
+    [deletion, '46: a Delete removes the package'],
+    ['test/packages/graphs.test.ts', 'generated graphs'],
+  ],
+  41: [
+    ['test/packages/images.test.ts', 'an ImageConfig comes before the package'],
+    ['test/packages/image-configs.test.ts', 'a mirror, and its pull secret'],
+  ],
   42: [
     [own, '42: the name of a package transaction follows'],
     [ownLive, '52: a Provider is applied'],
@@ -138,8 +145,8 @@ const shown: Readonly<Record<number, Shown>> = {
 };
 
 const last = 58;
-/** Replace, precedence, what revisions do. */
-const later = [41, 48, 49, 50, 51, 53, 57];
+/** Replace, and what revisions do. */
+const later = [48, 49, 50, 51, 53, 57];
 
 export const checklist: readonly Point[] = Array.from({ length: last }, (_, index): Point => {
   const point = index + 1;

@@ -59,6 +59,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/delete', 'packages/install'],
   ['packages/dry-run', 'packages/retired'],
   ['packages/image-configs', 'packages/images'],
+  ['packages/graphs', 'packages/install'],
   ['packages/kinds', 'packages/install'],
   ['packages/lost', 'packages/rollback'],
   ['packages/own-beside', 'packages/own'],
