@@ -38,6 +38,7 @@ const packageExample = {
     },
     delete: { source: 'registry.example.org/acme/provider-aws-s3' },
     retryLimit: 5,
+    dryRun: true,
   },
 };
 

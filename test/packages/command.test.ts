@@ -189,7 +189,7 @@ t.test('pull secrets of a cluster', async (t) => {
   });
   t.teardown(() => proxy.act(() => false));
   const resolveWith = (name: string, ...more: readonly string[]): Promise<Ran> =>
-    run('resolve', snapshot('provider-aws-s3', 'v1.0.0', { packagePullSecrets: [{ name }] }), '--json', ...cache, ...more);
+    run('resolve', snapshot('provider-family-aws', 'v1.1.0', { packagePullSecrets: [{ name }] }), '--json', ...cache, ...more);
   const cluster = ['--kubeconfig', kubeconfigOfSuite(), '--namespace', namespace];
   const ran = await resolveWith('pull', ...cluster);
   t.equal(ran.code, 0, ran.stdout + ran.stderr);
