@@ -50,7 +50,7 @@ function began(): void {
   setImmediate(end, tenant);
 }
 
-// In the next turn of the event loop, or if the work asks for its next turn before.
+// It runs in the next turn of the event loop, or earlier if the work needs another turn.
 function end(tenant: Tenant): void {
   if (tenant.stepFrom === undefined) return;
   const now = performance.now();

@@ -1,4 +1,4 @@
-// The plan of a package, from the status of the package transaction that made it. Names and versions are data of others. Pure.
+// The plan of a package, from the status of the package transaction that made it. Strangers wrote its names and versions. Pure.
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { clean } from '../../hooks/objects/words.ts';
 import { type Format, paint, type Style } from './style.ts';

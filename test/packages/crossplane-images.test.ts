@@ -1,4 +1,4 @@
-// ImageConfigs beside a real Crossplane: package transactions read an image from its mirror, and so does Crossplane, which runs it.
+// ImageConfigs beside a real Crossplane: package transactions and Crossplane both read an image from its mirror.
 import t from 'tap';
 import { at, textAt } from '../../hooks/objects/json.ts';
 import { controllerOf } from '../../hooks/packages/checks/conflicts.ts';
