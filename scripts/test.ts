@@ -1,41 +1,29 @@
 // `npm test`: starts one control plane for all test files, if any of them needs one (see needs-cluster.ts), runs the files with
-// tap, and prints as the last line how many tests (see tap-results.ts) passed and failed. `npm test -- test/hooks` runs some files.
-// Options go to tap (`--bail`, `--jobs=1`), except `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead, `--kubernetes 1.34`,
-// which runs what uses the API server on that version, `--results FILE`, `--all` (`npm run test:all`), and `--shard 1/4`.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// Node, and prints as the last line how many tests (see tap-results.ts) passed and failed. `npm test -- test/hooks` runs some files.
+// Options: `--jobs 1`, the files at once; `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead; `--kubernetes 1.34`,
+// which runs what uses the API server on that version; `--results FILE`; `--all` (`npm run test:all`); and `--shard 1/4`.
+import { globSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
-import { createInterface } from 'node:readline';
 import { openCluster } from '../test/controlplane/existing.ts';
 import { variable } from '../test/controlplane/versions.ts';
 import { filesInAllOnly } from '../test/support/selection.ts';
 import { buildNeeded } from '../test/tools/needed.ts';
 import { needCluster, usesApiServer } from './needs-cluster.ts';
 import { writePackage } from './pack-cli/package.ts';
-import { type FileResults, fileByFile, noResults, type Results, sum } from './tap-results.ts';
+import { type FileResults, noResults, type Results, sum } from './tap-results.ts';
+import { runFiles, stopFiles } from './test-files.ts';
 import { readTestOptions, type TestOptions } from './test-options.ts';
 
 const root = join(import.meta.dirname, '..');
-const tap = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs');
 
 // Guards against hanging, per file. Tests wait for conditions, not for time. A named file may generate cases for hours.
 const hangGuardSeconds = { suite: 900, named: 6 * 3600 };
 
-/**
- * For @tapjs/processinfo, which tap loads into each test process. It reads every module again, for coverage and `tap --changed`, which
- * takes a third of the processor time of a start. `/./` excludes all modules. tap sets this variable, but does not document it. If it had
- * no effect, tests would only be slower.
- */
-const nothingRecorded = '_TAPJS_PROCESSINFO_EXCLUDE_=/./';
+/** Node keeps here the types that it stripped and the code that it compiled: half of the time that a test file takes to start. */
+const compiled = join(root, 'node_modules', '.cache', 'compiled');
 
-/**
- * tap enables source maps, which takes a quarter of the processor time of a start: Node reads the map of each module. Node strips types
- * in place, so lines and columns of our sources are right without maps.
- */
-const withoutSourceMaps = '--node-arg=--no-enable-source-maps';
-
-let running: ChildProcess | undefined;
+let isRunning = false;
 let interrupted: NodeJS.Signals | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(signal));
 
@@ -61,21 +49,20 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function runAll(args: readonly string[], given: TestOptions): Promise<Results> {
-  const { named, tap: options, kubernetes } = given;
+  const { named, jobs, kubernetes } = given;
   const files = chosenFiles(given);
   if (files.length === 0)
     throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
   process.env.JANUS_TESTS = given.all ? 'all' : 'selected';
   // Tests that start a control plane read this variable.
   if (kubernetes !== undefined) process.env[variable] = kubernetes;
-  await buildTapWithOurPlugins();
   await buildNeeded(files, (line) => console.error(line));
   if (files.some((file) => file.startsWith('test/cli/'))) process.env.JANUS_TEST_CLI = await packedCli();
-  const guard = `--timeout=${named.length === 0 ? hangGuardSeconds.suite : hangGuardSeconds.named}`;
-  if (!needCluster(files)) return runTap([guard, ...options], files, undefined);
+  const guard = 1_000 * (named.length === 0 ? hangGuardSeconds.suite : hangGuardSeconds.named);
+  if (!needCluster(files)) return runTests(files, { guard, jobs });
   const controlPlane = await openCluster(args);
   try {
-    return await runTap([guard, ...options], files, controlPlane.kubeconfig);
+    return await runTests(files, { guard, jobs, kubeconfig: controlPlane.kubeconfig });
   } finally {
     await controlPlane.stop();
   }
@@ -105,57 +92,22 @@ function testFiles(named: readonly string[]): readonly string[] {
   );
 }
 
-/**
- * tap's default plugins load a compiler of their own. Node's type stripping makes it unnecessary, and TypeScript 7 breaks it. .taprc
- * leaves these plugins out, but tap rebuilds itself too late for the present run.
- */
-async function buildTapWithOurPlugins(): Promise<void> {
-  const built = readFileSync(join(root, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js'), 'utf8');
-  if (!built.includes('@tapjs/typescript')) return;
-  const { code } = await runNode([tap, 'build'], process.env, () => undefined);
-  if (code !== 0)
-    throw new Error('tap could not be built with the plugins of .taprc; remove .tap and node_modules, and try again.');
+interface Settings {
+  /** ms for each file. */
+  readonly guard: number;
+  readonly jobs: number;
+  readonly kubeconfig?: string;
 }
 
-async function runTap(options: readonly string[], files: readonly string[], kubeconfig?: string): Promise<Results> {
-  const env = { ...process.env, KUBECONFIG: kubeconfig, JANUS_TEST_KUBECONFIG: kubeconfig };
-  const missing = new Set(files);
+async function runTests(files: readonly string[], { guard, jobs, kubeconfig }: Settings): Promise<Results> {
+  const env = { NODE_COMPILE_CACHE: compiled, KUBECONFIG: kubeconfig, JANUS_TEST_KUBECONFIG: kubeconfig };
   let results = noResults;
-  const parser = fileByFile((file) => {
+  isRunning = true;
+  await runFiles(files, { root, guard, jobs, env, stderr: 'inherit' }, (file) => {
     results = sum(results, file);
-    missing.delete(file.file);
     printResult(file);
   });
-  const settings = ['--reporter=tap', '--jobs=4', withoutSourceMaps, `--test-env=${nothingRecorded}`];
-  const args = [tap, 'run', ...settings, ...options, ...files];
-  const { code } = await runNode(args, env, (line) => parser.write(`${line}\n`));
-  parser.end();
-  return code === 0 ? results : sum(results, withoutResult(missing, results.failed));
-}
-
-/** After a timeout tap 21 loses the results of other files: a file without a result has not passed. */
-function withoutResult(files: ReadonlySet<string>, failedOtherwise: number): Results {
-  const failures = [...files].map((file) => `${file}: tap reported no result for it`);
-  if (failures.length === 0 && failedOtherwise === 0) failures.push('tap itself failed without naming a test');
-  return { ...noResults, failed: failures.length, failures };
-}
-
-/** Runs in a process group of its own, so that all its processes can be ended together. */
-function runNode(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  onLine: (line: string) => void,
-): Promise<{ readonly code: number | null }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
-    running = child;
-    createInterface({ input: child.stdout }).on('line', onLine);
-    child.on('error', reject);
-    child.on('close', (code) => {
-      running = undefined;
-      resolve({ code });
-    });
-  });
+  return results;
 }
 
 function printResult({ file, passed, failed, skipped, failures, seconds }: FileResults): void {
@@ -168,12 +120,8 @@ function printResult({ file, passed, failed, skipped, failures, seconds }: FileR
 /** Ends the tests; then the control plane stops and the counts are printed. Before any test runs, it ends at once. */
 function interrupt(signal: NodeJS.Signals): void {
   interrupted ??= signal;
-  if (running?.pid === undefined) process.exit(conclude({ ...noResults, failed: 1 }));
-  try {
-    process.kill(-running.pid, 'SIGKILL');
-  } catch {
-    // The process has already ended.
-  }
+  if (!isRunning) process.exit(conclude({ ...noResults, failed: 1 }));
+  stopFiles();
 }
 
 /** Returns the exit code: 0 only if a test passed, and no test failed. */

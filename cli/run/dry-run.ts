@@ -11,22 +11,10 @@ import { exits, Problem, wrongUse } from '../problem.ts';
 import { dryRunLines, dryRunMarkdown } from '../show/dry-run.ts';
 import { outputStyle, saidAsData } from './given.ts';
 import { planCodes } from './planning.ts';
+import { forManifests } from './release-options.ts';
 
-/** Options and operands about Transactions. */
-const foreign = [
-  'name',
-  'generateName',
-  'serviceAccount',
-  'fieldManager',
-  'gate',
-  'recreateImmutable',
-  'allowIrreversible',
-  'deleteFilled',
-  'plainSecrets',
-  'helmHooks',
-  'asMe',
-  'strict',
-];
+/** Options about Transactions. */
+const foreign = [...forManifests, 'asMe', 'strict'];
 
 /** Throws a Problem. */
 export async function runDryRun(call: Call, wanted: JsonObject): Promise<number> {

@@ -13,7 +13,8 @@ import { isTransaction, type ReleaseOptions } from '../input/release.ts';
 import { Problem, wrongUse } from '../problem.ts';
 import { sentenceOf } from '../show/sentences.ts';
 
-const forManifests = [
+/** The options that a file with a Transaction refuses. */
+export const forManifests = [
   'name',
   'generateName',
   'label',

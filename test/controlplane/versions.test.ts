@@ -15,12 +15,13 @@ const root = join(import.meta.dirname, '../..');
 t.test('the options of npm test', async (t) => {
   t.same(readTestOptions(['test/hooks', '--kubernetes', '1.34', '--jobs=1', '--use-existing-cluster', '--results=a']), {
     named: ['test/hooks'],
-    tap: ['--jobs=1'],
+    jobs: 1,
     all: true,
     kubernetes: '1.34',
     results: 'a',
   });
-  t.same(readTestOptions(['--kubernetes=1.30']), { named: [], tap: [], all: true, kubernetes: '1.30' });
+  t.same(readTestOptions(['--kubernetes=1.30']), { named: [], jobs: 4, all: true, kubernetes: '1.30' });
+  t.throws(() => readTestOptions(['--bail']), /--bail/);
 });
 
 for (const [script, ...args] of [

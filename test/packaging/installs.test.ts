@@ -13,6 +13,7 @@ import { hookEnvironment, post, ready, startHookProcess } from '../support/hook-
 import { hookToken } from '../support/hook-token.ts';
 import { applyObject } from '../support/install.ts';
 import { type Loop, startLoop } from '../support/metacontroller/loop.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { conditionOf, statusOf } from '../support/stage.ts';
 import { openHelm } from './helm.ts';
 import { applyAll, deleteAll, openKustomize } from './kustomize.ts';
@@ -240,6 +241,7 @@ t.test('uninstalled: first the Transactions, then the rest; the objects stay as 
 
 t.test(
   'uninstalled in the wrong order: Transactions stay in deletion until Metacontroller and the engine are back',
+  inAllOnly,
   async (t) => {
     await waitFor(
       async () => (await client.get('/api/v1/namespaces/janus-system')).code === 404,

@@ -1,14 +1,14 @@
 // A copy of the project in which a fault is made, and the tests run.
-import { spawn } from 'node:child_process';
-import { closeSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { failuresIn } from '../../scripts/tap-results.ts';
+import { runFile } from '../../scripts/test-files.ts';
 import { edited, type Sabotage } from './sabotage.ts';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-const left = ['node_modules', '.git', '.tap'];
+const left = ['node_modules', '.git'];
 
 export interface Verdict {
   readonly file: string;
@@ -66,9 +66,6 @@ async function firstFailure(files: readonly string[], test: (file: string) => Pr
 /** A guard against hanging, in ms: a fault may make a test wait for ever. */
 const hangGuard = 500_000;
 
-/** The share of it after which tap ends a test that hangs, and names it. */
-const testGuard = 0.5;
-
 interface Run {
   readonly copy: string;
   readonly kubeconfig: string | undefined;
@@ -76,33 +73,11 @@ interface Run {
 }
 
 async function run({ copy, kubeconfig, guard }: Run, file: string): Promise<Verdict> {
-  const start = performance.now();
-  const env = {
-    ...process.env,
-    // To bail out would name no test of those that run side by side, and leave behind what tests delete when they end.
-    TAP_BAIL: '0',
-    TAP_TIMEOUT: String((guard * testGuard) / 1_000),
-    ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig, JANUS_TEST_KUBECONFIG: kubeconfig }),
-  };
-  const output = join(copy, 'output.tap');
-  // A file instead of a pipe: a process that ends early would lose what is still in the pipe.
-  const descriptor = openSync(output, 'w');
-  const child = spawn(process.execPath, [file], { cwd: copy, env, detached: true, stdio: ['ignore', descriptor, 'ignore'] });
-  const timer = setTimeout(() => end(child.pid), guard);
-  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
-  clearTimeout(timer);
-  closeSync(descriptor);
-  const failure = code === 0 ? undefined : firstFailedTest(file, readFileSync(output, 'utf8'));
-  return { file, isPassed: code === 0, failure, seconds: (performance.now() - start) / 1000 };
-}
-
-// The process leads a process group, so this ends everything that it started.
-function end(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The process has already ended.
-  }
+  // To bail out would name no test of those that run side by side, and leave behind what tests delete when they end.
+  const cluster = kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig, JANUS_TEST_KUBECONFIG: kubeconfig };
+  const { code, output, seconds } = await runFile(file, { root: copy, guard, env: { TAP_BAIL: '0', ...cluster } });
+  const failure = code === 0 ? undefined : firstFailedTest(file, output);
+  return { file, isPassed: code === 0, failure, seconds };
 }
 
 /** `test/a.test.ts > block > test`. What fails outside of a test is no result. */

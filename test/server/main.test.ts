@@ -10,6 +10,7 @@ import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { type Environment, freeFolder, get, hookEnvironment, post, ready, startHookProcess } from '../support/hook-process.ts';
 import { callHeaders } from '../support/hook-token.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { kubeconfigOfSuite } from './kubernetes/real.ts';
 import { request } from './parts.ts';
 
@@ -129,7 +130,7 @@ function wayToApiServer() {
   return { server, hold: () => turn(true), release: () => turn(false) };
 }
 
-t.test('the hook finishes its current step before it ends', async (t) => {
+t.test('the hook finishes its current step before it ends', inAllOnly, async (t) => {
   await installManifests(client);
   const way = wayToApiServer();
   way.server.listen(0, '127.0.0.1');
@@ -187,7 +188,7 @@ t.test('the hook deletes expired locks of missing Transactions at its start, and
   t.equal(await hook.ended, 0);
 });
 
-t.test('two hooks that start at once create one key', async (t) => {
+t.test('two hooks that start at once create one key', inAllOnly, async (t) => {
   const own = await freeNamespace(client, 'main', t);
   const hooks = [1, 2].map(() => start({ ...settings(kubeconfigOfSuite()), JANUS_NAMESPACE: own }));
   await Promise.all(hooks.map(async (hook) => ready(await hook.address())));

@@ -7,6 +7,7 @@ import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } fr
 import { holds } from '../manifests/samples.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
+import { share } from '../support/selection.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { createConfigMaps } from '../support/targets.ts';
 import { badTransactions } from './bad/all.ts';
@@ -14,7 +15,7 @@ import type { BadTransaction } from './bad/specs.ts';
 import { each, sample, seed } from './chance.ts';
 import { openGhosts, type RunGhost } from './ghosts.ts';
 
-const wanted = Number(process.env.JANUS_FUZZ_TRANSACTIONS ?? 500);
+const wanted = Number(process.env.JANUS_FUZZ_TRANSACTIONS ?? share(150, 500));
 const atOnce = 4;
 
 interface Case {

@@ -7,6 +7,7 @@ import { Client } from 'undici';
 import type { Cluster } from '../../hooks/objects/cluster.ts';
 import { at, type Json, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { callHeaders } from '../support/hook-token.ts';
+import { inAllOnly } from '../support/selection.ts';
 import { callHook, type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd } from '../support/stepping.ts';
 import { change, createConfigMaps } from '../support/targets.ts';
@@ -16,7 +17,7 @@ import { type BadBody, requestsAbout, type Sent } from './bodies/sent.ts';
 import { unreadable } from './bodies/unreadable.ts';
 import { each, sample, seed } from './chance.ts';
 
-const wanted = Number(process.env.JANUS_FUZZ_BODIES ?? 1_500);
+const wanted = Number(process.env.JANUS_FUZZ_BODIES ?? (inAllOnly.skip === false ? 1_500 : 300));
 
 /** Every call of the port, in words. */
 function listening(calls: string[]): (cluster: Cluster) => Cluster {

@@ -98,7 +98,7 @@ t.test('the engine installs thirty manifests', async (t) => {
     t.same(await show(), before);
   });
 
-  await t.test('the engine refuses to undo an earlier release, names the later one, and loses nothing', async (t) => {
+  await t.test('the engine refuses to undo an earlier release, names the later one, and loses nothing', inAllOnly, async (t) => {
     const stage = await startStage(t);
     const show = () => portraits(stage.client, paths(stage));
     const nothing = await show();

@@ -6,6 +6,7 @@ import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { partial } from '../../support/round-trip.ts';
+import { everyNth } from '../../support/selection.ts';
 import { conditionOf, type Stage, startStage, statusOf } from '../../support/stage.ts';
 import { adopt, step, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
@@ -93,7 +94,8 @@ interface Run {
   readonly dies: { readonly write?: number; readonly call?: number };
 }
 
-const mostCalls = 100;
+/** A guard against an endless loop. A call on a busy machine may end by its deadline before it has done anything. */
+const mostCalls = 400;
 
 /** Gives how many writes and calls the request took. */
 async function drive(run: Run): Promise<{ readonly writes: number; readonly calls: number }> {
@@ -147,7 +149,7 @@ async function everywhere(t: Test, parts: Omit<Run, 'name' | 'dies'>, index: num
     ...numbers(whole.writes).map((write) => ({ name: `write-${index}-${write}`, dies: { write } })),
     ...numbers(whole.calls).map((call) => ({ name: `call-${index}-${call}`, dies: { call } })),
   ];
-  await Promise.all(runs.map((run) => runOnce(t, { ...parts, ...run })));
+  await Promise.all(everyNth(2, runs).map((run) => runOnce(t, { ...parts, ...run })));
 }
 
 function numbers(most: number): readonly number[] {
