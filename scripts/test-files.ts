@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { type FileResults, fileByFile, noResults } from './tap-results.ts';
 
-export interface FileRun {
+interface FileRun {
   /** The folder that `file` is relative to. */
   readonly root: string;
   /** A guard against hanging, in ms. */
@@ -17,7 +17,7 @@ export interface FileRun {
   readonly stderr?: 'inherit';
 }
 
-export interface FileOutput {
+interface FileOutput {
   /** The exit code; null if a signal ended the process. */
   readonly code: number | null;
   /** TAP. */

@@ -39,6 +39,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['documents/installs', 'packaging/installs'],
   ['documents/packages', 'packages/install'],
   ['examples/by-hand', 'examples/hook'],
+  ['faults/adversary', 'faults/faults'],
   ['faults/processes/processes', 'scenarios/calls/replicas'],
   ['faults/processes/version-before', 'scenarios/calls/replicas'],
   ['generated/gates', 'scenarios/gates/gates'],
