@@ -28,8 +28,12 @@ export type Step = Decided &
   (
     | { readonly kind: 'setStatus' }
     | { readonly kind: 'createLock' }
-    /** Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. */
-    | { readonly kind: 'acquire' | 'fence'; readonly lock: JsonObject }
+    /**
+     * Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. `goForward`: nobody undoes
+     * what the holder has done.
+     */
+    | { readonly kind: 'acquire'; readonly lock: JsonObject }
+    | { readonly kind: 'fence' | 'goForward'; readonly lock: JsonObject }
     /** `unrecorded`: the hook writes the status of these revisions first. */
     | { readonly kind: 'release'; readonly lock: JsonObject; readonly unrecorded?: readonly RevisionStatus[] }
     /** `retired`: goes with the write of the Lock. The API server may refuse its deletion. */
