@@ -146,7 +146,12 @@ t.test('beside Crossplane', withCrossplane, async (t) => {
       const status = await moved('unhealthy', 'two', 'one');
       admission.decide(() => undefined);
       t.match(conditionIn(status, 'Installed'), { status: 'False', message: /not today/ });
-      await waitFor(async () => (await runtimes(client)).length === 3, 'the former Deployments to be there again');
+      const areThere = async (): Promise<boolean> => {
+        const names = (await runtimes(client)).map((one) => textAt(one, 'metadata', 'name') ?? '');
+        if (names.toSorted().join() === revisionsOf('two').toSorted().join()) return true;
+        throw new Error(`${names.join(', ')}: ${JSON.stringify(status)}`);
+      };
+      await waitFor(areThere, 'the former Deployments to be there again');
       await runs('two');
     },
   );

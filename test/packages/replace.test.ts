@@ -18,7 +18,7 @@ import {
   startWriters,
   watchControllers,
 } from '../support/replacing.ts';
-import { everyNth } from '../support/selection.ts';
+import { everyNth, inAllOnly } from '../support/selection.ts';
 import { comparable } from '../support/stage.ts';
 
 t.setTimeout(1_800_000);
@@ -405,3 +405,38 @@ t.test('a package that both trees require stays as it is', async (t) => {
   t.equal(await controllerOfDefinition(client, 'shares.shared.example.org'), revision);
   t.match(await controllerOfDefinition(client, 'apps.app.example.org'), /^right-app-/);
 });
+
+t.test(
+  'a Replace that is removed by force after its first deletion is not undone, and another one goes on',
+  inAllOnly,
+  async (t) => {
+    const name = (await revisionNames()).find((one) => one.startsWith('one-storage-')) ?? '';
+    const path = packagePath('providerrevisions', name);
+    must(await client.patch(path, { metadata: { finalizers: ['test.janus.io/held'] } }));
+    await replace(world, 'forced', wish());
+    const isDeleted = async (): Promise<boolean> =>
+      at(must(await client.get(path)), 'metadata', 'deletionTimestamp') !== undefined;
+    await waitFor(isDeleted, 'the first deletion', { timeoutMs: 120_000 });
+    const gone = async (): Promise<boolean> => {
+      await client.delete(ptxPath('forced'));
+      await client.patch(ptxPath('forced'), { metadata: { finalizers: null } });
+      return (await client.get(ptxPath('forced'))).code === 404;
+    };
+    await waitFor(gone, 'the package transaction to be gone');
+    const holder = await controllerOfDefinition(client, crd('buckets'));
+    t.match(holder, /^two-storage-/);
+    await replace(world, 'again', wish());
+    await waitFor(async () => textAt(statusOf(await world.read('again')), 'phase') === 'Deleting', 'the next deletion', {
+      timeoutMs: 300_000,
+    });
+    must(await client.patch(path, { metadata: { finalizers: null } }));
+    const status = await world.finished('again');
+    t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+    t.equal(await controllerOfDefinition(client, crd('buckets')), holder);
+    t.same(
+      (await sources()).filter((one) => one.includes('/one/')),
+      [],
+    );
+    t.equal((await client.get(packagePath('providers', 'one-storage'))).code, 404);
+  },
+);
