@@ -50,8 +50,11 @@ export type Step = Decided &
     | { readonly kind: 'adopt'; readonly orphans: readonly Orphan[]; readonly isOptional: boolean }
     /** Crossplane may act on the revisions. `isEarly`: the Lock is not written yet. */
     | { readonly kind: 'handOver'; readonly paused: readonly Paused[]; readonly isEarly?: true }
-    /** Crossplane must leave the revisions alone: the hook deletes them, or undoes what made them. */
-    | { readonly kind: 'takeBack'; readonly paused: readonly Paused[] }
+    /**
+     * Crossplane must leave the revisions alone: the hook deletes them, or undoes what made them. `written`: definitions that it has
+     * written for them.
+     */
+    | { readonly kind: 'takeBack'; readonly paused: readonly Paused[]; readonly written?: readonly Paused[] }
     /** Objects of a package that is being deleted. `kept`: they lose their owners instead. */
     | { readonly kind: 'delete'; readonly objects: readonly Garbage[]; readonly kept: readonly Orphan[] }
     /** The hook stores the contents of stages. */

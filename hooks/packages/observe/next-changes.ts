@@ -42,14 +42,14 @@ interface NextContext {
   readonly isBeside?: boolean;
   readonly servers?: WebhookService | undefined;
   readonly isOwn?: boolean;
-  /** The uids of revisions that lose their objects, of a Replace. */
+  /** The uids of packages and revisions that lose their objects, of a Replace. */
   readonly replaced?: ReadonlySet<string>;
 }
 
 export async function readNextChanges(given: NextContext, stage: Stage): Promise<NextChanges> {
   const { reader } = given;
   const { name, purpose } = stage;
-  const context = purpose === 'Objects' ? { ...given, replaced: await replacedRevisions(given) } : given;
+  const context = purpose === 'Objects' ? { ...given, replaced: await replacedOwners(given) } : given;
   const items = await readStage(reader, stage);
   if (items === undefined)
     return {
@@ -63,10 +63,11 @@ export async function readNextChanges(given: NextContext, stage: Stage): Promise
   return { kind: 'changes', ...(purpose === 'Objects' ? sourced(name, all, reader.gzip) : { changes: all }) };
 }
 
-async function replacedRevisions({ reader, ptx }: NextContext): Promise<ReadonlySet<string>> {
+async function replacedOwners({ reader, ptx }: NextContext): Promise<ReadonlySet<string>> {
   const leaving = leavingOf(ptx);
-  const { revisions } = leaving === undefined ? { revisions: [] } : await readHolders(reader, leaving);
-  return new Set(revisions.map(({ object }) => textAt(object, 'metadata', 'uid') ?? ''));
+  if (leaving === undefined) return new Set();
+  const { packages, revisions } = await readHolders(reader, leaving);
+  return new Set([...packages, ...revisions].map(({ object }) => textAt(object, 'metadata', 'uid') ?? ''));
 }
 
 /** The changes of one item, or a missing requirement in words. */

@@ -171,6 +171,8 @@ interface Read {
     readonly found: readonly JsonObject[];
     /** Revisions that Crossplane got in advance. */
     readonly running?: readonly Paused[];
+    /** Definitions that Crossplane has written for them. */
+    readonly written?: readonly Paused[];
   };
   /** The Lock is written: `paused`: revisions that wait for it. `unrecorded`: revisions whose status the hook writes. */
   readonly release: WithLock & { readonly paused?: readonly Paused[]; readonly unrecorded?: readonly RevisionStatus[] };

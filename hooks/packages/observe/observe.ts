@@ -37,7 +37,7 @@ import { readPreparation } from './preparation.ts';
 import type { Memory, Progress } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
 import { retiredByTry } from './retired.ts';
-import { readRuntimes } from './runtimes.ts';
+import { readRuntimes, writtenDefinitions } from './runtimes.ts';
 import { readAhead, readValidation } from './validation.ts';
 import { readVerification } from './verification.ts';
 import { readWebhooks } from './webhooks.ts';
@@ -145,7 +145,8 @@ const reads: Reads = {
   },
   async rollBack({ reader, ptx }) {
     const running = ptx.status.handOverTime === undefined ? [] : await handedOverBy(reader, ptx.uid);
-    return { found: await stagesOfTry(reader, ptx), running };
+    const written = await writtenDefinitions(reader, ptx);
+    return { found: await stagesOfTry(reader, ptx), running, written };
   },
   async release({ reader, ptx, isBeside = false }) {
     const isWritten = ptx.status.outcome?.kind === 'Succeeded';

@@ -17,7 +17,7 @@ export interface DeletedPackages {
   readonly sources: readonly string[];
   /** The uid of the Package that made the package transaction: another one may have its name and its source. */
   readonly packageUid?: string | undefined;
-  /** The objects are those of a Replace: they stay, and lose each reference to a revision that leaves. */
+  /** The objects are those of a Replace: they stay, and lose each reference to a package or a revision that leaves. */
   readonly isReplaced: boolean;
 }
 
@@ -31,7 +31,9 @@ export interface Parts {
 
 export async function readParts(reader: PackageReader, leaving: DeletedPackages): Promise<Parts> {
   const held = await readHolders(reader, leaving);
-  const uids = new Set(held.revisions.map(({ object }) => textAt(object, 'metadata', 'uid') ?? ''));
+  // Crossplane makes the package object an owner, too.
+  const owners = leaving.isReplaced ? [...held.revisions, ...held.packages] : held.revisions;
+  const uids = new Set(owners.map(({ object }) => textAt(object, 'metadata', 'uid') ?? ''));
   if (uids.size === 0) return { ...held, objects: [] };
   const resources = await inTurn(installedKinds, async ({ apiVersion, kind }) => resourceOf(reader, { apiVersion, kind }));
   const all = await inTurn(

@@ -2,16 +2,20 @@
 // Crossplane gets the new revisions once nothing of the former ones runs.
 import type { Resource } from '../../objects/cluster.ts';
 import { textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
 import { ownersIn } from '../checks/conflicts.ts';
 import { isActive } from '../model/package.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
 import { conditionOf } from '../model/status.ts';
 import { isPaused, type Paused } from '../writes/beside.ts';
 import { nameLabel, stages } from '../writes/resources.ts';
 import { leavingOf } from './deletion.ts';
 import { revisionsIn } from './lock-state.ts';
+import { readStage } from './objects.ts';
 import type { Context, Garbage, RuntimeState } from './observation.ts';
 import { readHolders } from './parts.ts';
-import { list, type PackageReader } from './read.ts';
+import { managedDefinition } from './pauses.ts';
+import { find, list, type PackageReader, served } from './read.ts';
 
 const deployments: Resource = { ...stages, group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment' };
 const pods: Resource = { ...stages, group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
@@ -60,4 +64,17 @@ function unhealthy({ resource: { kind }, live }: Paused): readonly string[] {
       `${kind} ${textAt(live, 'metadata', 'name')}: ${type} ${textAt(found, 'status') ?? 'Unknown'} ${textAt(found, 'message') ?? ''}`,
     ];
   });
+}
+
+/** ManagedResourceDefinitions that Crossplane has written for a new revision: it took the pause away that the undo must find. */
+export async function writtenDefinitions(reader: PackageReader, { status }: PackageTransaction): Promise<readonly Paused[]> {
+  const resource = await served(reader, managedDefinition.apiVersion, managedDefinition.kind);
+  if (status.handOverTime === undefined || resource === undefined) return [];
+  const made = status.stages.filter(({ purpose }) => purpose === 'Pauses');
+  const items = (await inTurn(made, async (stage) => (await readStage(reader, stage)) ?? [])).flat();
+  const names = items.flatMap(({ target }) =>
+    textAt(target, 'kind') === managedDefinition.kind ? [textAt(target, 'name') ?? ''] : [],
+  );
+  const found = await inTurn(names, async (name) => find(reader, { resource, name }));
+  return found.flatMap((live) => (live === undefined || isPaused(live) ? [] : [{ resource, live }]));
 }

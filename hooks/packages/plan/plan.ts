@@ -7,7 +7,7 @@ import type { Step } from '../decide/step.ts';
 import { timeOf } from '../model/status.ts';
 import type { Context, Garbage } from '../observe/observation.ts';
 import { recordWrite } from '../writes/applied.ts';
-import { handOverWrite, takeBackWrite } from '../writes/beside.ts';
+import { handOverWrite, pauseAgainWrite, takeBackWrite } from '../writes/beside.ts';
 import { createLock, fenceLock, forwardLock, releaseLock, takeLock, writePackages } from '../writes/lock.ts';
 import { ownersWrite } from '../writes/owners.ts';
 import { accountIn, preconditionOf } from '../writes/resources.ts';
@@ -47,7 +47,7 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
         settledBy: ['absent', 'refused'],
       }));
     case 'takeBack':
-      return step.paused.map((one) => ({ write: takeBackWrite(one, namespace), settledBy: ['absent'] }));
+      return takingBack(step, context);
     case 'store':
       return step.contents.map(({ stage, index, contents }) => ({
         write: contentsWrite(ptx, contents, { name: stage.name, index, namespace }),
@@ -68,6 +68,17 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
 
 function markLock({ kind, lock }: Extract<Step, { readonly kind: 'fence' | 'goForward' }>, { namespace, now }: Context): Write {
   return kind === 'fence' ? fenceLock(lock, timeOf(now), namespace) : forwardLock(lock, namespace);
+}
+
+/** The revisions first: Crossplane would write the definitions again. */
+function takingBack(
+  { paused, written = [] }: Extract<Step, { readonly kind: 'takeBack' }>,
+  { ptx, namespace }: Context,
+): readonly Mutation[] {
+  return [
+    ...paused.map((one): Mutation => ({ write: takeBackWrite(one, namespace), settledBy: ['absent'] })),
+    ...written.map((one): Mutation => ({ write: pauseAgainWrite(one, ptx, namespace), settledBy: ['absent'] })),
+  ];
 }
 
 /** For people only: a refusal keeps no Lock. */

@@ -115,6 +115,13 @@ export function takeBackWrite({ resource, live }: Paused, namespace: string): Wr
   return writeOf({ resource, name: textAt(live, 'metadata', 'name') ?? '' }, object, namespace, live);
 }
 
+/** Crossplane has written the definition, and with it taken away the pause that a stage made. The undo takes back what it finds. */
+export function pauseAgainWrite({ resource, live }: Paused, maker: Maker, namespace: string): Write {
+  const annotations = { ...objectAt(live, 'metadata', 'annotations'), ...pausedUntilLocked(maker) };
+  const object = withPath(live, ['metadata', 'annotations'], annotations);
+  return writeOf({ resource, name: textAt(live, 'metadata', 'name') ?? '' }, object, namespace, live);
+}
+
 /** Whether Crossplane must take part in the deletion of the revision. */
 export function hasFinalizer(revision: JsonObject): boolean {
   return listAt(revision, 'metadata', 'finalizers').includes(revisionFinalizer);

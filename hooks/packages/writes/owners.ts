@@ -13,7 +13,7 @@ import { nameLabel, packageTransactions, writeOf } from './resources.ts';
 export interface Maker {
   readonly name: string;
   readonly uid: string;
-  /** The uids of revisions that lose their objects to it, of a Replace. */
+  /** The uids of packages and revisions that lose their objects to it, of a Replace. */
   readonly replaced?: ReadonlySet<string> | undefined;
 }
 
