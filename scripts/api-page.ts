@@ -28,19 +28,22 @@ const example = parse(readFileSync(new URL('../manifests/examples/every-field.ya
 const packageExample = {
   spec: {
     change: 'Install',
-    install: {
-      package: {
-        apiVersion: 'pkg.crossplane.io/v1',
-        kind: 'Provider',
-        metadata: { name: 'provider-aws-s3', uid: '6fd1…', labels: { team: 'storage' } },
-        spec: { package: 'registry.example.org/acme/provider-aws-s3:v1.0.0' },
-      },
-    },
+    install: { package: packageOf('acme') },
     delete: { source: 'registry.example.org/acme/provider-aws-s3' },
+    replace: { source: 'registry.example.org/acme/provider-aws-s3', package: packageOf('other') },
     retryLimit: 5,
     dryRun: true,
   },
 };
+
+function packageOf(vendor: string) {
+  return {
+    apiVersion: 'pkg.crossplane.io/v1',
+    kind: 'Provider',
+    metadata: { name: 'provider-aws-s3', uid: '6fd1…', labels: { team: 'storage' } },
+    spec: { package: `registry.example.org/${vendor}/provider-aws-s3:v1.0.0` },
+  };
+}
 
 const [packageVersion] = packageTransactionDefinition.spec.versions;
 

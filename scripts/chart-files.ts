@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const packages = ['packages/', 'packages/kinds/', 'packages/own/', 'packages/own/beside/'];
+const packages = ['packages/', 'packages/beside/', 'packages/kinds/', 'packages/own/', 'packages/own/beside/'];
 const folders = ['', 'crds/', 'monitoring/', 'served-namespace/', 'confined-metacontroller/', ...packages];
 const own = folders.flatMap((folder) => globSync(`manifests/${folder}*.{yaml,json}`, { cwd: root }));
 const theirs = globSync('test/fixtures/metacontroller/install/metacontroller*.yaml', { cwd: root });

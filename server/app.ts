@@ -1,7 +1,7 @@
 // The web server around the engine. It does not listen by itself: main.ts listens, and tests use `inject()`.
 import { Server as TlsServer } from 'node:tls';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
-import type { OwnReport, PackageReport } from '../hooks/packages/call.ts';
+import type { OwnReport, PackageEvent, PackageReport } from '../hooks/packages/call.ts';
 import type { Hook, StepReport } from '../hooks/transactions/call.ts';
 import { type Access, guardCalls } from './access/guard.ts';
 import type { TlsMaterial } from './access/tls.ts';
@@ -12,6 +12,7 @@ import { addHookRoutes } from './routes/hooks.ts';
 import { addPackageRoutes, type PackageRoutes } from './routes/packages.ts';
 import { addProbeRoutes, type Readiness } from './routes/probes.ts';
 import { withCosts } from './telemetry/costs.ts';
+import type { TransactionEvent } from './telemetry/events.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { createRecord, errorFields, type RecordEvent } from './telemetry/record.ts';
 import { createWork, type Work } from './work.ts';
@@ -63,7 +64,7 @@ export function buildApp(parts: AppParts): App {
     countCalls(scope, metrics);
     await guardCalls(scope, parts.access, admitted);
     addHookRoutes(scope, { hook, work, replyLost: metrics.replyLost });
-    if (parts.packages !== undefined) servePackages(scope, { connect: parts.packages, metrics, work });
+    if (parts.packages !== undefined) servePackages(scope, { connect: parts.packages, metrics, recordEvent, work });
   });
   addProbeRoutes(server, { readiness: parts.readiness, metrics, work });
   return {
@@ -82,22 +83,28 @@ export function buildApp(parts: AppParts): App {
 interface PackageParts {
   readonly connect: ConnectPackages;
   readonly metrics: Metrics;
+  readonly recordEvent: AppParts['recordEvent'];
   readonly work: Work;
 }
 
-function servePackages(scope: FastifyInstance, { connect, metrics, work }: PackageParts): void {
+function servePackages(scope: FastifyInstance, { connect, metrics, recordEvent, work }: PackageParts): void {
   metrics.startPackages();
   const record = (report: PackageReport): void => {
-    const { thrown, ...fields } = report;
+    const { thrown, event, ...fields } = report;
     scope.log.info(fields, 'package transaction');
     if (thrown !== undefined) scope.log.error({ ...fields, ...errorFields(thrown) }, 'package transaction: internal error');
     metrics.recordPackages(report);
+    if (event !== undefined) recordEvent(eventOf(report, event));
   };
   const recordOwn = ({ thrown, ...fields }: OwnReport): void => {
     scope.log.info(fields, 'package');
     if (thrown !== undefined) scope.log.error({ ...fields, ...errorFields(thrown) }, 'package: internal error');
   };
   addPackageRoutes(scope, { ...connect(record, recordOwn), work });
+}
+
+function eventOf({ name, uid }: PackageReport, { reason, message, at, version }: PackageEvent): TransactionEvent {
+  return { namespace: undefined, name, uid, type: 'Normal', reason, message, at, position: [version, 0] };
 }
 
 function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts): FastifyInstance {

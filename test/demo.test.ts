@@ -139,12 +139,15 @@ t.test('it shows a Transaction that commits, one that is rolled back; with --kee
   await nothingIsLeft(t, kubeconfig, hookUrl);
 });
 
-t.test('the demo installs and updates packages, and shows a rollback and a refusal', inAllOnly, async (t) => {
+t.test('the demo installs, updates and replaces packages, and shows a rollback and refusals', inAllOnly, async (t) => {
   const running = start(t, [...demo, 'packages']);
   t.equal(await running.ended, 0, running.output());
   const claims = [
     'the provider and its family are installed, and the Lock holds their versions',
     'the Bucket is the same object',
+    'the deletion is refused, because instances are in use',
+    'the old family is gone',
+    'the Bucket has outlived its vendor',
   ];
   for (const claim of [...claims, 'it says which CRD', 'everything is as before', 'nothing was written'])
     t.match(running.output(), new RegExp(`^ {2}ok {6}${claim}`, 'm'));

@@ -39,13 +39,13 @@ export function dryRunLines(ptx: JsonObject, { style, code }: Setting): readonly
   ];
 }
 
-/** `Provider provider-s3`, or the source of the package to delete. */
+/** `Provider provider-s3`, or the source of the package to delete or to replace. */
 function subjectOf(ptx: JsonObject): string {
-  const snapshot = at(ptx, 'spec', 'install', 'package');
-  const source = textAt(ptx, 'spec', 'delete', 'source');
-  return source === undefined
-    ? `${textAt(snapshot, 'kind')} ${textAt(snapshot, 'metadata', 'name')}`
-    : `the deletion of ${source}`;
+  const [deleted, replaced] = ['delete', 'replace'].map((change) => textAt(ptx, 'spec', change, 'source'));
+  if (deleted !== undefined) return `the deletion of ${deleted}`;
+  const snapshot = at(ptx, 'spec', replaced === undefined ? 'install' : 'replace', 'package');
+  const subject = `${textAt(snapshot, 'kind')} ${textAt(snapshot, 'metadata', 'name')}`;
+  return replaced === undefined ? subject : `${subject} in the place of ${replaced}`;
 }
 
 function block(
@@ -76,7 +76,10 @@ function shortened(text: string): string {
   return text.replace(/sha256:([0-9a-f]{12})[0-9a-f]{52}$/, 'sha256:$1');
 }
 
+/** The packages that require it, or the package that takes its place. */
 function requirersOf(entry: JsonObject): readonly string[] {
+  const successor = textAt(entry, 'replacedBy');
+  if (successor !== undefined) return [`replaced by ${successor}`];
   const all = objectsAt(entry, 'requiredBy').map((one) => {
     const source = textAt(one, 'package') ?? '';
     return `${source.slice(source.lastIndexOf('/') + 1)} ${textAt(one, 'constraints')}`;

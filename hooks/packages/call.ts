@@ -24,6 +24,15 @@ export interface PackageReply {
   readonly finalized: boolean;
 }
 
+export interface PackageEvent {
+  readonly reason: 'Replacing';
+  readonly message: string;
+  /** The API server's time in ms since the epoch. */
+  readonly at: number;
+  /** The version of the status that the Event describes. */
+  readonly version: number;
+}
+
 /** The actions of a call, for the log. */
 export interface PackageReport {
   readonly name: string;
@@ -34,6 +43,8 @@ export interface PackageReport {
   readonly ended?: { readonly kind: 'Succeeded' | 'Failed' | 'Abandoned'; readonly reason?: string };
   /** The time from the first try to now, if this call ended the package transaction for good. */
   readonly durationSeconds?: number;
+  /** The content of an Event: which packages leave, and which packages take their place. */
+  readonly event?: PackageEvent;
   /** Why, in words. */
   readonly because: string;
   /** Writes that took effect. */

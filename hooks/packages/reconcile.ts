@@ -7,14 +7,14 @@ import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageRepor
 import { decide } from './decide/decide.ts';
 import { withoutCluster } from './decide/preparing.ts';
 import type { Step } from './decide/step.ts';
-import { type PackageTransaction, readPackageTransaction } from './model/package-transaction.ts';
+import { readPackageTransaction } from './model/package-transaction.ts';
 import { isTerminal } from './model/status.ts';
 import type { Context } from './observe/observation.ts';
 import { observe, type Serving } from './observe/observe.ts';
 import { createMemory } from './observe/progress.ts';
 import { failureOf, ReadFailed } from './observe/read.ts';
 import { echo, gone, resultOf, troubled } from './outcome/answer.ts';
-import { changedBy, leftToNewer } from './outcome/changed.ts';
+import { changedBy, eventOf, leftToNewer } from './outcome/changed.ts';
 import { plan } from './plan/plan.ts';
 import { engine, packageTransactions } from './writes/resources.ts';
 
@@ -52,13 +52,12 @@ async function answerCall(serving: Serving, call: PackageCall): Promise<PackageR
  * `until`: monotonic ms after which the hook sends no write, since another process may believe by then that this process is gone.
  */
 async function takeStep(serving: Serving, context: Context, until: number): Promise<PackageReply> {
-  const { ptx } = context;
   try {
     const step = await stepOf(serving, context);
     const writer = writerUntil(serving.cluster, () => serving.clock.monotonic() >= until);
     const outcome = await perform(plan(step, context), writer);
     const { reply, writes, failure } = resultOf(step, context, outcome);
-    report(serving, ptx, reply, {
+    report(serving, context, reply, {
       because: step.because,
       writes,
       ...(failure === undefined ? {} : { trouble: failure.message }),
@@ -68,7 +67,7 @@ async function takeStep(serving: Serving, context: Context, until: number): Prom
     const failure = failureOf(error);
     const reply = troubled(context, failure);
     const thrown = error instanceof ReadFailed ? {} : { thrown: error };
-    report(serving, ptx, reply, { because: 'a read failed', writes: 0, trouble: failure.message, ...thrown });
+    report(serving, context, reply, { because: 'a read failed', writes: 0, trouble: failure.message, ...thrown });
     return reply;
   }
 }
@@ -85,10 +84,10 @@ async function stepOf(serving: Serving, context: Context): Promise<Step> {
 
 function report(
   { record }: PackageParts,
-  ptx: PackageTransaction,
+  { ptx, now }: Context,
   reply: PackageReply,
   taken: Pick<PackageReport, 'because' | 'writes' | 'trouble' | 'thrown'>,
 ): void {
   const { name, uid } = ptx;
-  record({ name, uid, ...changedBy(ptx, reply.status), ...taken });
+  record({ name, uid, ...changedBy(ptx, reply.status), ...eventOf(ptx, reply.status, now), ...taken });
 }

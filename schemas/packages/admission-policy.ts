@@ -4,11 +4,13 @@ import { packagesGroup } from './package-transaction.ts';
 
 const name = `spec.transactions.${packagesGroup}`;
 const metadata = { name, labels: { 'app.kubernetes.io/name': 'janus' } };
-const packageName = 'object.spec.install.package.metadata.name';
 const isDeletion = 'has(object.spec.delete)';
+const isReplacement = 'has(object.spec.replace)';
+const snapshot = `(${isReplacement} ? object.spec.replace.package : object.spec.install.package)`;
+const packageName = `${snapshot}.metadata.name`;
 // The API server's rule for names of objects, with the maximum length of a label.
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const reference = 'object.spec.install.package.spec.?package.orValue("")';
+const reference = `${snapshot}.spec.?package.orValue('')`;
 
 // The form that hooks/packages/model/reference.ts reads.
 const segment = '[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*';
@@ -21,23 +23,22 @@ const created = [
     message: 'metadata.name: at most 63 characters, because all objects of this transaction carry the name as a label',
   },
   {
-    expression: "object.spec.all(member, member in ['change', 'install', 'delete', 'dryRun', 'retryLimit'])",
-    message: 'spec: expected change, install or delete, dryRun and retryLimit, and no other member',
+    expression: "object.spec.all(member, member in ['change', 'install', 'delete', 'replace', 'dryRun', 'retryLimit'])",
+    message: 'spec: expected change, install, delete or replace, dryRun and retryLimit, and no other member',
   },
   {
     expression: `${isDeletion} || ${packageName}.size() <= 63 && ${packageName}.matches('^${label}([.]${label})*$')`,
-    message: 'spec.install.package.metadata.name: expected at most 63 of a-z, 0-9, - and ., a letter or digit at both ends',
+    message: 'package.metadata.name: expected at most 63 of a-z, 0-9, - and ., a letter or digit at both ends',
   },
   {
     expression: `${isDeletion} || ${reference}.size() <= 512 && ${reference}.matches('${form}')`,
     message:
-      'spec.install.package.spec.package: expected registry, repository and tag or digest, such as registry.example.org/acme/name:v1.0.0',
+      'package.spec.package: expected registry, repository and tag or digest, such as registry.example.org/acme/name:v1.0.0',
   },
-  {
-    expression: `!${isDeletion} || object.spec.delete.source.matches('^${host}(/${segment})+$')`,
-    message:
-      'spec.delete.source: expected registry and repository, without tag or digest, such as registry.example.org/acme/name',
-  },
+  ...['delete', 'replace'].map((member) => ({
+    expression: `!has(object.spec.${member}) || object.spec.${member}.source.matches('^${host}(/${segment})+$')`,
+    message: `spec.${member}.source: expected registry and repository, without tag or digest, such as registry.example.org/acme/name`,
+  })),
 ];
 
 export const packageAdmissionPolicy = {

@@ -23,6 +23,7 @@ const plannedPackage: Schema = {
     source: string('Registry and repository.', longestSource),
     from: string('Its version in the Lock.', longestSource),
     to: string('Its version in the Lock after the change.', longestSource),
+    replacedBy: string('Registry and repository of the package that takes its place.', longestSource),
     requiredBy: {
       type: 'array',
       description: 'The packages that require it after the change.',

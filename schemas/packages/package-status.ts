@@ -92,7 +92,13 @@ export const packageStatus: Schema = {
     lockDigest: string('SHA-256 of Lock.packages at the resolution of this attempt.', 71),
     tryTime: time('Start of this attempt.'),
     retryTime: time('Start of the next attempt.'),
-    deletionTime: time('Time of the first deletion. From then on a Delete only goes forward.'),
+    deletionTime: time('Time of the first deletion. From then on a Delete or a Replace only goes forward.'),
+    stoppedTime: time('Of a Replace beside Crossplane: time at which the Deployments of what leaves were deleted.'),
+    gapSeconds: {
+      type: 'integer',
+      description: 'Of a Replace beside Crossplane: for how long no provider has reconciled the resources.',
+      minimum: 0,
+    },
     settledTime: time('Until this time a request of the deleted holder of the Lock may still take effect.'),
     settledHolder: string('SHA-256 of the deleted holder of the Lock that settledTime belongs to.', 71),
     sweepTime: time('Time at which the stages of a finished transaction, and their contents, are deleted. Absent afterwards.'),
@@ -112,6 +118,17 @@ export const packageStatus: Schema = {
     committed: { type: 'integer', description: 'Stages of this attempt that are Committed.', minimum: 0 },
     progress: string('Committed stages, and all stages, such as 2/5.', 32),
     plan: packagePlan,
+    replaced: {
+      type: 'array',
+      description: 'Of a Replace: the packages that leave, each with the package that takes its place.',
+      items: {
+        type: 'object',
+        description: 'Two packages, by registry and repository.',
+        required: ['source', 'by'],
+        properties: { source: string('The package that leaves.', 512), by: string('The package that takes its place.', 512) },
+      },
+      'x-kubernetes-list-type': 'atomic',
+    },
     outcome: {
       type: 'object',
       description: 'Why this attempt ends.',

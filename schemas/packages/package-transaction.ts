@@ -6,7 +6,7 @@ import { packageStatus as status } from './package-status.ts';
 
 export const packagesGroup = 'pkg.crossplane.io';
 const packageVersion = 'v1alpha1';
-const packageChanges = ['Install', 'Delete'] as const;
+const packageChanges = ['Install', 'Delete', 'Replace'] as const;
 export const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
 
 const snapshot: Schema = {
@@ -34,16 +34,18 @@ const snapshot: Schema = {
   },
 };
 
+const source = string('Registry and repository of the installed package, without tag or digest.', 512);
+
 // Unknown fields are kept, so that the policy refuses them by name. Otherwise the API server would drop them without an error.
 const spec: Schema = {
   type: 'object',
-  description: 'The package to install or to delete. spec is immutable.',
+  description: 'The package to install, to delete or to replace. spec is immutable.',
   required: ['change'],
   'x-kubernetes-preserve-unknown-fields': true,
   'x-kubernetes-validations': [
     {
-      rule: "self.change == 'Install' ? has(self.install) && !has(self.delete) : has(self.delete) && !has(self.install)",
-      message: 'expected the member that change names, install or delete, and not the other',
+      rule: "has(self.install) == (self.change == 'Install') && has(self.delete) == (self.change == 'Delete') && has(self.replace) == (self.change == 'Replace')",
+      message: 'expected the member that change names, install, delete or replace, and no other of them',
     },
   ],
   properties: {
@@ -58,12 +60,18 @@ const spec: Schema = {
       type: 'object',
       description: 'Deletes a package and its objects, if nothing needs them.',
       required: ['source'],
-      properties: { source: string('Registry and repository of the installed package, without tag or digest.', 512) },
+      properties: { source },
+    },
+    replace: {
+      type: 'object',
+      description:
+        'Installs a package with all dependencies in the place of an installed one and what only that one requires. All instances stay.',
+      required: ['source', 'package'],
+      properties: { source, package: snapshot },
     },
     dryRun: {
       type: 'boolean',
-      description:
-        'Whether nothing is installed or deleted: status.plan says what would change, or a condition why it is refused.',
+      description: 'Whether nothing is changed: status.plan says what would change, or a condition why it is refused.',
     },
     retryLimit: { type: 'integer', description: 'Number of attempts that may fail.', default: 5, minimum: 1, maximum: 1_000 },
   },
@@ -92,7 +100,7 @@ function isSame(field: string): string {
 const packageTransaction: Schema = {
   type: 'object',
   description:
-    'Installs a Crossplane package with all dependencies, or nothing, or deletes a package that nothing needs. The hook resolves and compares the packages before the first write, and makes the change as a chain of Transactions. One package transaction runs at a time.',
+    'Installs a Crossplane package with all dependencies, or nothing, or deletes a package that nothing needs, or replaces one by another. The hook resolves and compares the packages before the first write, and makes the change as a chain of Transactions. One package transaction runs at a time.',
   required: ['apiVersion', 'kind', 'metadata', 'spec'],
   properties: {
     apiVersion: { type: 'string', description: `Always ${packagesGroup}/${packageVersion}.` },

@@ -1,5 +1,6 @@
 // `npm run demo -- packages`: shows packages from a registry, live. A tree is installed as a whole, and updated. A policy stops another
-// update half way, which is then undone. The last version is refused before the first write.
+// update half way, which is then undone. The last version is refused before the first write. Then another vendor's package takes its
+// place.
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { crossplaneVersion, withCrossplane } from '../../test/support/crossplane.ts';
@@ -10,6 +11,7 @@ import { conditionIn, type PackageWorld, startPackageWorld, statusOf } from '../
 import { definitionOf } from '../../test/support/registry/builder.ts';
 import { comparable } from '../../test/support/stage.ts';
 import type { Checks } from './checks.ts';
+import { showReplacement } from './replacing.ts';
 import { explain, heading, literal, progress } from './terminal.ts';
 import type { Undo } from './undo.ts';
 
@@ -35,6 +37,8 @@ export async function showPackages(undo: Undo, checks: Checks): Promise<void> {
   await updated(scene);
   await stopped(scene, await policy(world, t));
   await refused(scene);
+  const runs = (packageName: string): Promise<void> => runsPackage(scene, packageName);
+  await showReplacement({ world, checks, group, instance: `${instancePath}/mine`, schema, runs });
 }
 
 /** Beside a real Crossplane, if one is at hand. */
@@ -132,13 +136,14 @@ async function installed(scene: Scene): Promise<void> {
   const held = lock.filter((one) => one.includes(version)).length;
   claim(scene, 'the provider and its family are installed, and the Lock holds their versions', held, 2);
   claim(scene, 'it is Ready', conditionIn(status, 'Ready')?.status, 'True');
-  await runs(scene);
+  await runsPackage(scene);
 }
 
-/** The active revision of the provider. */
-async function runs({ world, healthy }: Scene): Promise<void> {
+/** The active revision of the package. */
+async function runsPackage({ world, healthy }: Scene, packageName = 's3'): Promise<void> {
   if (healthy === undefined) return;
-  const { items } = await world.client.list(packagePath('providerrevisions'), { labelSelector: 'pkg.crossplane.io/package=s3' });
+  const labelSelector = `pkg.crossplane.io/package=${packageName}`;
+  const { items } = await world.client.list(packagePath('providerrevisions'), { labelSelector });
   const name = textAt(
     items.find((one) => textAt(one, 'spec', 'desiredState') === 'Active'),
     'metadata',
@@ -154,7 +159,7 @@ async function updated(scene: Scene): Promise<void> {
   const before = must(await scene.world.client.create(instancePath, bucket));
   progress('created a Bucket, which must outlive everything');
   await run(scene, 'update', 'v1.1.0');
-  await runs(scene);
+  await runsPackage(scene);
   const after = must(await scene.world.client.get(`${instancePath}/mine`));
   claim(scene, 'the Bucket is the same object', JSON.stringify(after), JSON.stringify(before));
 }

@@ -13,9 +13,10 @@ import { collectionPath } from '../kubernetes/paths.ts';
 import type { Transport } from '../kubernetes/transport.ts';
 import { outsideCalls } from './costs.ts';
 
-/** The content of one Event about one Transaction. */
+/** The content of one Event about one Transaction, or one package transaction. */
 export interface TransactionEvent {
-  readonly namespace: string;
+  /** Undefined for a package transaction, which has no namespace. */
+  readonly namespace: string | undefined;
   readonly name: string;
   readonly uid: string;
   readonly type: 'Normal' | 'Warning';
@@ -82,10 +83,13 @@ function firstOf(queue: ReadonlyMap<string, TransactionEvent>): readonly [string
   return done ? undefined : value;
 }
 
+/** Where Kubernetes has Events about objects without a namespace. */
+const namespaceOfOthers = 'default';
+
 function creation(name: string, event: TransactionEvent) {
   return {
     method: 'POST',
-    path: collectionPath(events, event.namespace),
+    path: collectionPath(events, event.namespace ?? namespaceOfOthers),
     contentType: 'application/json',
     body: bodyOf(name, event),
   } as const;
@@ -101,19 +105,19 @@ function eventName({ name, uid, reason, message, position: [version, index] }: T
   return `${name.slice(0, 253 - suffix.length - 1).replace(/[.-]+$/, '')}.${suffix}`;
 }
 
+function objectOf({ namespace }: TransactionEvent): JsonObject {
+  return namespace === undefined
+    ? { apiVersion: 'pkg.crossplane.io/v1alpha1' }
+    : { apiVersion: 'tx.janus.io/v1alpha1', namespace };
+}
+
 function bodyOf(name: string, event: TransactionEvent): JsonObject {
   const at = formatTime(event.at);
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name, namespace: event.namespace },
-    involvedObject: {
-      apiVersion: 'tx.janus.io/v1alpha1',
-      kind: 'Transaction',
-      namespace: event.namespace,
-      name: event.name,
-      uid: event.uid,
-    },
+    metadata: { name, namespace: event.namespace ?? namespaceOfOthers },
+    involvedObject: { ...objectOf(event), kind: 'Transaction', name: event.name, uid: event.uid },
     type: event.type,
     reason: event.reason,
     message: foreign(event.message, longestMessage),

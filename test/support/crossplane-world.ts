@@ -9,6 +9,7 @@ import {
   crossplaneVersion,
   startCrossplane,
 } from './crossplane.ts';
+import { applyObject, readManifest } from './install.ts';
 import { running, startKubelet } from './kubelet.ts';
 import { kinds, lockPath, packagePath } from './package-paths.ts';
 import { conditionIn, type PackageWorld, startPackageWorld, statusOf, type WorldOptions } from './package-world.ts';
@@ -34,6 +35,7 @@ export async function startCrossplaneWorld(t: Teardown, more: WorldOptions = {})
     ...more,
     before: async (client, kubeconfig) => {
       await createDeployment(client, crossplaneVersion());
+      for (const object of await readManifest('packages/beside/rbac.yaml')) must(await applyObject(client, object));
       started.crossplane = await startCrossplane(t, client, kubeconfig);
     },
   });

@@ -42,7 +42,9 @@ const boundaries: readonly (readonly [RegExp, string])[] = [
   [/^Installing: create/, 'stage made'],
   [/^Installing: Installing -> Installing/, 'between stages'],
   [/^Installing: .*-> Verifying/, 'last Committed'],
-  [/^Verifying: update Lock/, 'Lock written'],
+  [/^Verifying: .*-> Deleting/, 'verified'],
+  [/^Deleting: delete /, 'deleted'],
+  [/^(Verifying|Deleting): update Lock/, 'Lock written'],
   [/^Releasing: update Lock/, 'Lock released'],
   [/: delete /, 'cleaned'],
 ];

@@ -82,6 +82,7 @@ export function isLeaving(owner: JsonObject, leaving: readonly string[]): boolea
   return isRevision(owner) && leaving.includes(textAt(owner, 'name') ?? '');
 }
 
-function isRevision(owner: JsonObject): boolean {
+/** Whether the owner is a revision of a package. */
+export function isRevision(owner: JsonObject): boolean {
   return groupOf(textAt(owner, 'apiVersion') ?? '') === 'pkg.crossplane.io' && /Revision$/.test(textAt(owner, 'kind') ?? '');
 }

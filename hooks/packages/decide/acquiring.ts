@@ -3,7 +3,7 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { faultOf } from '../due.ts';
 import { digestOf } from '../model/digest.ts';
 import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../model/holder.ts';
-import { advanced, millisecondsOf, type Status, timeOf } from '../model/status.ts';
+import { advanced, isForward, millisecondsOf, type Status, timeOf } from '../model/status.ts';
 import type { Context, ObservedTo } from '../observe/observation.ts';
 import { type Note, type Step, safetyWait, setStatus } from './step.ts';
 import { ended, finished, handOver, isOverdue, readingNote, releasing, tooSlow, unread } from './transitions.ts';
@@ -73,6 +73,8 @@ function abandon({ ptx, lock, now }: Acquiring): Step {
 }
 
 function validating({ ptx: { status, specDigest }, now }: Context, number: number): Status {
+  // What leaves is known until it is gone.
+  const isKept = isForward(status);
   return advanced(status, {
     phase: 'Validating',
     number: status.number ?? number,
@@ -83,10 +85,13 @@ function validating({ ptx: { status, specDigest }, now }: Context, number: numbe
     outcome: undefined,
     handOverFault: undefined,
     handOverTime: undefined,
+    stoppedTime: undefined,
+    gapSeconds: isKept ? status.gapSeconds : undefined,
     settledTime: undefined,
     settledHolder: undefined,
     lockDigest: undefined,
-    proposed: undefined,
+    proposed: isKept ? status.proposed : undefined,
+    replaced: isKept ? status.replaced : undefined,
     stages: [],
     made: 0,
     committed: 0,
@@ -109,8 +114,8 @@ function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
   });
 }
 
-// If a holder is gone, the hook first undoes the work that the holder had under way. If the holder had written the Lock, its work
-// was done, and the hook undoes nothing. Then the hook deletes the stages and contents of the holder, because no other process
+// If a holder is gone, the hook first undoes the work that the holder had under way. If the holder had written the Lock, or deleted a
+// part of what it replaces, the hook undoes nothing. Then the hook deletes the stages and contents of the holder, because no other process
 // deletes them.
 function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
   const { ptx, now, lateWindow, garbage } = observation;
@@ -125,7 +130,7 @@ function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
   // A late request may be the write of the Lock.
   if (settled > now)
     return setStatus(ptx.status, 'a request of the former holder may be late', (settled - now) / 1000, noteOn(holder));
-  const ending = holder.hasWritten ? handingOver(observation, holder) : undoingOf(observation, holder);
+  const ending = holder.hasWritten || holder.isForward ? handingOver(observation, holder) : undoingOf(observation, holder);
   if (ending !== undefined) return ending;
   if (garbage.length > 0)
     return deleting(observation, garbage, 'stages and contents of the former holder are deleted', noteOn(holder));

@@ -3,8 +3,8 @@ import { at, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import { faultOf } from '../due.ts';
 import { isAsResolved } from '../model/holder.ts';
-import { deletionOf } from '../model/package-transaction.ts';
-import { advanced, type Outcome } from '../model/status.ts';
+import { deletionOf, type PackageTransaction } from '../model/package-transaction.ts';
+import { advanced, isForward, type Outcome } from '../model/status.ts';
 import type { ObservedTo } from '../observe/observation.ts';
 import { phaseOf } from '../writes/stages.ts';
 import { type Step, safetyWait, setStatus } from './step.ts';
@@ -18,8 +18,13 @@ export function install(observation: ObservedTo<'install'>): Step {
   if (fault !== undefined) return setStatus(ended(status, installationFailure(fault, true)), fault);
   if (!isAsResolved(ptx, lock)) return setStatus(lostLock(status), 'the Lock is not as it was');
   if (status.committed >= status.stages.length)
-    return setStatus(advanced(status, { phase: deletionOf(ptx) ? 'Deleting' : 'Verifying' }), 'all stages are Committed');
+    return setStatus(advanced(status, { phase: afterStages(ptx) }), 'all stages are Committed');
   return stage === undefined ? create(observation) : follow(observation, stage);
+}
+
+/** A Replace has verified what it installs before its first deletion. */
+function afterStages(ptx: PackageTransaction): 'Deleting' | 'Verifying' {
+  return deletionOf(ptx) !== undefined || isForward(ptx.status) ? 'Deleting' : 'Verifying';
 }
 
 function create({ ptx: { status }, next }: ObservedTo<'install'>): Step {
@@ -46,21 +51,24 @@ function follow({ ptx }: ObservedTo<'install'>, stage: JsonObject): Step {
   if (phase === 'Committed')
     return setStatus(advanced(status, { made: index + 1, committed: index + 1 }), `stage ${index + 1} is Committed`);
   if (phase === 'RolledBack' || phase === 'Failed')
-    return setStatus(ended(made, failedBy(stage, deletionOf(ptx) !== undefined)), `stage ${index + 1} failed`);
+    return setStatus(ended(made, failedBy(stage, ptx)), `stage ${index + 1} failed`);
   return setStatus(status.made > index ? status : made, `stage ${index + 1} is ${phase}`, safetyWait);
 }
 
 const longestWords = 2_000;
 
 /** Why a stage failed, from its status: the change that it names, and the words of the engine. */
-function failedBy(stage: JsonObject, isDeletion: boolean): Outcome {
+function failedBy(stage: JsonObject, ptx: PackageTransaction): Outcome {
   const items = listAt(stage, 'status', 'items');
   const index = items.findIndex((item) => at(item, 'error') !== undefined);
   const words = textAt(items[index], 'error', 'message') ?? textAt(stage, 'status', 'message');
   const message = foreign(words ?? 'no message', longestWords);
   const target = at(listAt(stage, 'spec', 'changes')[index], 'target');
   const [kind, name] = [textAt(target, 'kind') ?? 'an object', textAt(target, 'name') ?? ''];
-  if (isDeletion) return { ...installationFailure(`Failed to deactivate ${kind} ${name}: ${message}`), reason: 'DeletionFailed' };
+  const isDeactivation = ptx.status.stages[ptx.status.committed]?.purpose === 'Deactivation';
+  const deactivation = installationFailure(`Failed to deactivate ${kind} ${name}: ${message}`);
+  if (deletionOf(ptx) !== undefined) return { ...deactivation, reason: 'DeletionFailed' };
+  if (isDeactivation) return deactivation;
   if (kind !== 'CustomResourceDefinition') return installationFailure(`Failed to install ${kind} ${name}: ${message}`);
   return { ...installationFailure(`Failed to install CRD ${name}: ${message}`), reason: 'CRDInstallationFailed' };
 }

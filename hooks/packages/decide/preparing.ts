@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../objects/json.ts';
 import { faultOf } from '../due.ts';
 import { isAsResolved, packagesOf } from '../model/holder.ts';
 import { deletionOf, type PackageTransaction } from '../model/package-transaction.ts';
+import { describeReplaced } from '../model/replaced.ts';
 import { advanced, millisecondsOf, type Status } from '../model/status.ts';
 import type { Context, ObservedTo, Preparation } from '../observe/observation.ts';
 import type { RegistryFailure } from '../registry.ts';
@@ -46,7 +47,8 @@ function store(status: Status, { prepared, existing }: Extract<Preparation, { ki
 /** The end of a dry run. */
 function planned(ptx: PackageTransaction, lock: JsonObject, { plan }: Extract<Preparation, { kind: 'planned' }>): Status {
   const packages = packagesOf(lock).filter(isObject);
-  return succeeded({ ...ptx.status, plan }, unneeded(packages, deletionOf(ptx)?.source));
+  const replaced = describeReplaced(ptx.status.replaced);
+  return succeeded({ ...ptx.status, plan }, replaced ?? unneeded(packages, deletionOf(ptx)?.source));
 }
 
 type Reading = Pick<Context, 'ptx' | 'now'>;

@@ -17,8 +17,8 @@ import { requestRollback, undoLast } from './undo.ts';
 type RollingBack = ObservedTo<'rollBack'>;
 
 export function rollBack(observation: RollingBack): Step {
-  const { running = [] } = observation;
-  if (running.length > 0) return takeBack(running, observation.ptx.status);
+  const { running = [], written = [] } = observation;
+  if (running.length + written.length > 0) return takeBack({ running, written }, observation.ptx.status);
   const step = undo(observation);
   return { ...step, kind: 'compensate', blocked: namesToBlock(observation, step.status) };
 }

@@ -28,8 +28,12 @@ export type Step = Decided &
   (
     | { readonly kind: 'setStatus' }
     | { readonly kind: 'createLock' }
-    /** Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. */
-    | { readonly kind: 'acquire' | 'fence'; readonly lock: JsonObject }
+    /**
+     * Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. `goForward`: nobody undoes
+     * what the holder has done.
+     */
+    | { readonly kind: 'acquire'; readonly lock: JsonObject }
+    | { readonly kind: 'fence' | 'goForward'; readonly lock: JsonObject }
     /** `unrecorded`: the hook writes the status of these revisions first. */
     | { readonly kind: 'release'; readonly lock: JsonObject; readonly unrecorded?: readonly RevisionStatus[] }
     /** `retired`: goes with the write of the Lock. The API server may refuse its deletion. */
@@ -46,8 +50,11 @@ export type Step = Decided &
     | { readonly kind: 'adopt'; readonly orphans: readonly Orphan[]; readonly isOptional: boolean }
     /** Crossplane may act on the revisions. `isEarly`: the Lock is not written yet. */
     | { readonly kind: 'handOver'; readonly paused: readonly Paused[]; readonly isEarly?: true }
-    /** Crossplane must leave the revisions alone: the hook deletes them, or undoes what made them. */
-    | { readonly kind: 'takeBack'; readonly paused: readonly Paused[] }
+    /**
+     * Crossplane must leave the revisions alone: the hook deletes them, or undoes what made them. `written`: definitions that it has
+     * written for them.
+     */
+    | { readonly kind: 'takeBack'; readonly paused: readonly Paused[]; readonly written?: readonly Paused[] }
     /** Objects of a package that is being deleted. `kept`: they lose their owners instead. */
     | { readonly kind: 'delete'; readonly objects: readonly Garbage[]; readonly kept: readonly Orphan[] }
     /** The hook stores the contents of stages. */

@@ -57,13 +57,27 @@ export function handOver(paused: readonly Paused[], status: Status): Step {
   return { kind: 'handOver', paused, because, status, wait: 0.2, refused };
 }
 
+interface HandedOver {
+  readonly running: readonly Paused[];
+  /** Definitions that Crossplane has written for the revisions. */
+  readonly written: readonly Paused[];
+}
+
 /**
  * Crossplane leaves the revisions alone again, and the engine undoes what made them. If the API server refuses, the engine says what
  * it leaves.
  */
-export function takeBack(running: readonly Paused[], status: Status): Step {
+export function takeBack({ running, written }: HandedOver, status: Status): Step {
   const next = advanced(status, { handOverTime: undefined });
-  return { kind: 'takeBack', paused: running, because: 'the try is undone', status: next, wait: 0.2, refused: () => next };
+  return {
+    kind: 'takeBack',
+    paused: running,
+    written,
+    because: 'the try is undone',
+    status: next,
+    wait: 0.2,
+    refused: () => next,
+  };
 }
 
 /** The status stays as it is if the API server refuses as before. */

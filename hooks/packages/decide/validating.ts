@@ -27,7 +27,8 @@ export function validate(observation: ObservedTo<'validate'>): Step {
   if (validation.kind === 'refused') return setStatus(ended(status, refusedBy(validation.faults)), 'it is refused');
   const size = Buffer.byteLength(JSON.stringify(validation.lock));
   if (size > mostLockBytes) return setStatus(ended(status, refusedBy([tooLarge(size)])), 'the Lock would be too large');
-  const next = advanced(status, { phase: 'Preparing', proposed: validation.lock, lockDigest: packagesDigest(lock) });
+  const { lock: proposed, replaced } = validation;
+  const next = advanced(status, { phase: 'Preparing', proposed, replaced, lockDigest: packagesDigest(lock) });
   return { kind: 'adopt', orphans, isOptional: true, because: 'everything is resolved', status: next, wait: 1 };
 }
 

@@ -1,12 +1,14 @@
 // All objects are made: the hook checks them once more, then writes the Lock.
+
+import { isTerminating } from '../../objects/content/ownership.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { holderOf, holds, isAsResolved, packagesOf } from '../model/holder.ts';
-import { withoutDigest, withTagOnly } from '../model/lock.ts';
-import { installOf, type PackageTransaction } from '../model/package-transaction.ts';
+import { entriesToWrite, withoutDigest } from '../model/lock.ts';
+import { installOf, type PackageTransaction, replacedBy } from '../model/package-transaction.ts';
 import { advanced, isActivated, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
-import type { ObservedTo, WebhookSecret } from '../observe/observation.ts';
+import type { ObservedTo, RuntimeState, WebhookSecret } from '../observe/observation.ts';
 import type { Paused } from '../writes/beside.ts';
 import { type Step, setStatus } from './step.ts';
 import { abandoned, ended, installationFailure, longestMessage, lostLock, succeeded } from './transitions.ts';
@@ -33,6 +35,7 @@ function done(ptx: PackageTransaction, lock: JsonObject): Status {
 function complete(observation: ObservedTo<'verify'>, lock: JsonObject): Step {
   const { ptx, unserved = [], isBeside, retired } = observation;
   const { status } = ptx;
+  if (replacedBy(ptx) !== undefined) return replace(observation, lock);
   if (unserved.length > 0) return awaitAuthority(observation, lock, unserved);
   return {
     kind: 'writePackages',
@@ -96,9 +99,55 @@ function inactiveRevision(ptx: PackageTransaction): string | undefined {
   return `${what}: set its spec.desiredState to Active${next}`;
 }
 
-/** Crossplane's controllers read a tag or a digest, and not both. */
-function entriesToWrite(proposed: readonly JsonObject[], isBeside = false): readonly JsonObject[] {
-  return isBeside ? proposed.map(withTagOnly) : proposed;
+/** What it replaces is Inactive. Beside Crossplane the new packages must run, and before that nothing of the former ones may. */
+function replace(observation: ObservedTo<'verify'>, lock: JsonObject): Step {
+  const { ptx, now, runtimes, unserved = [] } = observation;
+  const { status } = ptx;
+  const { stoppedTime, handOverTime } = status;
+  const going = runtimes === undefined ? undefined : running(observation, lock, runtimes);
+  if (going !== undefined) return going;
+  const missing = [...(runtimes?.unhealthy ?? []), ...unserved.map(({ definition }) => `CRD ${definition}: no authority`)];
+  if (runtimes !== undefined && missing.length > 0) {
+    const message = `expected the new packages to be healthy within ${longestAuthority / 60_000} minutes: ${missing.slice(0, mostNamed).join('; ')}`;
+    if (now < millisecondsOf(handOverTime) + longestAuthority)
+      return setStatus(status, 'the new packages are not healthy yet', 1);
+    return giveUp(lock, ended(status, failure(message)), message);
+  }
+  const gap = stoppedTime === undefined ? {} : { gapSeconds: Math.round((now - millisecondsOf(stoppedTime)) / 1000) };
+  return setStatus(advanced(status, { phase: 'Deleting', ...gap }), 'everything is there, and what it replaces can go', 0.1);
+}
+
+/** Undefined once Crossplane has the new revisions. */
+function running(observation: ObservedTo<'verify'>, lock: JsonObject, runtimes: RuntimeState): Step | undefined {
+  const { ptx, now } = observation;
+  const { status } = ptx;
+  const objects = runtimes.running.filter(({ resource, object }) => resource.kind === 'Deployment' && !isTerminating(object));
+  const stopped = status.stoppedTime === undefined ? advanced(status, { stoppedTime: timeOf(now) }) : status;
+  if (objects.length > 0) {
+    const refused = ({ message }: Failure): Status =>
+      advanced(status, { outcome: failure(`A Deployment could not be deleted: ${message}`) });
+    return { kind: 'delete', objects, kept: [], because: 'what leaves must not run', status: stopped, wait: 0.5, refused };
+  }
+  if (runtimes.running.length > 0 && status.handOverTime === undefined) {
+    const names = runtimes.running.map(({ object }) => textAt(object, 'metadata', 'name') ?? '').slice(0, mostNamed);
+    const message = `expected the Pods of the former packages to end within ${longestAuthority / 60_000} minutes, found ${names.join(', ')}`;
+    if (now < millisecondsOf(stopped.stoppedTime) + longestAuthority)
+      return setStatus(stopped, 'the former packages still run', 0.5);
+    return giveUp(lock, ended(status, failure(message)), message);
+  }
+  const { paused } = runtimes;
+  if (paused.length === 0) return undefined;
+  const next = advanced(status, { handOverTime: status.handOverTime ?? timeOf(now) });
+  const refused = ({ message }: Failure): Status => advanced(status, { outcome: failure(message) });
+  return {
+    kind: 'handOver',
+    paused,
+    isEarly: true,
+    because: 'nothing else reconciles the resources',
+    status: next,
+    wait: 1,
+    refused,
+  };
 }
 
 /** The API server refused the Lock before, or an object is not as a stage made it. */

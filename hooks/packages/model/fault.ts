@@ -10,6 +10,7 @@ export const packageReasons = [
   'SchemaIncompatible',
   'RequiredByOthers',
   'ResourcesInUse',
+  'NotEquivalent',
 ] as const;
 
 type PackageReason = (typeof packageReasons)[number];

@@ -12,6 +12,8 @@ export interface Holder {
   readonly number: number;
   /** Lock.packages is what the holder proposed: nothing of its install may be undone. */
   readonly hasWritten: boolean;
+  /** The holder deletes what it replaces: nothing of its install may be undone. */
+  readonly isForward: boolean;
 }
 
 const annotation = {
@@ -21,6 +23,7 @@ const annotation = {
   uid: 'packages.janus.io/holder-uid',
   number: 'packages.janus.io/holder-number',
   written: 'packages.janus.io/holder-has-written',
+  forward: 'packages.janus.io/holder-goes-forward',
   gaveUp: 'packages.janus.io/holder-gave-up',
 } as const;
 
@@ -42,7 +45,8 @@ export function holderOf(lock: JsonObject): Holder | undefined {
   const name = annotationOf(lock, 'name');
   if (name === undefined || name === '') return undefined;
   const [uid = '', number] = [annotationOf(lock, 'uid'), count(annotationOf(lock, 'number'), 0)];
-  return { name, uid, number, hasWritten: annotationOf(lock, 'written') === 'true' };
+  const [hasWritten, isForward] = [annotationOf(lock, 'written') === 'true', annotationOf(lock, 'forward') === 'true'];
+  return { name, uid, number, hasWritten, isForward };
 }
 
 export function nextNumberOf(lock: JsonObject): number {
@@ -81,24 +85,32 @@ export function packagesDigest(lock: JsonObject): string {
   return digestOf(packagesOf(lock).filter(isObject));
 }
 
-export function held(lock: JsonObject, { name, uid, number }: Omit<Holder, 'hasWritten'>): JsonObject {
+export function held(lock: JsonObject, { name, uid, number }: Omit<Holder, 'hasWritten' | 'isForward'>): JsonObject {
   const named = withAnnotation(withAnnotation(lock, 'name', name), 'uid', uid);
-  const fresh = withAnnotation(withAnnotation(named, 'written', undefined), 'gaveUp', undefined);
+  const fresh = marks.reduce<JsonObject>((object, key) => withAnnotation(object, key, undefined), named);
   return withAnnotation(fresh, 'number', String(number));
 }
 
+/** What a holder has done. */
+const marks = ['written', 'forward', 'gaveUp'] as const;
+
+/** From now on nothing of the holder's install may be undone. */
+export function goingForward(lock: JsonObject): JsonObject {
+  return withAnnotation(lock, 'forward', 'true');
+}
+
 /**
- * Changes the version of the Lock, and nothing else: a write of its packages that is under way fails. `moment` differs each time.
+ * Changes the version of the Lock, so that a write of it that is under way fails. The holder undoes what it has done. `moment` differs each time.
  */
 export function fenced(lock: JsonObject, moment: string): JsonObject {
-  return withAnnotation(lock, 'gaveUp', moment);
+  return withAnnotation(withAnnotation(lock, 'forward', undefined), 'gaveUp', moment);
 }
 
 /** The next number is above the holder's number. An unreadable number stays, and a person must repair it (`numberFault`). */
 export function released(lock: JsonObject): JsonObject {
   // This also holds if another writer removed only the holder's name: the holder keeps its number.
   const next = Math.max(nextNumberOf(lock), count(annotationOf(lock, 'number'), 0) + 1);
-  const free = (['name', 'uid', 'number', 'written', 'gaveUp'] as const).reduce<JsonObject>(
+  const free = (['name', 'uid', 'number', ...marks] as const).reduce<JsonObject>(
     (object, key) => withAnnotation(object, key, undefined),
     lock,
   );

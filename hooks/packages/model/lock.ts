@@ -79,9 +79,14 @@ export function digested(one: Installed, digest: string): Installed {
 }
 
 /** The entry with its tag alone, as Crossplane writes it. An entry without a tag keeps its digest. */
-export function withTagOnly(entry: JsonObject): JsonObject {
+function withTagOnly(entry: JsonObject): JsonObject {
   const { tag } = readVersions(textAt(entry, 'version') ?? '') ?? {};
   return tag === undefined ? entry : { ...entry, version: tag };
+}
+
+/** The entries as the hook writes them. Crossplane's controllers read a tag or a digest, and not both. */
+export function entriesToWrite(packages: readonly JsonObject[], isBeside = false): readonly JsonObject[] {
+  return isBeside ? packages.map(withTagOnly) : packages;
 }
 
 const mostNamed = 10;

@@ -15,6 +15,8 @@ export interface Wanted {
   readonly labels: JsonObject;
   readonly spec: JsonObject;
   readonly reference: PackageReference;
+  /** The source of the installed package that leaves, with its tree. Undefined unless the change is Replace. */
+  readonly replaces?: string;
 }
 
 /** The package to delete. */
@@ -58,7 +60,7 @@ export function keepsObjects(object: { readonly annotations: JsonObject }): bool
   return object.annotations[keepsDefinitions] === 'true';
 }
 
-/** Undefined unless the package transaction installs. */
+/** Undefined unless the package transaction installs a package, also in the place of another one. */
 export function installOf({ wanted }: Pick<PackageTransaction, 'wanted'>): Wanted | undefined {
   return typeof wanted === 'string' || !('reference' in wanted) ? undefined : wanted;
 }
@@ -66,6 +68,11 @@ export function installOf({ wanted }: Pick<PackageTransaction, 'wanted'>): Wante
 /** Undefined unless the package transaction deletes. */
 export function deletionOf({ wanted }: Pick<PackageTransaction, 'wanted'>): Deletion | undefined {
   return typeof wanted === 'string' || 'reference' in wanted ? undefined : wanted;
+}
+
+/** Undefined unless the package transaction replaces the package of this source. */
+export function replacedBy(ptx: Pick<PackageTransaction, 'wanted'>): string | undefined {
+  return installOf(ptx)?.replaces;
 }
 
 const usualRetryLimit = 5;
@@ -93,22 +100,39 @@ export function readPackageTransaction(object: JsonObject): PackageTransaction {
   };
 }
 
-const members = ['change', 'install', 'delete', 'dryRun', 'retryLimit'];
+const changes = ['Install', 'Delete', 'Replace'];
+const members = ['change', ...changes.map((change) => change.toLowerCase()), 'dryRun', 'retryLimit'];
 
 function readWanted(name: string, spec: JsonObject): PackageTransaction['wanted'] {
   if (name.length > longestName) return `metadata.name: at most ${longestName} characters, found ${name.length}`;
   const foreign = Object.keys(spec).find((member) => !members.includes(member));
   if (foreign !== undefined) return `spec: expected ${members.join(', ')}, found ${quoted(foreign)}`;
   const change = textAt(spec, 'change');
-  if (change === 'Install' && at(spec, 'delete') === undefined)
-    return readSnapshot(at(spec, 'install', 'package'), 'spec.install.package.');
-  if (change === 'Delete' && at(spec, 'install') === undefined) return readDeletion(textAt(spec, 'delete', 'source') ?? '');
-  return `spec.change: expected Install with spec.install, or Delete with spec.delete, found ${quoted(change)}`;
+  const given = changes.filter((one) => at(spec, one.toLowerCase()) !== undefined);
+  if (given.length !== 1 || given[0] !== change)
+    return `spec.change: expected Install with spec.install, Delete with spec.delete, or Replace with spec.replace, found ${quoted(change)}`;
+  if (change === 'Delete') return readDeletion(textAt(spec, 'delete', 'source') ?? '');
+  return change === 'Install' ? readSnapshot(at(spec, 'install', 'package'), 'spec.install.package.') : readReplacement(spec);
 }
 
 function readDeletion(source: string): Deletion | string {
-  if (readSource(source) !== undefined) return { source };
-  return `spec.delete.source: expected registry and repository, without tag or digest, such as registry.example.org/acme/name, found ${quoted(source)}`;
+  return sourceFault('spec.delete.source', source) ?? { source };
+}
+
+function sourceFault(place: string, source: string): string | undefined {
+  if (readSource(source) !== undefined) return undefined;
+  return `${place}: expected registry and repository, without tag or digest, such as registry.example.org/acme/name, found ${quoted(source)}`;
+}
+
+function readReplacement(spec: JsonObject): Wanted | string {
+  const replaces = textAt(spec, 'replace', 'source') ?? '';
+  const fault = sourceFault('spec.replace.source', replaces);
+  const wanted = readSnapshot(at(spec, 'replace', 'package'), 'spec.replace.package.');
+  if (fault !== undefined) return fault;
+  if (typeof wanted === 'string') return wanted;
+  if (wanted.reference.source === replaces)
+    return `spec.replace.package: expected a package of another source than ${replaces}: an Install updates a package to another version`;
+  return { ...wanted, replaces };
 }
 
 /** The form of the name of an object: the API server refuses any other name. */

@@ -15,6 +15,8 @@ export interface PlannedPackage {
   /** Versions as the Lock has them. */
   readonly from?: string;
   readonly to?: string;
+  /** The source of the package that takes its place. */
+  readonly replacedBy?: string;
   /** The packages that require it after the change. */
   readonly requiredBy: readonly { readonly package: string; readonly constraints: string }[];
 }

@@ -1,6 +1,7 @@
 // The status of a package transaction, as values.
 import { at, isList, isObject, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import type { PackagePlan } from './plan.ts';
+import { type PackageReplacement, readReplaced } from './replaced.ts';
 
 /** `Waiting`: for the Lock, or until the next try. */
 export const phases = [
@@ -62,6 +63,8 @@ const textFields = [
   'retryTime',
   /** The time of the first deletion: from then on nothing is undone. */
   'deletionTime',
+  /** When the hook has stopped what Crossplane ran of the packages that leave, of a Replace. */
+  'stoppedTime',
   /** Until then, a request for the holder of the Lock that is gone may still take effect. */
   'settledTime',
   /** The holder of the Lock that was found gone. `settledTime` belongs to this holder. */
@@ -86,10 +89,19 @@ export interface Status extends Readonly<Partial<Record<(typeof textFields)[numb
   /** Stages whose creation the API server has answered. */
   readonly made: number;
   readonly committed: number;
+  /** For how long no provider has reconciled the resources, of a Replace beside Crossplane. */
+  readonly gapSeconds?: number;
   readonly outcome?: Outcome;
+  /** The packages that leave, of a Replace. */
+  readonly replaced?: readonly PackageReplacement[];
   /** The result of a dry run. */
   readonly plan?: PackagePlan;
   readonly conditions: readonly JsonObject[];
+}
+
+/** Whether a part of what leaves is deleted: from then on nothing is undone. */
+export function isForward({ deletionTime }: Status): boolean {
+  return deletionTime !== undefined;
 }
 
 function integerAt(value: JsonObject, key: string): number | undefined {
@@ -118,24 +130,28 @@ export function readStatus(stored: JsonObject): Status {
   const [outcome, plan] = [at(stored, 'outcome'), at(stored, 'plan')];
   const texts = textFields.flatMap((key) => (textAt(stored, key) === undefined ? [] : [[key, textAt(stored, key)]]));
   const count = (key: string): number => integerAt(stored, key) ?? 0;
+  const replaced = readReplaced(stored);
   return {
     phase: phases.find((one) => one === phase) ?? 'Waiting',
     version: count('version'),
     failures: count('failures'),
-    ...lockFields(stored),
+    ...numbersIn(stored),
     ...Object.fromEntries(texts),
     stages: objectsAt(stored, 'stages').map(readStage),
     made: count('made'),
     committed: count('committed'),
     ...(isObject(outcome) ? { outcome: outcome as unknown as Outcome } : {}),
     ...(isObject(plan) ? { plan: plan as unknown as PackagePlan } : {}),
+    ...(replaced.length > 0 ? { replaced } : {}),
     conditions: objectsAt(stored, 'conditions'),
   };
 }
 
-function lockFields(stored: JsonObject): Pick<Status, 'number' | 'proposed'> {
+function numbersIn(stored: JsonObject): Pick<Status, 'number' | 'proposed' | 'gapSeconds'> {
   const [number, proposed] = [integerAt(stored, 'transactionNumber'), at(stored, 'proposedLockPackages')];
+  const gapSeconds = integerAt(stored, 'gapSeconds');
   return {
+    ...(gapSeconds === undefined ? {} : { gapSeconds }),
     ...(number === undefined ? {} : { number }),
     ...(isList(proposed) ? { proposed: proposed.filter(isObject) } : {}),
   };
@@ -149,7 +165,7 @@ function readStage(stage: JsonObject): Stage {
 
 /** The status as it is stored. */
 export function writeStatus(status: Status, conditions: readonly JsonObject[]): JsonObject {
-  const { number, proposed, stages, outcome, plan, ...rest } = status;
+  const { number, proposed, stages, outcome, plan, replaced, ...rest } = status;
   const progress = `${status.committed}/${stages.length}`;
   return {
     ...rest,
@@ -159,6 +175,7 @@ export function writeStatus(status: Status, conditions: readonly JsonObject[]): 
     ...(stages.length === 0 ? {} : { stages: stages.map((one) => ({ ...one })), progress }),
     ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
     ...(plan === undefined ? {} : { plan: plan as unknown as JsonObject }),
+    ...(replaced === undefined ? {} : { replaced: replaced.map((one) => ({ ...one })) }),
   };
 }
 

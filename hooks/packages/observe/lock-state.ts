@@ -86,9 +86,9 @@ export async function readHolder(
   return uidForm.test(holder.uid) ? leftBy(reader, holder) : { isHolderThere: false, ...none };
 }
 
-async function leftBy(reader: PackageReader, { uid, hasWritten }: Holder): Promise<HolderState> {
+async function leftBy(reader: PackageReader, { uid, hasWritten, isForward }: Holder): Promise<HolderState> {
   const leftStages = await stagesMadeBy(reader, uid);
-  const paused = hasWritten ? await pausedFor(reader, uid) : await handedOverBy(reader, uid);
+  const paused = hasWritten || isForward ? await pausedFor(reader, uid) : await handedOverBy(reader, uid);
   return { isHolderThere: false, leftStages, garbage: await madeFor(reader, uid), paused };
 }
 
@@ -127,7 +127,7 @@ export async function unrecordedBy(reader: PackageReader, { name }: PackageTrans
   return own.filter(({ live }) => isUnrecorded(live));
 }
 
-async function revisionsIn(reader: PackageReader, selector: { readonly labelSelector?: string } = {}) {
+export async function revisionsIn(reader: PackageReader, selector: { readonly labelSelector?: string } = {}) {
   const found = await Promise.all(
     packageKinds.map(async (kind) => {
       const resource = revisionsOfKind(kind);

@@ -7,7 +7,7 @@ import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
 import { packagesOf } from '../model/holder.ts';
 import { isRevisionOf, packageLabel, sourceOfRevision } from '../model/names.ts';
-import { type PackageKind, packageApiVersion, quoted } from '../model/package.ts';
+import { kindOf, type PackageKind, packageApiVersion, quoted } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import { isActivated, type Purpose, type Stage } from '../model/status.ts';
 import { type Pause, pauseChange, pausedBeside } from '../writes/beside.ts';
@@ -15,6 +15,7 @@ import {
   activationChanges,
   type ChangedPackage,
   dependsOnSpec,
+  manualChange,
   objectChange,
   type PackageObject,
   packageChange,
@@ -26,8 +27,10 @@ import {
 import { sourced } from '../writes/contents.ts';
 import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
 import type { WebhookService } from '../writes/webhooks.ts';
+import { leavingOf } from './deletion.ts';
 import { activeRevisions, readStage, resourceOf } from './objects.ts';
 import type { NextChanges } from './observation.ts';
+import { readHolders } from './parts.ts';
 import { find, findMetadata, list, type PackageReader, served } from './read.ts';
 
 interface NextContext {
@@ -39,11 +42,14 @@ interface NextContext {
   readonly isBeside?: boolean;
   readonly servers?: WebhookService | undefined;
   readonly isOwn?: boolean;
+  /** The uids of packages and revisions that lose their objects, of a Replace. */
+  readonly replaced?: ReadonlySet<string>;
 }
 
-export async function readNextChanges(context: NextContext, stage: Stage): Promise<NextChanges> {
-  const { reader } = context;
+export async function readNextChanges(given: NextContext, stage: Stage): Promise<NextChanges> {
+  const { reader } = given;
   const { name, purpose } = stage;
+  const context = purpose === 'Objects' ? { ...given, replaced: await replacedOwners(given) } : given;
   const items = await readStage(reader, stage);
   if (items === undefined)
     return {
@@ -55,6 +61,13 @@ export async function readNextChanges(context: NextContext, stage: Stage): Promi
   if (lost !== undefined) return { kind: 'lost', message: lost };
   const all = changes.filter((one) => typeof one !== 'string').flat();
   return { kind: 'changes', ...(purpose === 'Objects' ? sourced(name, all, reader.gzip) : { changes: all }) };
+}
+
+async function replacedOwners({ reader, ptx }: NextContext): Promise<ReadonlySet<string>> {
+  const leaving = leavingOf(ptx);
+  if (leaving === undefined) return new Set();
+  const { packages, revisions } = await readHolders(reader, leaving);
+  return new Set([...packages, ...revisions].map(({ object }) => textAt(object, 'metadata', 'uid') ?? ''));
 }
 
 /** The changes of one item, or a missing requirement in words. */
@@ -102,11 +115,15 @@ const pauses: ChangesOf = async ({ reader, ptx }, item) => {
   const [kind, name] = [textAt(one.target, 'kind'), textAt(one.target, 'name') ?? ''];
   const resource = await resourceOf(reader, one.target);
   const live = resource === undefined ? undefined : await findMetadata(reader, { resource, name });
-  return live === undefined ? `${kind} ${name} is gone` : [pauseChange(one, live, ptx)];
+  if (live === undefined) return `${kind} ${name} is gone`;
+  if (one.next === undefined) return [pauseChange(one, live, ptx)];
+  const holder = await served(reader, packageApiVersion, one.next.kind);
+  const next = holder === undefined ? undefined : await find(reader, { resource: holder, name: one.next.name });
+  return next === undefined ? `${one.next.kind} ${one.next.name} is gone` : [pauseChange(one, live, ptx, next)];
 };
 
 const objectChanges: ChangesOf = async (context, item) => {
-  const { reader, ptx, servers } = context;
+  const { reader, ptx, servers, replaced } = context;
   const one = item as unknown as PackageObject;
   const { kind, revision, object } = one;
   const [owner, resource] = await Promise.all([
@@ -118,11 +135,11 @@ const objectChanges: ChangesOf = async (context, item) => {
   // For most live objects only the metadata count, and CRDs are large.
   const read = dependsOnSpec(object) ? find : findMetadata;
   const live = await read(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
-  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, { ...ptx, servers }, owner)];
+  return (await takenBy(context, one, owner, live)) ?? [objectChange(one, live, { ...ptx, servers, replaced }, owner)];
 };
 
 /** Names of the revisions that other revisions replace. */
-function leavingOf({ lock, ptx: { status } }: NextContext): readonly string[] {
+function previousRevisions({ lock, ptx: { status } }: NextContext): readonly string[] {
   const stays = (status.proposed ?? []).map(({ name }) => name);
   const before = lock === undefined ? [] : packagesOf(lock).map((one) => textAt(one, 'name') ?? '');
   return before.filter((name) => !stays.includes(name));
@@ -135,7 +152,8 @@ function leavingOf({ lock, ptx: { status } }: NextContext): readonly string[] {
 async function takenBy(context: NextContext, { kind, object }: PackageObject, owner?: JsonObject, live?: JsonObject) {
   const controller = live === undefined ? undefined : controllerOf(live);
   if (controller === undefined || textAt(controller, 'uid') === textAt(owner, 'metadata', 'uid')) return undefined;
-  if (isLeaving(controller, leavingOf(context))) return undefined;
+  if (isLeaving(controller, previousRevisions(context)) || context.replaced?.has(textAt(controller, 'uid') ?? ''))
+    return undefined;
   const [by = '', name = ''] = [textAt(controller, 'kind'), textAt(controller, 'name')];
   if (by === `${kind}Revision` && (await isOfSamePackage(context.reader, kind, name, owner))) return undefined;
   const what = `${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`;
@@ -154,9 +172,13 @@ const activation: ChangesOf = async ({ reader }, item) => {
   return activationChanges(one, others);
 };
 
-/** Beside Crossplane, a revision that becomes Inactive would take its entry out of the Lock, and leave the objects that are deleted. */
+/**
+ * Beside Crossplane, a revision that becomes Inactive would take its entry out of the Lock, and leave the objects that are deleted. A
+ * package object becomes Manual, so that no package manager makes its revision Active again.
+ */
 const deactivation: ChangesOf = async ({ reader, ptx, isBeside = false }, item) => {
   const [kind, name] = [textAt(item, 'kind') ?? '', textAt(item, 'name') ?? ''];
+  if (kindOf(kind) !== undefined) return [manualChange(kind, name, ptx)];
   const change = stateChange(kind, name, 'Inactive');
   const resource = isBeside ? await served(reader, packageApiVersion, kind) : undefined;
   const live = resource === undefined ? undefined : await findMetadata(reader, { resource, name });

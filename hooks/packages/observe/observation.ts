@@ -7,6 +7,7 @@ import { holderOf, numberFault } from '../model/holder.ts';
 import type { PackageKind } from '../model/package.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import type { PackagePlan } from '../model/plan.ts';
+import type { PackageReplacement } from '../model/replaced.ts';
 import { millisecondsOf } from '../model/status.ts';
 import type { RegistryFailure } from '../registry.ts';
 import type { RevisionStatus } from '../writes/applied.ts';
@@ -53,7 +54,8 @@ export type NotRead =
   { readonly kind: 'unfinished' } | { readonly kind: 'failed'; readonly failure: RegistryFailure };
 
 export type Validation =
-  | { readonly kind: 'valid'; readonly lock: readonly JsonObject[] }
+  /** `replaced`: the packages that leave, of a Replace. */
+  | { readonly kind: 'valid'; readonly lock: readonly JsonObject[]; readonly replaced?: readonly PackageReplacement[] }
   | { readonly kind: 'refused'; readonly faults: readonly (PackageFault | DryRunFault)[] }
   /** A registry does not provide a value that the hook needs. */
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
@@ -120,6 +122,16 @@ export interface DeletionState {
   readonly terminating: readonly string[];
 }
 
+/** What Crossplane runs of the packages of a Replace. */
+export interface RuntimeState {
+  /** Deployments and Pods of revisions that leave. */
+  readonly running: readonly Garbage[];
+  /** New revisions that Crossplane has not got. */
+  readonly paused: readonly Paused[];
+  /** Why new revisions are not healthy, in words. */
+  readonly unhealthy: readonly string[];
+}
+
 interface WithLock {
   /** Undefined: there is no Lock. */
   readonly lock: JsonObject | undefined;
@@ -149,6 +161,8 @@ interface Read {
   readonly verify: WithLock & {
     readonly faults: readonly string[] | 'unfinished';
     readonly unserved?: readonly WebhookSecret[];
+    /** Of a Replace beside Crossplane, if no object has a fault. */
+    readonly runtimes?: RuntimeState | undefined;
     readonly retired?: RevisionGarbage | undefined;
   };
   readonly delete: WithLock & { readonly state: DeletionState | undefined };
@@ -157,6 +171,8 @@ interface Read {
     readonly found: readonly JsonObject[];
     /** Revisions that Crossplane got in advance. */
     readonly running?: readonly Paused[];
+    /** Definitions that Crossplane has written for them. */
+    readonly written?: readonly Paused[];
   };
   /** The Lock is written: `paused`: revisions that wait for it. `unrecorded`: revisions whose status the hook writes. */
   readonly release: WithLock & { readonly paused?: readonly Paused[]; readonly unrecorded?: readonly RevisionStatus[] };

@@ -4,9 +4,11 @@ import type { PackageParts } from '../call.ts';
 import { type Due, dueOf, faultOf } from '../due.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { holds, isAsResolved } from '../model/holder.ts';
-import { deletionOf, installOf, type Wanted } from '../model/package-transaction.ts';
+import { deletionOf, installOf, type PackageTransaction, replacedBy, type Wanted } from '../model/package-transaction.ts';
+import { packagesAfter } from '../model/replacement.ts';
+import { isForward } from '../model/status.ts';
 import { stages } from '../writes/resources.ts';
-import { readDeactivation, readDeletable, readDeletionState } from './deletion.ts';
+import { leavingOf, readDeactivation, readDeletable, readDeletionState } from './deletion.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
 import { openImages } from './images.ts';
 import {
@@ -35,6 +37,7 @@ import { readPreparation } from './preparation.ts';
 import type { Memory, Progress } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
 import { retiredByTry } from './retired.ts';
+import { readRuntimes, writtenDefinitions } from './runtimes.ts';
 import { readAhead, readValidation } from './validation.ts';
 import { readVerification } from './verification.ts';
 import { readWebhooks } from './webhooks.ts';
@@ -78,8 +81,9 @@ const reads: Reads = {
     if (fault !== undefined) return { lock, validation: { kind: 'refused', faults: [finalFault('InvalidPackage', fault)] } };
     if (ptx.isDeleting || !holds(ptx, lock)) return { lock, validation: undefined };
     if (deletion !== undefined)
-      return { lock, validation: await readDeletable({ reader, ptx, deletion }, lock, progressOf(context, deadlineOf(serving))) };
+      return { lock, validation: await readDeletable(context, deletion, lock, progressOf(context, deadlineOf(serving))) };
     if (wanted === undefined) return { lock, validation: undefined };
+    if (isForward(ptx.status)) return { lock, validation: goingOn(ptx, lock) };
     const opened = await openRegistry(context, wanted);
     if ('reason' in opened) return { lock, validation: { kind: 'refused', faults: [opened] } };
     const { registry, isOver } = opened;
@@ -92,11 +96,11 @@ const reads: Reads = {
   },
   async prepare(context) {
     const { ptx, reader, serving } = context;
-    const [wanted, deletion] = [installOf(ptx), deletionOf(ptx)];
+    const [wanted, leaving] = [installOf(ptx), leavingOf(ptx)];
     const lock = await findLock(reader);
     if (!isAsResolved(ptx, lock) || ptx.isDeleting) return { lock, preparation: undefined };
-    if (deletion !== undefined) return { lock, preparation: await readDeactivation({ reader, ptx, deletion }, lock) };
-    if (wanted === undefined) return { lock, preparation: undefined };
+    if (wanted === undefined || isForward(ptx.status))
+      return { lock, preparation: leaving && (await readDeactivation(context, leaving, lock)) };
     const opened = await openRegistry(context, wanted);
     // The Secret existed when the hook resolved the tree.
     if ('reason' in opened)
@@ -130,16 +134,19 @@ const reads: Reads = {
     if (!isToCheck) return { lock, faults: 'unfinished' };
     const { faults, unserved } = await readVerification(reader, context, progress);
     const isReady = faults !== 'unfinished' && faults.length + unserved.length === 0;
-    return { lock, faults, unserved, retired: isReady ? await retiredByTry(reader, ptx) : undefined };
+    const isFree = faults !== 'unfinished' && faults.length === 0;
+    const runtimes = isFree && replacedBy(ptx) !== undefined ? await readRuntimes(reader, context) : undefined;
+    return { lock, faults, unserved, runtimes, retired: isReady ? await retiredByTry(reader, ptx) : undefined };
   },
   async delete({ reader, ptx }) {
-    const [lock, deletion] = [await findLock(reader), deletionOf(ptx)];
-    const isToRead = deletion !== undefined && holds(ptx, lock);
-    return { lock, state: isToRead ? await readDeletionState({ reader, ptx, deletion }) : undefined };
+    const [lock, leaving] = [await findLock(reader), leavingOf(ptx)];
+    const isToRead = leaving !== undefined && holds(ptx, lock);
+    return { lock, state: isToRead ? await readDeletionState({ reader, ptx }, leaving) : undefined };
   },
   async rollBack({ reader, ptx }) {
     const running = ptx.status.handOverTime === undefined ? [] : await handedOverBy(reader, ptx.uid);
-    return { found: await stagesOfTry(reader, ptx), running };
+    const written = await writtenDefinitions(reader, ptx);
+    return { found: await stagesOfTry(reader, ptx), running, written };
   },
   async release({ reader, ptx, isBeside = false }) {
     const isWritten = ptx.status.outcome?.kind === 'Succeeded';
@@ -165,12 +172,17 @@ async function orphansToAdopt({ reader, ptx }: ObserveContext, { kind }: Validat
   return kind === 'valid' && !ptx.isDryRun ? readOrphans(reader) : [];
 }
 
+/** An earlier try of a Replace has deleted a part of the packages that leave. The new tree is installed. */
+function goingOn(ptx: PackageTransaction, lock: JsonObject): Validation {
+  return { kind: 'valid', lock: packagesAfter(ptx, lock), replaced: ptx.status.replaced ?? [] };
+}
+
 /** Reads the tree ahead, once in each try by each process. */
 async function readPackages(context: ObserveContext, lock: JsonObject | undefined): Promise<NotRead | undefined> {
   const { ptx, serving } = context;
   const known = serving.ahead.recall(ptx.uid, String(ptx.status.failures));
   const wanted = installOf(ptx);
-  if (known.has('tree') || wanted === undefined || lock === undefined) return undefined;
+  if (known.has('tree') || wanted === undefined || lock === undefined || isForward(ptx.status)) return undefined;
   const opened = await openRegistry(context, wanted);
   if ('reason' in opened) return undefined;
   const { registry, isOver } = opened;

@@ -13,6 +13,7 @@ import { nameLabel, packagesOfKind, revisionsOfKind, writeOf } from '../writes/r
 import type { WebhookService } from '../writes/webhooks.ts';
 import { activeRevisions, resourceOf } from './objects.ts';
 import type { Garbage } from './observation.ts';
+import { type Parts, sourceOfPackage } from './parts.ts';
 import { find, type PackageReader, ReadFailed } from './read.ts';
 import { readRetired } from './retired.ts';
 
@@ -24,6 +25,8 @@ interface Planning {
   readonly packages: readonly ChangedPackage[];
   readonly objects: readonly PackageObject[];
   readonly released: readonly Released[];
+  /** The packages that leave, of a Replace. */
+  readonly left: Parts;
   readonly servers?: WebhookService | undefined;
   /** False if the revision stays Inactive, and its objects as they are. */
   readonly isActivated: boolean;
@@ -31,6 +34,7 @@ interface Planning {
 
 export async function readInstallPlan(planning: Planning): Promise<PackagePlan> {
   const { reader, ptx, wanted, lock, packages, objects, released } = planning;
+  const leaving = replacedIn(planning);
   const [before, after] = [entriesOf(lock), entriesOf({ packages: ptx.status.proposed ?? [] })];
   const revisions = await inTurn(packages, (one) => revisionsOf(planning, one));
   const retired = await readRetired(reader, packages, wanted);
@@ -46,9 +50,27 @@ export async function readInstallPlan(planning: Planning): Promise<PackagePlan> 
     ),
     ...revisions.flat(),
     ...changed.flat(),
+    ...leaving.objects,
   ];
   const unchanged = changed.filter((found) => found.length === 0).length;
-  return boundedPlan({ packages: packages.map((one) => packageOf(one, before, after)), objects: all, unchanged });
+  const named = [...leaving.packages, ...packages.map((one) => packageOf(one, before, after))];
+  return boundedPlan({ packages: named, objects: all, unchanged });
+}
+
+/** The packages that leave, with their successors. The objects that the new packages take are in the list of their objects. */
+function replacedIn({ ptx, lock, objects, left }: Planning): Listed {
+  const taken = new Set(objects.map(({ object }) => keyOf(referenceOf(object, textAt(object, 'metadata', 'name')))));
+  const staying = left.objects.filter((one) => !taken.has(keyOf(nameOf(one))));
+  const lists = (ptx.status.replaced ?? []).map(({ source, by }) => {
+    const isOwn = (one: Garbage): boolean => sourceOfPackage(one.object) === source;
+    const { packages } = leavingLists(lock, { ...left, source, packages: left.packages.filter(isOwn), isKept: true });
+    return packages.map((one): PlannedPackage => ({ ...one, replacedBy: by }));
+  });
+  return { ...leavingLists(lock, { ...left, objects: staying, packages: [], source: '', isKept: true }), packages: lists.flat() };
+}
+
+function keyOf({ kind, name }: Pick<PlannedObject, 'kind' | 'name'>): string {
+  return `${kind} ${name}`;
 }
 
 const atOnce = 8;
@@ -151,7 +173,13 @@ interface Leaving {
   readonly isKept: boolean;
 }
 
-export function deletionPlan(lock: JsonObject, { source, packages, revisions, objects, isKept }: Leaving): PackagePlan {
+export function deletionPlan(lock: JsonObject, leaving: Leaving): PackagePlan {
+  return boundedPlan({ ...leavingLists(lock, leaving), unchanged: 0 });
+}
+
+type Listed = Pick<PackagePlan, 'packages' | 'objects'>;
+
+function leavingLists(lock: JsonObject, { source, packages, revisions, objects, isKept }: Leaving): Listed {
   const entry = entriesOf(lock).get(source);
   const of = (kind: string, name: string): PlannedPackage => {
     return { operation: 'Delete', kind, name, source, ...versionOf('from', entry), requiredBy: [] };
@@ -164,5 +192,5 @@ export function deletionPlan(lock: JsonObject, { source, packages, revisions, ob
   const left = objects.map((one): PlannedObject => {
     return { operation: isKept ? 'Keep' : 'Delete', ...nameOf(one), from: textAt(controllerOf(one.object), 'name') ?? '' };
   });
-  return boundedPlan({ packages: named.length > 0 ? named : lost, objects: [...gone, ...left], unchanged: 0 });
+  return { packages: named.length > 0 ? named : lost, objects: [...gone, ...left] };
 }

@@ -13,11 +13,13 @@ import type { ChangedPackage, PackageObject, Released } from '../writes/changes.
 import { configMaps, definitions, familyLabel, revisionsOfKind, uidLabel } from '../writes/resources.ts';
 import { type Part, stagesOf } from '../writes/stages.ts';
 import type { WebhookService } from '../writes/webhooks.ts';
+import { activeIn, leavingOf, namedPart } from './deletion.ts';
 import { imageOf, unsignedPackages } from './image-configs.ts';
 import type { Images } from './images.ts';
 import { mostValues, objectsOf } from './objects.ts';
 import type { Preparation } from './observation.ts';
 import { type InstalledObject, installedObjects } from './owners.ts';
+import { type Parts, readParts } from './parts.ts';
 import { managedDefinition, pausesOf } from './pauses.ts';
 import { readInstallPlan } from './planned.ts';
 import { type Progress, unlessOver } from './progress.ts';
@@ -56,25 +58,31 @@ async function readContents(context: PreparationContext, changed: readonly Chang
   if ('kind' in read) return unlessOver(progress.isOver, read);
   const { packages, objects } = isActivated ? read : { ...read, objects: [] };
   const released = isActivated ? await leftOut(reader, packages, objects) : [];
+  const leaving = leavingOf(ptx);
+  const left = leaving === undefined ? noParts : await readParts(reader, leaving);
   if (ptx.isDryRun)
-    return { kind: 'planned', plan: await readInstallPlan({ ...context, packages, objects, released, isActivated }) };
+    return { kind: 'planned', plan: await readInstallPlan({ ...context, packages, objects, released, left, isActivated }) };
   const found = await list(reader, configMaps, reader.namespace, { labelSelector: `${uidLabel}=${ptx.uid}` });
   const existing = new Set(found.map((object) => textAt(object, 'metadata', 'name') ?? ''));
-  const pauses = context.isBeside === true && isActivated ? await pausesOf(reader, packages, objects) : [];
-  const activated = isActivated ? packages : [];
-  const prepared = stagesOf(ptx, partsOf({ packages, pauses, objects, released, activated }), reader.gzip);
+  const [activated, taken] = isActivated ? [packages, objects] : [[], []];
+  const pauses = context.isBeside === true ? await pausesOf(reader, { packages: activated, objects: taken, left }) : [];
+  const deactivated = [...left.packages, ...activeIn(left)].map(namedPart);
+  const prepared = stagesOf(ptx, partsOf({ packages, pauses, objects, released, deactivated, activated }), reader.gzip);
   return { kind: 'ready', prepared, existing };
 }
 
+const noParts: Parts = { packages: [], revisions: [], objects: [] };
+
 /** With `revisionActivationPolicy: Manual` a revision stays Inactive until a user makes it Active. */
 async function isToActivate({ reader, wanted }: PreparationContext, changed: readonly Changed[]): Promise<boolean> {
-  if (!isManual(wanted.spec)) return true;
+  // The revision takes the place of one that is Active.
+  if (!isManual(wanted.spec) || wanted.replaces !== undefined) return true;
   const name = changed.find(({ isRoot }) => isRoot)?.revision ?? '';
   const live = await find(reader, { resource: revisionsOfKind(wanted.kind), name });
   return isActive(live);
 }
 
-type ReadObjects = Pick<Parts, 'packages' | 'objects'>;
+type ReadObjects = Pick<StageParts, 'packages' | 'objects'>;
 
 async function readObjects(registry: Images, changed: readonly Changed[]): Promise<ReadObjects | RegistryFailed> {
   const packages: ChangedPackage[] = [];
@@ -104,16 +112,18 @@ async function changedNow({ reader, ptx, wanted, lock }: PreparationContext): Pr
   return changedPackages(wanted, before, ptx.status.proposed ?? []);
 }
 
-interface Parts {
+interface StageParts {
   readonly packages: readonly ChangedPackage[];
   readonly pauses: readonly Pause[];
   readonly objects: readonly PackageObject[];
   readonly released: readonly Released[];
+  /** Package objects that become Manual, and revisions that become Inactive, of a Replace. */
+  readonly deactivated: readonly object[];
   /** The packages whose revision becomes Active. */
   readonly activated: readonly ChangedPackage[];
 }
 
-function partsOf({ packages, pauses, objects, released, activated }: Parts): readonly Part[] {
+function partsOf({ packages, pauses, objects, released, deactivated, activated }: StageParts): readonly Part[] {
   const stored = (items: readonly object[]) => items as unknown as readonly JsonObject[];
   const items = stored(packages);
   return [
@@ -122,6 +132,7 @@ function partsOf({ packages, pauses, objects, released, activated }: Parts): rea
     { purpose: 'Pauses', items: stored(pauses), changesPerItem: 1 },
     { purpose: 'Objects', items: stored(objects), changesPerItem: 1 },
     { purpose: 'Releases', items: stored(released), changesPerItem: 1 },
+    { purpose: 'Deactivation', items: stored(deactivated), changesPerItem: 1 },
     { purpose: 'Activation', items: stored(activated), changesPerItem: 2 },
   ];
 }

@@ -18,6 +18,7 @@ import type { NotRead, Validation } from './observation.ts';
 import { type Progress, unlessOver } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
 import { withRemovals } from './removed.ts';
+import { type Replacement, type ReplacementTree, readReplacement, resolveReplacing } from './replacement.ts';
 import { readTree, type Tree, type TreePackage } from './tree.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -42,8 +43,14 @@ interface ValidationContext extends TreeContext {
 export async function readAhead(context: TreeContext, isOver: () => boolean): Promise<NotRead | undefined> {
   const entries = readLock(context.lock);
   if (typeof entries === 'string') return undefined;
-  const tree = await treeOf(context, await withRemovals(context.reader, entries));
+  const { tree } = await replacingOf(context, await withRemovals(context.reader, entries));
   return tree.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
+}
+
+/** The tree, and the installed packages that leave for it. */
+async function replacingOf(context: TreeContext, installed: readonly Installed[]): Promise<ReplacementTree> {
+  if (context.wanted.replaces === undefined) return { tree: await treeOf(context, installed), leaving: [] };
+  return resolveReplacing(installed, context.wanted, (staying) => treeOf(context, staying));
 }
 
 function treeOf({ wanted, registry, crossplane, webhooks }: TreeContext, installed: readonly Installed[]): Promise<Tree> {
@@ -70,16 +77,36 @@ export async function readValidation(context: ValidationContext): Promise<Valida
   const other = await otherPackage(context);
   if (other !== undefined) return refused(other);
   const all = await digestedByRevisions(context.reader, await withRemovals(context.reader, entries));
-  const tree = await treeOf(context, all);
+  const { tree, leaving } = await replacingOf(context, all);
   if (tree.kind === 'failed') return context.progress.isOver() ? { kind: 'unread' } : tree;
   if (tree.kind === 'refused') return tree;
-  const installed = present(all);
+  const installed = all.filter((one) => !leaving.includes(one));
+  const proposed = readLock({ packages: tree.lock });
+  if (typeof proposed === 'string') throw new Error(proposed);
+  const trees = { wanted: context.wanted, leaving, packages: tree.packages, installed: all, proposed };
+  const replacement = await readReplacement(context.reader, trees);
+  if (replacement.faults.length > 0) return { kind: 'refused', faults: replacement.faults };
+  return validated(context, { tree, installed: present(installed), replacement });
+}
+
+interface Resolution {
+  readonly tree: Extract<Tree, { kind: 'resolved' }>;
+  /** Without the packages that leave. */
+  readonly installed: readonly Installed[];
+  readonly replacement: Replacement;
+}
+
+async function validated(context: ValidationContext, { tree, installed, replacement }: Resolution): Promise<Validation> {
   const changed = changedPackages(context.wanted, entriesOf(installed), tree.lock);
   const faults = await namesTaken(context, changed, installed);
   if (faults.length > 0) return { kind: 'refused', faults };
-  return (
-    (await unsigned(context, changed)) ?? (await compared(context, tree.packages, installed)) ?? tried(context, tree, installed)
-  );
+  const refusal =
+    (await unsigned(context, changed)) ??
+    (await compared(context, tree.packages, { installed, revisions: replacement.revisions })) ??
+    (await tried(context, tree, installed));
+  if (refusal !== undefined) return refusal;
+  const lock = await digestedByRegistries(context.registry, tree.lock);
+  return { kind: 'valid', lock, ...(replacement.replaced.length > 0 ? { replaced: replacement.replaced } : {}) };
 }
 
 /** Package objects that have, or would have, another source. */
@@ -119,7 +146,7 @@ async function unsigned({ registry, progress }: ValidationContext, changed: read
 async function compared(
   context: ValidationContext,
   packages: readonly TreePackage[],
-  installed: readonly Installed[],
+  { installed, revisions }: { readonly installed: readonly Installed[]; readonly revisions: readonly string[] },
 ): Promise<Validation | undefined> {
   const { reader, registry, progress } = context;
   const locked = new Set(installed.map(({ name }) => name));
@@ -127,7 +154,7 @@ async function compared(
     registry,
     live: liveOf(reader),
     locked,
-    leaving: leavingIn(packages),
+    leaving: [...leavingIn(packages), ...revisions],
     progress,
   });
   if (faults === 'unfinished') return { kind: 'unfinished' };
@@ -155,17 +182,18 @@ function liveOf(reader: PackageReader): Live {
   };
 }
 
+/** Undefined if the API server accepts each object of the packages that change. */
 async function tried(
   context: ValidationContext,
-  { packages, lock }: Extract<Tree, { kind: 'resolved' }>,
+  { packages, lock }: Resolution['tree'],
   installed: readonly Installed[],
-): Promise<Validation> {
+): Promise<Validation | undefined> {
   const sources = new Set(changedPackages(context.wanted, entriesOf(installed), lock).map(({ source }) => source));
   for (const pkg of packages.filter(({ source }) => sources.has(source))) {
     const found = await triedPackage(context, pkg);
     if (found !== undefined) return found;
   }
-  return { kind: 'valid', lock: await digestedByRegistries(context.registry, lock) };
+  return undefined;
 }
 
 /** Undefined if the API server accepts each of its objects. */

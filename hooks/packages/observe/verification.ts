@@ -5,15 +5,19 @@ import { foreign } from '../../objects/words.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { isConverted } from '../checks/contents.ts';
 import { packageLabel } from '../model/names.ts';
+import { isActive, packageApiVersion } from '../model/package.ts';
+import { replacedBy } from '../model/package-transaction.ts';
 import type { Stage } from '../model/status.ts';
 import { isPaused, pausedAnnotation, pauserOf } from '../writes/beside.ts';
 import type { ChangedPackage, PackageObject } from '../writes/changes.ts';
-import { packagesOfKind, revisionsOfKind, stages } from '../writes/resources.ts';
+import { definitions, packagesOfKind, revisionsOfKind, stages } from '../writes/resources.ts';
 import { authorityOf, serverSecret } from '../writes/webhooks.ts';
+import { unreadable } from './instances.ts';
 import { readStage, resourceOf } from './objects.ts';
 import type { Context, WebhookSecret } from './observation.ts';
+import { managedDefinition } from './pauses.ts';
 import { checkAll, type Progress, soFar } from './progress.ts';
-import { find, findMetadata, list, type PackageReader } from './read.ts';
+import { find, findMetadata, list, type PackageReader, served } from './read.ts';
 
 interface Verification {
   /** Objects that are not as the stages made them, in words. */
@@ -55,7 +59,13 @@ type Check = (verifying: Verifying, item: JsonObject) => Promise<readonly Found[
 
 type Checks = Readonly<Partial<Record<Stage['purpose'], Check>>>;
 
-const checksAlone: Checks = { Packages: ofPackage, Revisions: ofWritten, Objects: ofObject, Activation: ofRevision };
+const checksAlone: Checks = {
+  Packages: ofPackage,
+  Revisions: ofWritten,
+  Objects: ofObject,
+  Deactivation: ofDeactivated,
+  Activation: ofRevision,
+};
 
 const checksBeside: Checks = { ...checksAlone, Packages: ofPausedPackage, Pauses: ofPause, Objects: ofServedObject };
 
@@ -71,9 +81,10 @@ async function checkStage(
     stage.purpose === 'Revisions'
       ? await find(reader, { resource: stages, namespace: reader.namespace, name: stage.name })
       : undefined;
-  const nameOf = ({ object, target, revision = null }: JsonObject): string => {
-    const kind = textAt(object, 'kind') ?? textAt(target, 'kind');
-    return `${stage.name} ${kind} ${textAt(object, 'metadata', 'name') ?? textAt(target, 'name')} ${revision}`;
+  const nameOf = ({ object, target, revision = null, ...item }: JsonObject): string => {
+    const kind = textAt(object, 'kind') ?? textAt(target, 'kind') ?? textAt(item, 'kind');
+    const name = textAt(object, 'metadata', 'name') ?? textAt(target, 'name') ?? textAt(item, 'name');
+    return `${stage.name} ${kind} ${name} ${revision}`;
   };
   return checkAll(items, nameOf, (item) => check({ ...verifying, changes: listAt(made, 'spec', 'changes') }, item), progress);
 }
@@ -92,9 +103,10 @@ async function ofPausedPackage(verifying: Verifying, item: JsonObject): Promise<
   return live === undefined || isPaused(live) ? ofPackage(verifying, item) : [unpaused(`${kind} ${name}`, live)];
 }
 
-/** Crossplane would end the revision that leaves, or write a CRD back. */
-async function ofPause({ reader }: Verifying, { target }: JsonObject): Promise<readonly string[]> {
+/** Crossplane would end the revision that leaves, or write a CRD back. Once it has the new revision, it writes the definition. */
+async function ofPause({ reader, context }: Verifying, { target }: JsonObject): Promise<readonly string[]> {
   const [kind, name] = [textAt(target, 'kind') ?? '', textAt(target, 'name') ?? ''];
+  if (kind === managedDefinition.kind && context.ptx.status.handOverTime !== undefined) return [];
   const resource = await resourceOf(reader, { apiVersion: textAt(target, 'apiVersion') ?? '', kind });
   const live = resource === undefined ? undefined : await findMetadata(reader, { resource, name });
   return live === undefined || isPaused(live) ? [] : [unpaused(`${kind} ${name}`, live)];
@@ -157,6 +169,17 @@ async function ofRevision({ reader }: Verifying, item: JsonObject): Promise<read
   return [`${what} ${foreign(found, longestWords)}${isOfOthers(writer) ? `, written by ${foreign(writer, longestWords)}` : ''}`];
 }
 
+/** A revision that leaves must not reconcile what the new one reconciles. */
+async function ofDeactivated({ reader }: Verifying, item: JsonObject): Promise<readonly string[]> {
+  const [kind, name] = [textAt(item, 'kind') ?? '', textAt(item, 'name') ?? ''];
+  const resource = await served(reader, packageApiVersion, kind);
+  const live = resource === undefined ? undefined : await find(reader, { resource, name });
+  if (!isActive(live)) return [];
+  const writer = managerOf(live ?? {}, 'f:spec', 'f:desiredState');
+  const by = isOfOthers(writer) ? `, written by ${foreign(writer, longestWords)}` : '';
+  return [`${kind} ${name}: expected it to be Inactive, found Active${by}`];
+}
+
 async function ofServedObject(verifying: Verifying, item: JsonObject): Promise<readonly Found[]> {
   const faults = await ofObject(verifying, item);
   const one = item as unknown as PackageObject;
@@ -186,7 +209,7 @@ async function unserved(
   return [{ definition, secret, ...(isHeld ? { paused: { resource, live } } : {}) }];
 }
 
-async function ofObject({ reader }: Verifying, item: JsonObject): Promise<readonly string[]> {
+async function ofObject({ reader, context }: Verifying, item: JsonObject): Promise<readonly string[]> {
   const { kind, revision, object } = item as unknown as PackageObject;
   const name = textAt(object, 'metadata', 'name') ?? '';
   const resource = await resourceOf(reader, object);
@@ -196,8 +219,14 @@ async function ofObject({ reader }: Verifying, item: JsonObject): Promise<readon
   const owner = await findMetadata(reader, { resource: revisionsOfKind(kind), name: revision });
   const controlled =
     textAt(controllerOf(live), 'uid') === textAt(owner, 'metadata', 'uid') ? [] : [`${what}: not controlled by ${revision}`];
-  const isReady = textAt(object, 'kind') !== 'CustomResourceDefinition' || isEstablished(live);
-  return isReady ? controlled : [...controlled, `${what}: not Established, or its names are not accepted`];
+  const isDefinition = textAt(object, 'kind') === definitions.kind;
+  if (isDefinition && !isEstablished(live)) return [...controlled, `${what}: not Established, or its names are not accepted`];
+  return [...controlled, ...(isDefinition && areToRead(context) ? await unreadable(reader, live) : [])];
+}
+
+/** Whether instances can be read after a Replace. Beside Crossplane, webhooks convert them once it has the new revision. */
+function areToRead({ ptx, isBeside = false }: Verifying['context']): boolean {
+  return replacedBy(ptx) !== undefined && (!isBeside || ptx.status.handOverTime !== undefined);
 }
 
 function isEstablished(live: JsonObject): boolean {

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../objects/json.ts';
 import type { PackageReport } from '../call.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
+import { describeReplaced } from '../model/replaced.ts';
 import { isTerminal, millisecondsOf, readStatus, type Status } from '../model/status.ts';
 
 type Changing = Pick<PackageTransaction, 'status' | 'isDryRun'>;
@@ -33,4 +34,12 @@ function durationOf(before: Status, { phase, startTime, completionTime }: Status
 export function leftToNewer({ name, uid, status: { phase } }: PackageTransaction): PackageReport {
   const trouble = 'status: expected a phase and stages that this version of the hook knows, found others; run the newer version';
   return { name, uid, fromPhase: phase, toPhase: phase, because: 'a newer version wrote the status', writes: 0, trouble };
+}
+
+/** Once in each try of a Replace: its trees are known. */
+export function eventOf({ status: before, isDryRun }: Changing, stored: JsonObject, at: number): Pick<PackageReport, 'event'> {
+  const { phase, version, replaced } = readStatus(stored);
+  const message = describeReplaced(replaced);
+  if (isDryRun || message === undefined || before.phase !== 'Validating' || phase !== 'Preparing') return {};
+  return { event: { reason: 'Replacing', message, at, version } };
 }

@@ -67,15 +67,16 @@ function endOf(status: Status, outcome: Outcome, change: typeof installation): C
     const Validated = lockDigest === undefined ? condition('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
     return { Validated, Installed: { ...change.failed, message: `Nothing is changed: ${message}` }, Ready: change.failed };
   }
-  // Parts of the package are deleted, and parts are left.
-  if (step === 'Deletion') {
-    const left = condition('False', reason, message);
-    return { Validated: valid, Installed: left, Ready: left };
-  }
+  if (step === 'Deletion') return cleanupPending(condition('False', reason, message), change);
   if (step !== 'Validation') return { Validated: valid, Installed: condition('False', reason, message), Ready: change.failed };
   // A fault of a registry is no verdict on the packages.
   const Validated = reason === 'Unavailable' ? condition('Unknown', 'Resolving', message) : condition('False', reason, message);
   return { Validated, Installed: change.pending, Ready: unvalidated };
+}
+
+/** Parts of the package are deleted, and parts are left. After a Replace the new packages are installed. */
+function cleanupPending(left: Condition, change: typeof installation): Conditions {
+  return { Validated: valid, Installed: change === deletion ? left : change.complete, Ready: left };
 }
 
 /** The Lock is written, and Crossplane has not got all revisions. */

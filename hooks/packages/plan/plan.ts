@@ -1,4 +1,5 @@
 // From a step to its writes. Pure and exhaustive: a process that performs them makes no further decision.
+import type { Write } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { textAt } from '../../objects/json.ts';
 import type { Mutation, Writes } from '../../objects/mutation.ts';
@@ -6,8 +7,8 @@ import type { Step } from '../decide/step.ts';
 import { timeOf } from '../model/status.ts';
 import type { Context, Garbage } from '../observe/observation.ts';
 import { recordWrite } from '../writes/applied.ts';
-import { handOverWrite, takeBackWrite } from '../writes/beside.ts';
-import { createLock, fenceLock, releaseLock, takeLock, writePackages } from '../writes/lock.ts';
+import { handOverWrite, pauseAgainWrite, takeBackWrite } from '../writes/beside.ts';
+import { createLock, fenceLock, forwardLock, releaseLock, takeLock, writePackages } from '../writes/lock.ts';
 import { ownersWrite } from '../writes/owners.ts';
 import { accountIn, preconditionOf } from '../writes/resources.ts';
 import { blockingWrite, contentsWrite, requestWrite, stageWrite } from '../writes/stages.ts';
@@ -18,7 +19,7 @@ export function plan(step: Step, context: Context): Writes {
 }
 
 function mutationsOf(step: Step, context: Context): readonly Mutation[] {
-  const { ptx, namespace, now } = context;
+  const { ptx, namespace } = context;
   switch (step.kind) {
     case 'setStatus':
       return [];
@@ -29,7 +30,8 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
     case 'release':
       return [...recordings(step, namespace), { write: releaseLock(step.lock, namespace) }];
     case 'fence':
-      return [{ write: fenceLock(step.lock, timeOf(now), namespace) }];
+    case 'goForward':
+      return [{ write: markLock(step, context) }];
     case 'writePackages':
       return [{ write: writePackages(step.lock, step.packages, namespace) }, ...retirements(step, namespace)];
     case 'adopt':
@@ -45,7 +47,7 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
         settledBy: ['absent', 'refused'],
       }));
     case 'takeBack':
-      return step.paused.map((one) => ({ write: takeBackWrite(one, namespace), settledBy: ['absent'] }));
+      return takingBack(step, context);
     case 'store':
       return step.contents.map(({ stage, index, contents }) => ({
         write: contentsWrite(ptx, contents, { name: stage.name, index, namespace }),
@@ -62,6 +64,21 @@ function mutationsOf(step: Step, context: Context): readonly Mutation[] {
         ...deletions(step.history, namespace).map((one): Mutation => ({ ...one, settledBy: ['absent', 'refused'] })),
       ];
   }
+}
+
+function markLock({ kind, lock }: Extract<Step, { readonly kind: 'fence' | 'goForward' }>, { namespace, now }: Context): Write {
+  return kind === 'fence' ? fenceLock(lock, timeOf(now), namespace) : forwardLock(lock, namespace);
+}
+
+/** The revisions first: Crossplane would write the definitions again. */
+function takingBack(
+  { paused, written = [] }: Extract<Step, { readonly kind: 'takeBack' }>,
+  { ptx, namespace }: Context,
+): readonly Mutation[] {
+  return [
+    ...paused.map((one): Mutation => ({ write: takeBackWrite(one, namespace), settledBy: ['absent'] })),
+    ...written.map((one): Mutation => ({ write: pauseAgainWrite(one, ptx, namespace), settledBy: ['absent'] })),
+  ];
 }
 
 /** For people only: a refusal keeps no Lock. */

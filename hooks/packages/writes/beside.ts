@@ -8,7 +8,7 @@
 import type { Resource, Write } from '../../objects/cluster.ts';
 import { type JsonObject, listAt, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { packageLabel } from '../model/names.ts';
-import type { PackageKind } from '../model/package.ts';
+import { type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Maker } from './owners.ts';
 import { familyLabel, nameLabel, writeOf } from './resources.ts';
 import { serverSecret } from './webhooks.ts';
@@ -54,13 +54,26 @@ export interface Paused {
 export interface Pause {
   readonly target: JsonObject;
   readonly owner?: JsonObject;
+  /** The revision that takes control in the same write, of a Replace. */
+  readonly next?: { readonly kind: string; readonly name: string };
 }
 
-export function pauseChange({ target, owner }: Pause, live: JsonObject, maker: Maker): JsonObject {
+/** `next`: the live revision of that name. */
+export function pauseChange({ target, owner }: Pause, live: JsonObject, maker: Maker, next?: JsonObject): JsonObject {
   const annotations = pauseOf(live, maker);
+  const control = next === undefined ? [] : [controlBy(next)];
   // The new revision takes the definition: Crossplane writes it only if no other revision controls it.
-  const released = owner === undefined ? {} : { ownerReferences: [{ ...owner, controller: false }] };
+  const released = owner === undefined ? {} : { ownerReferences: [{ ...owner, controller: false }, ...control] };
   return { target, type: 'Patch', content: { metadata: { annotations, ...released } } };
+}
+
+function controlBy(revision: JsonObject): JsonObject {
+  const [kind = '', name = '', uid = ''] = [
+    textAt(revision, 'kind'),
+    textAt(revision, 'metadata', 'name'),
+    textAt(revision, 'metadata', 'uid'),
+  ];
+  return { apiVersion: packageApiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
 /** The change of a revision, which Crossplane leaves alone from then on. */
@@ -99,6 +112,13 @@ export function takeBackWrite({ resource, live }: Paused, namespace: string): Wr
     ['metadata', 'finalizers'],
     finalizers.length === 0 ? undefined : finalizers,
   );
+  return writeOf({ resource, name: textAt(live, 'metadata', 'name') ?? '' }, object, namespace, live);
+}
+
+/** Crossplane has written the definition, and with it taken away the pause that a stage made. The undo takes back what it finds. */
+export function pauseAgainWrite({ resource, live }: Paused, maker: Maker, namespace: string): Write {
+  const annotations = { ...objectAt(live, 'metadata', 'annotations'), ...pausedUntilLocked(maker) };
+  const object = withPath(live, ['metadata', 'annotations'], annotations);
   return writeOf({ resource, name: textAt(live, 'metadata', 'name') ?? '' }, object, namespace, live);
 }
 

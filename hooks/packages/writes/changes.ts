@@ -239,3 +239,9 @@ export function activationChanges({ kind, revision }: Changed, leaving: readonly
 export function stateChange(kind: string, name: string, desiredState: 'Active' | 'Inactive'): JsonObject {
   return { target: { apiVersion: packageApiVersion, kind, name }, type: 'Patch', content: { spec: { desiredState } } };
 }
+
+/** Makes a package object Manual. The label says which package transaction did so. */
+export function manualChange(kind: string, name: string, maker: Maker): JsonObject {
+  const content = { metadata: { labels: { [nameLabel]: maker.name } }, spec: { revisionActivationPolicy: 'Manual' } };
+  return { target: { apiVersion: packageApiVersion, kind, name }, type: 'Patch', content };
+}

@@ -13,6 +13,8 @@ import { nameLabel, packageTransactions, writeOf } from './resources.ts';
 export interface Maker {
   readonly name: string;
   readonly uid: string;
+  /** The uids of packages and revisions that lose their objects to it, of a Replace. */
+  readonly replaced?: ReadonlySet<string> | undefined;
 }
 
 function reference({ name, uid }: Maker): JsonObject {
@@ -43,7 +45,7 @@ export function ownersOf(
   maker: Maker,
   owner: { readonly reference: JsonObject; readonly controls: boolean },
 ): readonly JsonObject[] {
-  const staying = stayingOwners(live, owner.reference);
+  const staying = stayingOwners(live, owner.reference).filter(({ uid }) => !maker.replaced?.has(String(uid)));
   const kept = owner.controls ? staying.map(withoutControl) : staying;
   const control = owner.controls ? { controller: true, blockOwnerDeletion: true } : {};
   return [...kept, { ...owner.reference, ...control }, reference(maker)];

@@ -33,11 +33,12 @@ interface Converted {
 /**
  * The definition with the server of its conversion, as Crossplane's controllers write it: the Service of the package. Crossplane also
  * writes the authority, once it has made the Secret, and writes it again if the Secret changes. So beside Crossplane the definition
- * keeps the authority that it has, and has none before.
+ * keeps the authority that it has. It has none before, or if another package has served it.
  */
 export function convertedBy({ name, object, live }: Converted, servers: WebhookService | undefined): JsonObject {
   if (!isConverted(object) || servers === undefined) return object;
   const service = { ...objectAt(object, ...clientConfig, 'service'), name, namespace: servers.namespace, port: webhookPort };
-  const authority = servers.authority ?? authorityOf(live);
+  const isServed = textAt(live, ...clientConfig, 'service', 'name') === name;
+  const authority = servers.authority ?? (isServed ? authorityOf(live) : undefined);
   return withPath(object, clientConfig, { service, ...(authority === undefined ? {} : { caBundle: authority }) });
 }

@@ -9,6 +9,7 @@ import { definitionPath, lockPath, packagePath, ptxPath } from '../../support/pa
 import { conditionIn, type PackageWorld, startPackageWorld, statusOf } from '../../support/package-world.ts';
 import { definitionOf } from '../../support/registry/builder.ts';
 import { comparable } from '../../support/stage.ts';
+import { failingReplacement, replacement } from './replacing.ts';
 
 export interface Site {
   readonly world: PackageWorld;
@@ -231,7 +232,17 @@ const history: Story = {
   },
 };
 
-export const stories: readonly Story[] = [install, update, refused, failing, failingUpdate, history, deletion];
+export const stories: readonly Story[] = [
+  install,
+  update,
+  refused,
+  failing,
+  failingUpdate,
+  history,
+  deletion,
+  replacement,
+  failingReplacement,
+];
 
 /** Runs one story, and returns its violations in words. */
 export async function violationsOf(site: Site, story: Story, name: string, plan?: Plan): Promise<readonly string[]> {
@@ -248,13 +259,11 @@ export async function clear({ world: { client } }: Site, name: string): Promise<
     await client.patch(path, { metadata: { finalizers: null } });
     await client.delete(path);
   }
-  const revisions = packagePath('providerrevisions');
-  const { items } = await client.list(revisions, { labelSelector: `pkg.crossplane.io/package=${name}` });
-  const left = [
-    packagePath('providers', name),
-    ...items.map((one) => `${revisions}/${textAt(one, 'metadata', 'name')}`),
-    ...plurals.map((plural) => definitionPath(`${plural}.${name}.org`)),
-  ];
+  const lists = ['providers', 'providerrevisions'].map(async (plural) => {
+    const { items } = await client.list(packagePath(plural));
+    return items.map((one) => packagePath(plural, textAt(one, 'metadata', 'name')));
+  });
+  const left = [...(await Promise.all(lists)).flat(), ...plurals.map((plural) => definitionPath(`${plural}.${name}.org`))];
   for (const path of left) await client.delete(path);
   await client.patch(lockPath, { packages: [] });
 }

@@ -1,0 +1,84 @@
+// What is in the cluster of packages that leave: the package objects, their revisions, and the objects that the revisions hold.
+import type { Resource } from '../../objects/cluster.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
+import { controllerOf, ownersIn } from '../checks/conflicts.ts';
+import { installedKinds } from '../checks/contents.ts';
+import { packageLabel, sourceOfRevision } from '../model/names.ts';
+import { packageKinds } from '../model/package.ts';
+import { readReference } from '../model/reference.ts';
+import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
+import { resourceOf } from './objects.ts';
+import type { Garbage } from './observation.ts';
+import { list, type PackageReader } from './read.ts';
+
+/** The packages that leave. */
+export interface DeletedPackages {
+  readonly sources: readonly string[];
+  /** The uid of the Package that made the package transaction: another one may have its name and its source. */
+  readonly packageUid?: string | undefined;
+  /** The objects are those of a Replace: they stay, and lose each reference to a package or a revision that leaves. */
+  readonly isReplaced: boolean;
+}
+
+/** The objects of packages. */
+export interface Parts {
+  readonly packages: readonly Garbage[];
+  readonly revisions: readonly Garbage[];
+  /** The objects that the revisions control, with their metadata. Of a Replace also those that they only own. */
+  readonly objects: readonly Garbage[];
+}
+
+export async function readParts(reader: PackageReader, leaving: DeletedPackages): Promise<Parts> {
+  const held = await readHolders(reader, leaving);
+  // Crossplane makes the package object an owner, too.
+  const owners = leaving.isReplaced ? [...held.revisions, ...held.packages] : held.revisions;
+  const uids = new Set(owners.map(({ object }) => textAt(object, 'metadata', 'uid') ?? ''));
+  if (uids.size === 0) return { ...held, objects: [] };
+  const resources = await inTurn(installedKinds, async ({ apiVersion, kind }) => resourceOf(reader, { apiVersion, kind }));
+  const all = await inTurn(
+    resources.filter((one) => one !== undefined),
+    async (resource) => (await list(reader, resource, undefined, {})).map((object) => ({ resource, object })),
+  );
+  const isHeld = (object: JsonObject): boolean =>
+    leaving.isReplaced
+      ? ownersIn(object).some((owner) => uids.has(textAt(owner, 'uid') ?? ''))
+      : uids.has(textAt(controllerOf(object), 'uid') ?? '');
+  return { ...held, objects: all.flat().filter(({ object }) => isHeld(object)) };
+}
+
+/** The package objects and their revisions. */
+export async function readHolders(
+  reader: PackageReader,
+  { sources, packageUid }: DeletedPackages,
+): Promise<Pick<Parts, 'packages' | 'revisions'>> {
+  const isSource = (source: string | undefined): boolean => source !== undefined && sources.includes(source);
+  const isMeant = (one: JsonObject): boolean =>
+    packageUid === undefined ? isSource(sourceOfPackage(one)) : textAt(one, 'metadata', 'uid') === packageUid;
+  const packages = await ofKinds(packageKinds.map(packagesOfKind), reader, isMeant);
+  const names = new Set(packages.map(({ object }) => textAt(object, 'metadata', 'name')));
+  const isOwn = (one: JsonObject): boolean =>
+    isSource(sourceOfRevision(one)) || names.has(textAt(one, 'metadata', 'labels', packageLabel));
+  return { packages, revisions: await ofKinds(packageKinds.map(revisionsOfKind), reader, isOwn) };
+}
+
+async function ofKinds(
+  resources: readonly Resource[],
+  reader: PackageReader,
+  isWanted: (object: JsonObject) => boolean,
+): Promise<readonly Garbage[]> {
+  const found = await inTurn(resources, async (resource) => {
+    const all = await list(reader, resource, undefined, { whole: true });
+    return all.filter(isWanted).map((object) => ({ resource, object }));
+  });
+  return found.flat();
+}
+
+/** `spec.package` without tag and digest. */
+export function sourceOfPackage(object: JsonObject): string | undefined {
+  return readReference(textAt(object, 'spec', 'package') ?? '')?.source;
+}
+
+export function partName({ resource, object }: Garbage): string {
+  return `${resource.kind} ${textAt(object, 'metadata', 'name')}`;
+}
