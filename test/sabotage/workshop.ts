@@ -8,7 +8,7 @@ import { edited, type Sabotage } from './sabotage.ts';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-const left = ['node_modules', '.git'];
+const left = ['node_modules', '.git', '.tap'];
 
 export interface Verdict {
   readonly file: string;
