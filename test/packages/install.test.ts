@@ -414,7 +414,7 @@ async function age(t: Test, index: number): Promise<string> {
   const fields = Array.from({ length: index + 1 }, (_, field) => `field${field}`);
   const tag = `v1.${index}.0`;
   const digest = await world.publish({ name: 'aged', tag, objects: [definitionOf('ones', aged, schema(...fields))] });
-  await world.install(`aged-${index}`, `${source('aged')}:${tag}`, { packageName: 'aged' });
+  await world.install(`aged-${index}`, `${source('aged')}:${tag}`, { packageName: 'aged', spec: { revisionHistoryLimit: 0 } });
   const status = await world.finished(`aged-${index}`);
   t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
   if (index % 2 === 0 && index > 0) must(await client.delete(ptxPath(`aged-${index - 1}`), { propagationPolicy: 'Foreground' }));
