@@ -43,13 +43,15 @@ const packages = [
   ...['install', 'view'].map((name) => `ClusterRole janus-packages-${name}`),
 ];
 const own = 'DecoratorController janus-packages-own';
+/** A Replace deletes Deployments that Crossplane has made. */
+const runtimes = ['', 'Binding'].map((kind) => `ClusterRole${kind} janus-packages-runtimes`);
 const metacontroller = render('test/fixtures/metacontroller/install').map(inShort);
 
 for (const [folder, expected] of everyNth(2, [
   ['manifests', base],
   ['examples/namespaced', [...base.filter((name) => !wide.includes(name)), ...served]],
   ['examples/packages', [...base, ...packages, ...ownKinds]],
-  ['examples/crossplane', [...base, ...packages]],
+  ['examples/crossplane', [...base, ...packages, ...runtimes]],
   ['examples/private-registries', [...base, ...packages, ...ownKinds]],
   ['examples/own-packages', [...base, ...packages, ...ownKinds, own]],
   [
@@ -57,6 +59,7 @@ for (const [folder, expected] of everyNth(2, [
     [
       ...base,
       ...packages.filter((name) => name !== 'DecoratorController janus-packages-status'),
+      ...runtimes,
       own,
       ...['', 'Binding'].map((kind) => `MutatingAdmissionPolicy${kind} paused.packages.janus.io`),
     ],
