@@ -65,7 +65,8 @@ function awaitAuthority(
   const paused = [...new Map(unserved.flatMap(({ paused: one }) => (one === undefined ? [] : [[nameOf(one), one]]))).values()];
   if (paused.length > 0) {
     const next = advanced(status, { handOverTime: status.handOverTime ?? timeOf(now) });
-    const refused = ({ message }: Failure): Status => advanced(status, { outcome: failure(message) });
+    // Crossplane may have got others of them.
+    const refused = ({ message }: Failure): Status => advanced(next, { outcome: failure(message) });
     const because = 'Crossplane must make the Secrets of webhooks';
     return { kind: 'handOver', paused, isEarly: true, because, status: next, wait: 1, refused };
   }
@@ -138,7 +139,8 @@ function running(observation: ObservedTo<'verify'>, lock: JsonObject, runtimes: 
   const { paused } = runtimes;
   if (paused.length === 0) return undefined;
   const next = advanced(status, { handOverTime: status.handOverTime ?? timeOf(now) });
-  const refused = ({ message }: Failure): Status => advanced(status, { outcome: failure(message) });
+  // Crossplane may have got others of them.
+  const refused = ({ message }: Failure): Status => advanced(next, { outcome: failure(message) });
   return {
     kind: 'handOver',
     paused,
