@@ -1,6 +1,8 @@
 // Objects as they are: raw JSON from the wire to the wire. The parser keeps integers above 2^53 as raw JSON (`JSON.rawJSON`). Keys
 // such as `__proto__` are ordinary keys; absent and empty are different.
 
+import { markLongIntegers, replaceMarked } from './long-integers.ts';
+
 /** An integer that a double cannot hold, kept as its original text. (The API server keeps decimals as doubles itself.) */
 interface RawNumber {
   readonly rawJSON: string;
@@ -19,32 +21,11 @@ declare global {
   }
 }
 
-interface ReviverContext {
-  readonly source?: string;
-}
-
-type Reviver = (this: unknown, key: string, value: unknown, context: ReviverContext) => unknown;
-
-// A number needs at least sixteen digits in a row to lose precision. Without them the plain parser, ten times faster, is exact.
-const mayLosePrecision = /\d{16}/;
-
 /** Parses JSON text without losing a digit. Throws SyntaxError as JSON.parse does. */
 export function parseJson(text: string): Json {
-  if (!mayLosePrecision.test(text)) return JSON.parse(text) as Json;
-  try {
-    return (JSON.parse as (text: string, reviver: Reviver) => Json)(text, keepPrecision);
-  } catch (error) {
-    // The value is nested too deep for a reviver, which works by recursion. The engine never works with such a value
-    // (`isDeeperThan`).
-    if (error instanceof RangeError) return JSON.parse(text) as Json;
-    throw error;
-  }
+  const marked = markLongIntegers(text);
+  return (marked === undefined ? JSON.parse(text) : replaceMarked(JSON.parse(marked))) as Json;
 }
-
-const keepPrecision: Reviver = (_key, value, context) => {
-  if (typeof value !== 'number' || context.source === undefined || context.source === String(value)) return value;
-  return /^-?\d+$/.test(context.source) && !Number.isSafeInteger(value) ? JSON.rawJSON(context.source) : value;
-};
 
 export function isRawNumber(value: Json | undefined): value is RawNumber {
   return JSON.isRawJSON(value);

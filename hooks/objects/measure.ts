@@ -3,6 +3,7 @@
 // The text is measured before it is parsed, and the measure is remembered for the object. A walk over 90 000 keys takes 20 times as
 // long.
 import { isDeeperThan, type JsonObject, mostLevels } from './json.ts';
+import { endOfText, longNumbersIn } from './long-integers.ts';
 
 /** Bytes, both estimates. */
 export interface Weight {
@@ -13,6 +14,8 @@ export interface Weight {
 // Bytes on V8's heap (test/hooks/objects/measure.test.ts compares them with the heap).
 const ofText = 24;
 const ofKey = 48;
+/** Beside its digits. */
+const ofLongNumber = 112;
 
 /** Bytes for a character outside of texts. A number takes the place that its comma counts. */
 const marks: ReadonlyMap<number, number> = new Map([
@@ -91,7 +94,11 @@ export function measureOfText(text: string): Measure {
     levels = Math.max(levels, level);
     index += 1;
   }
-  return { memory, text: text.length, levels, values, ...elements };
+  return { memory: memory + ofLongNumbers(text), text: text.length, levels, values, ...elements };
+}
+
+function ofLongNumbers(text: string): number {
+  return longNumbersIn(text).reduce((sum, { begin, end }) => sum + end - begin + ofLongNumber, 0);
 }
 
 type Elements = { -readonly [Part in 'longestElement' | 'hasListKeys']: Measure[Part] };
@@ -111,19 +118,6 @@ function mayBeListKey(text: string, index: number): boolean {
 /** The overhead of the text that ends there; the text is a key if a colon follows. */
 function overhead(text: string, end: number): number {
   return text.charCodeAt(end + 1) === colon ? ofKey : ofText;
-}
-
-/** The index of the quote that ends the text; the length if no quote ends it. */
-function endOfText(text: string, from: number): number {
-  let end = text.indexOf('"', from);
-  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end < 0 ? text.length : end;
-}
-
-function isEscaped(text: string, index: number): boolean {
-  let before = index - 1;
-  while (text.charCodeAt(before) === backslash) before -= 1;
-  return (index - before) % 2 === 0;
 }
 
 /** If a text has a single character beyond Latin-1, V8 stores every character as two bytes. */

@@ -3,6 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import { parseJson } from '../../../hooks/objects/json.ts';
 import { measureOfText } from '../../../hooks/objects/measure.ts';
 
 setFlagsFromString('--expose-gc');
@@ -11,7 +12,7 @@ const collect = runInNewContext('gc') as () => void;
 function heapOf(text: string): number {
   collect();
   const before = process.memoryUsage().heapUsed;
-  const kept: unknown = JSON.parse(text);
+  const kept: unknown = parseJson(text);
   collect();
   const taken = process.memoryUsage().heapUsed - before;
   return kept === undefined ? 0 : taken;
@@ -30,6 +31,7 @@ for (const [what, text] of Object.entries({
   'empty lists': many(() => []),
   'short texts': many((index) => `t${index}`),
   'maps of one key': many(() => ({ key: 1 })),
+  'long integers': `[${Array.from({ length: count }, (_, index) => 9_007_199_254_740_993n + BigInt(index)).join(',')}]`,
   'one long text': JSON.stringify(['x'.repeat(10_000_000)]),
   'one long text beyond Latin-1': JSON.stringify(['\u20ac'.repeat(5_000_000)]),
 }))
