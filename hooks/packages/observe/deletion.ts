@@ -72,7 +72,12 @@ function notInstalled(source: string, entries: readonly Installed[]): PackageFau
 /** The request that created the package transaction may have come late. */
 function notDeleted({ packageUid }: PackageTransaction, { packages }: Parts): readonly PackageFault[] {
   if (packageUid === undefined || packages.some(({ object }) => isTerminating(object))) return [];
-  return [finalFault('InvalidPackage', 'the Package that made this package transaction is not being deleted')];
+  return [
+    finalFault(
+      'InvalidPackage',
+      'the Package that made this package transaction is not being deleted: delete the Package, or this package transaction',
+    ),
+  ];
 }
 
 function requiredBy(source: string, others: readonly Installed[]): readonly PackageFault[] {
@@ -215,29 +220,41 @@ export async function readDeactivation(context: DeletionContext, lock: JsonObjec
 const mostAtOnce = 20;
 
 /** Before the first deletion only the uses of all objects count. */
-export async function readDeletionState(context: DeletionContext): Promise<DeletionState> {
+export async function readDeletionState(context: DeletionContext, lock: JsonObject): Promise<DeletionState> {
   const { reader, ptx } = context;
   const parts = await readParts(context);
   const usages = await protectedBy(reader, parts);
   const isKept = keeps(ptx, parts);
-  if (ptx.status.deletionTime !== undefined) return nextDeletions(reader, { ...parts, usages, isKept });
+  if (ptx.status.deletionTime !== undefined)
+    return nextDeletions(reader, { ...parts, usages, isKept, requirers: await requirersNow(context, lock) });
   const inUse = isKept ? [] : await inTurn(parts.objects, (one) => instancesOf(reader, one));
   return { objects: [], kept: [], inUse: [...usages.values(), ...inUse.flat()], terminating: [] };
+}
+
+/** The packages that require the package now, in words. A package may have come into the Lock since the first deletion. */
+async function requirersNow({ reader, deletion: { source } }: DeletionContext, lock: JsonObject): Promise<readonly string[]> {
+  const entries = readLock(lock);
+  const others = typeof entries === 'string' ? [] : entries.filter((one) => one.source !== source);
+  if (requiredBy(source, others).length === 0) return [];
+  return requiredBy(source, present(await withRemovals(reader, others))).map(({ message }) => message);
 }
 
 interface Leaving extends Parts {
   /** Why an object must stay, in words. */
   readonly usages: ReadonlyMap<Garbage, string>;
   readonly isKept: boolean;
+  /** Why the whole package must stay, in words. Without its revisions a package is of no use to others. */
+  readonly requirers: readonly string[];
 }
 
 /** Objects go before their revisions, and revisions before the package: each kind goes once nothing is left of the kind before. */
 async function nextDeletions(reader: PackageReader, leaving: Leaving): Promise<DeletionState> {
-  const { objects, revisions, packages, isKept } = leaving;
+  const { objects, revisions, packages, isKept, requirers } = leaving;
   const left = [objects, revisions, packages].find((some) => some.length > 0) ?? [];
   const terminating = left.filter(({ object }) => isTerminating(object)).map(nameOf);
   const going = left.filter(({ object }) => !isTerminating(object));
   const none = { objects: [], kept: [], inUse: [], terminating };
+  if (left !== packages && left.length > 0 && requirers.length > 0) return { ...none, inUse: requirers };
   if (left === objects && isKept) return { ...none, kept: await keptOf(reader, going.slice(0, mostAtOnce), leaving) };
   // Crossplane creates a CRD again as long as its ManagedResourceDefinition is there.
   const managed = going.filter(({ resource }) => resource.kind === managedDefinition.kind);

@@ -135,7 +135,7 @@ const reads: Reads = {
   async delete({ reader, ptx }) {
     const [lock, deletion] = [await findLock(reader), deletionOf(ptx)];
     const isToRead = deletion !== undefined && holds(ptx, lock);
-    return { lock, state: isToRead ? await readDeletionState({ reader, ptx, deletion }) : undefined };
+    return { lock, state: isToRead ? await readDeletionState({ reader, ptx, deletion }, lock) : undefined };
   },
   async rollBack({ reader, ptx }) {
     const running = ptx.status.handOverTime === undefined ? [] : await handedOverBy(reader, ptx.uid);
