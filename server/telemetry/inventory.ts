@@ -2,20 +2,15 @@
 //
 // A Transaction that waits for a gate within its timeout is active, and holds its locks. But the ages count neither the Transaction nor
 // its locks: alerts watch the ages, and this Transaction works as specified.
-import type { Failed, Identity, Resource } from '../../hooks/objects/cluster.ts';
+import type { Identity, Resource } from '../../hooks/objects/cluster.ts';
 import { at, textAt } from '../../hooks/objects/json.ts';
-import { isTerminal as isTerminalPackage, phases as packagePhases } from '../../hooks/packages/model/status.ts';
 import { isPhase, isTerminal, phases } from '../../hooks/transactions/model/phase.ts';
 import { labelOf } from '../../hooks/transactions/model/reason.ts';
 import { objectPath } from '../kubernetes/paths.ts';
-import { type List, type Page, type Row, readPage, secondsOfAge } from '../kubernetes/tables.ts';
+import { type Row, secondsOfAge } from '../kubernetes/tables.ts';
 import type { Transport } from '../kubernetes/transport.ts';
-
-export interface Active {
-  readonly count: number;
-  /** Age in seconds of the oldest Transaction that does not wait for a gate; 0 if there is none. */
-  readonly oldest: number;
-}
+import { type PackageInventory, packageInventory } from './package-inventory.ts';
+import { type Active, eachRow, none, withOneMore } from './rows.ts';
 
 export interface TransactionInventory {
   /** Every phase that is not terminal. */
@@ -36,8 +31,8 @@ interface Subject {
 export interface Inventory {
   transactions(): Promise<TransactionInventory | undefined>;
   locks(waiting: Promise<Pick<TransactionInventory, 'waiting'> | undefined>): Promise<Active | undefined>;
-  /** Package transactions by every phase that is not terminal; absent if the hook serves none. */
-  packages?(): Promise<ReadonlyMap<string, Active> | undefined>;
+  /** Absent if the hook serves no package transactions. */
+  packages?(): Promise<PackageInventory | undefined>;
   /** The version of a Transaction's status; `gone` if the Transaction no longer exists. */
   version(of: Subject): Promise<number | 'gone' | undefined>;
 }
@@ -58,7 +53,7 @@ interface Places {
   /** The namespaces to serve; empty for all. */
   readonly namespaces: readonly string[];
   /** Present if the hook serves package transactions. */
-  readonly packages?: unknown;
+  readonly packages?: Parameters<typeof packageInventory>[1];
 }
 
 export function createInventory(transport: Transport, { engineNamespace, namespaces, packages }: Places): Inventory {
@@ -84,22 +79,9 @@ export function createInventory(transport: Transport, { engineNamespace, namespa
       const found = await transactions;
       return isComplete && found !== undefined ? totalOf(byHolder, found.waiting) : undefined;
     },
-    ...(packages === undefined ? {} : { packages: () => packagesByPhase(transport) }),
+    ...(packages === undefined ? {} : { packages: () => packageInventory(transport, packages) }),
     version: (of) => storedVersion(transport, of),
   };
-}
-
-const packageTransactions: Resource = { ...transactions, namespaced: false, group: 'pkg.crossplane.io' };
-
-async function packagesByPhase(transport: Transport): Promise<ReadonlyMap<string, Active> | undefined> {
-  const underWay: readonly string[] = packagePhases.filter((phase) => !isTerminalPackage(phase));
-  const byPhase = new Map(underWay.map((phase) => [phase, none]));
-  const isComplete = await eachRow(transport, [{ resource: packageTransactions, namespace: undefined }], (row) => {
-    const phase = row.cell('Phase') || 'Waiting';
-    const before = byPhase.get(phase);
-    if (before !== undefined) byPhase.set(phase, withOneMore(before, secondsOfAge(row.cell('Age')) ?? 0));
-  });
-  return isComplete ? byPhase : undefined;
 }
 
 async function storedVersion(transport: Transport, { namespace, name, uid }: Subject): Promise<number | 'gone' | undefined> {
@@ -112,30 +94,6 @@ async function storedVersion(transport: Transport, { namespace, name, uid }: Sub
 }
 
 const unfinished = phases.filter((phase) => !isTerminal(phase));
-const none: Active = { count: 0, oldest: 0 };
-
-/** In ms. A scrape does not wait longer. */
-const longestRead = 8_000;
-
-/** Whether all pages were read. */
-async function eachRow(transport: Transport, lists: readonly List[], see: (row: Row, now: number) => void): Promise<boolean> {
-  const deadline = performance.now() + longestRead;
-  for await (const page of pagesOf(transport, lists)) {
-    if (page.kind === 'failed' || performance.now() > deadline) return false;
-    for (const row of page.rows) see(row, page.serverTime);
-  }
-  return true;
-}
-
-async function* pagesOf(transport: Transport, lists: readonly List[]): AsyncGenerator<Page | Failed> {
-  for (const list of lists) {
-    for (let next: string | undefined; next !== ''; ) {
-      const page: Page | Failed = await readPage(transport, list, next);
-      yield page;
-      next = page.kind === 'ok' ? page.next : '';
-    }
-  }
-}
 
 /** The last part of `namespace/name/uid`. */
 function uidOf(holder: string): string {
@@ -177,8 +135,4 @@ function seeLeft(unrestored: Map<string, number>, left: string): void {
 function secondsActive(row: Row, now: number): number {
   const since = Date.parse(row.cell('Since'));
   return Number.isNaN(since) ? (secondsOfAge(row.cell('Age')) ?? 0) : Math.max(0, now - since) / 1000;
-}
-
-function withOneMore({ count, oldest }: Active, age: number): Active {
-  return { count: count + 1, oldest: Math.max(oldest, age) };
 }

@@ -41,6 +41,17 @@ export function packageMetrics(registers: Registry[]) {
       labelNames: ['phase'],
       registers,
     }),
+    ownPackages: new Gauge({
+      name: 'janus_own_packages',
+      help: 'Packages that make their own package transactions, by state (equal on every replica).',
+      labelNames: ['state'],
+      registers,
+    }),
+    oldestDeletion: new Gauge({
+      name: 'janus_own_package_oldest_deletion_seconds',
+      help: 'Time since the deletion of the Package that has been Terminating for longest; 0 if there is none (equal on every replica).',
+      registers,
+    }),
   };
 }
 

@@ -1,7 +1,9 @@
 // Reads the cluster's gauges when Prometheus scrapes, at most once in a few seconds. A read never takes longer than a scrape may take.
 import type { Stored } from '../../hooks/transactions/call.ts';
 import type { MetricDefinitions, Source } from './definitions.ts';
-import type { Active, Inventory, TransactionInventory } from './inventory.ts';
+import type { Inventory, TransactionInventory } from './inventory.ts';
+import type { PackageInventory } from './package-inventory.ts';
+import type { Active } from './rows.ts';
 import type { UnconfirmedReplies } from './unconfirmed.ts';
 
 interface ScrapeParts {
@@ -88,8 +90,9 @@ const clear: Readonly<Record<Source, (definitions: MetricDefinitions) => void>> 
     for (const gauge of [locksHeld, oldestLock]) gauge.remove();
   },
   replies: () => undefined,
-  packages({ packagesActive, oldestPackage }) {
-    for (const gauge of [packagesActive, oldestPackage]) gauge.reset();
+  packages({ packagesActive, oldestPackage, ownPackages, oldestDeletion }) {
+    for (const gauge of [packagesActive, oldestPackage, ownPackages]) gauge.reset();
+    oldestDeletion.remove();
   },
 };
 
@@ -101,11 +104,15 @@ function setTransactions({ active, oldestActive, unrestored }: MetricDefinitions
   for (const [reason, count] of found.unrestored) unrestored.set({ reason }, count);
 }
 
-function setPackages({ packagesActive, oldestPackage }: MetricDefinitions, found: ReadonlyMap<string, Active>): void {
-  for (const [phase, { count, oldest }] of found) {
+function setPackages(definitions: MetricDefinitions, { byPhase, own }: PackageInventory): void {
+  const { packagesActive, oldestPackage, ownPackages, oldestDeletion } = definitions;
+  for (const [phase, { count, oldest }] of byPhase) {
     packagesActive.set({ phase }, count);
     oldestPackage.set({ phase }, oldest);
   }
+  for (const [state, { count }] of own) ownPackages.set({ state }, count);
+  const deleting = own.get('Deleting');
+  if (deleting !== undefined) oldestDeletion.set(deleting.oldest);
 }
 
 function setLocks({ locksHeld, oldestLock }: MetricDefinitions, { count, oldest }: Active): void {

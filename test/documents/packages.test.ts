@@ -2,9 +2,11 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { must, waitFor } from '../support/client.ts';
 import { type } from '../support/kubectl.ts';
 import { startOwnLoops } from '../support/package-loops.ts';
-import { startPackageWorld } from '../support/package-world.ts';
+import { packagePath } from '../support/package-paths.ts';
+import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { readDocument, root } from '../support/pages.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 import { openPages } from '../support/typing.ts';
@@ -61,6 +63,22 @@ t.test('docs/runbooks.md: package transactions are inspected and removed', async
   const removed = await printed('JanusPackageRollbackIncomplete', 's3-v1');
   t.match(removed, /^transaction.tx.janus.io "\S+" deleted/m, 'its stages');
   t.match(removed, /^transaction.pkg.crossplane.io "s3-v1" deleted/m);
+});
+
+t.test('docs/runbooks.md: a Package that is not installed, and one that stays Terminating, say why', async (t) => {
+  const metadata = { name: 'alone', annotations: { 'pkg.crossplane.io/own-transactions': 'true' } };
+  const spec = { package: `${world.source('lonely')}:v1.0.0` };
+  const { client } = world;
+  must(await client.create(packagePath('providers'), { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata, spec }));
+  const printed = async (section: string, PACKAGE: string): Promise<string> =>
+    (await pages.type(t, { folder, env: { ...env, PACKAGE } }, 'docs/runbooks.md', section)).join('\n');
+  const isRefused = async (): Promise<boolean> => {
+    const { body } = await client.get(packagePath('providers', 'alone'));
+    return conditionIn(statusOf(body), 'Installed')?.status === 'False';
+  };
+  await waitFor(isRefused, 'the Package to say why', { timeoutMs: 300_000 });
+  t.match(await printed('JanusPackageNotInstalled', 'provider/alone'), /Package transaction tx-alone-\w+: .*provider-aws-s3/);
+  t.match(await printed('JanusPackageTerminating', 'provider/alone'), /^tx-alone-\w+ /m);
 });
 
 t.test('no command of these pages is left out', async (t) => {

@@ -30,6 +30,8 @@ const requests = (code: string): string => `janus_hook_requests_total{path="/syn
 const active = (instance: string): string => `janus_transactions_active{phase="Committing",instance="${instance}"}`;
 const tries = (reason: string): string => `janus_package_tries_total{outcome="Failed",reason="${reason}",instance="a"}`;
 const oldestPackage = (phase: string): string => `janus_package_oldest_active_seconds{phase="${phase}",instance="a"}`;
+const own = (state: string, instance: string): string => `janus_own_packages{state="${state}",instance="${instance}"}`;
+const oldestDeletion = 'janus_own_package_oldest_deletion_seconds{instance="a"}';
 const scrapeErrors = 'janus_scrape_errors_total{source="transactions",instance="a"}';
 
 const cases: readonly Case[] = [
@@ -167,6 +169,36 @@ const cases: readonly Case[] = [
     reason: 'one waits for its turn',
     series: { [oldestPackage('Waiting')]: '3000+60x80' },
     at: '60m',
+  },
+  {
+    alert: 'JanusPackageNotInstalled',
+    reason: 'one of many was refused, reported once for two replicas',
+    series: {
+      [own('Installed', 'a')]: '99x30',
+      [own('NotInstalled', 'a')]: '0x3 1x30',
+      [own('NotInstalled', 'b')]: '0x3 1x30',
+    },
+    at: '20m',
+    fires: {},
+  },
+  {
+    alert: 'JanusPackageNotInstalled',
+    reason: 'one was refused, and its next version is installed',
+    series: { [own('NotInstalled', 'a')]: '0x3 1x10 0x20' },
+    at: '20m',
+  },
+  {
+    alert: 'JanusPackageTerminating',
+    reason: 'its instances stay',
+    series: { [oldestDeletion]: '0+60x80' },
+    at: '70m',
+    fires: {},
+  },
+  {
+    alert: 'JanusPackageTerminating',
+    reason: 'Packages come and go',
+    series: { [oldestDeletion]: '0+60x50 0+60x50' },
+    at: '90m',
   },
 ];
 

@@ -87,7 +87,7 @@ const dependent: Comer = {
     must(await client.update(lockPath, { ...lock, packages: others }));
   },
   reason: /^Failed (InstallationFailed|RequiredByOthers)/,
-  holds: false,
+  holds: true,
   holdsAtOnce: false,
 };
 

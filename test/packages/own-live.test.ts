@@ -392,6 +392,13 @@ t.test('47: kubectl delete is refused while instances exist, says so, and goes o
   const refused = await until('bucket', 'True/ResourcesInUse');
   t.match(messageOf(refused), /CRD buckets\.own\.example\.org has 1 instance, such as "mine": delete them first/);
   t.ok(textAt(refused, 'metadata', 'deletionTimestamp'));
+  const figures = await waitFor(async () => {
+    const text = await (await fetch(`${world.hook.url}/metrics`)).text();
+    return /^janus_own_package_oldest_deletion_seconds [1-9]/m.test(text) ? text : undefined;
+  }, 'the metrics to show for how long it has been Terminating');
+  t.match(figures, /^janus_own_packages\{state="Deleting"\} 1$/m);
+  t.match(figures, /^janus_own_packages\{state="NotInstalled"\} 0$/m);
+  t.match(figures, /^janus_own_packages\{state="Installed"\} [1-9]\d*$/m);
   const again = await client.create(packagePath('providers'), { ...refused, metadata: { name: 'bucket' } });
   t.equal(again.code, 409, 'it cannot be created while it is being deleted');
   await edit('bucket', 'v1.0.0');
@@ -489,12 +496,39 @@ t.test('the policy pauses a Package from its creation on, and keeps it paused', 
   t.equal(pausedOf(must(await account.patch(live, unpaused))), undefined, 'but an undo may');
 });
 
-t.test('npm run packages -- leave: no finalizer and no annotation is left, and all stays installed', async (t) => {
-  const before = await locked();
+/** `npm run packages -- leave`: its exit code, and what it said. */
+async function leave(): Promise<{ readonly code: number; readonly said: string }> {
   const said: string[] = [];
   const terminal = { out: (text: string) => said.push(text), error: (text: string) => said.push(text) };
-  t.equal(await runPackages(['leave', '--kubeconfig', plane.kubeconfig], terminal), 0, said.join(''));
-  t.match(said.join(''), /Provider many1: finalizer and annotation are removed/);
+  const code = await runPackages(['leave', '--kubeconfig', plane.kubeconfig], terminal);
+  return { code, said: said.join('') };
+}
+
+t.test('npm run packages -- leave: it is refused while a Package is being deleted, and says what to do', async (t) => {
+  const object = { apiVersion: `${group}/v1beta1`, kind: 'Many4', metadata: { name: 'mine' } };
+  must(await client.create(`/apis/${group}/v1beta1/many4s`, object));
+  must(await client.delete(packagePath('providers', 'many4')));
+  await until('many4', 'True/ResourcesInUse');
+  const before = await Promise.all(['many1', 'many4'].map((name) => read(name)));
+  const { code, said } = await leave();
+  t.equal(code, 1);
+  t.equal(
+    said,
+    `Provider many4 is being deleted: wait until it is gone, or annotate it with ${annotation}=false first\n`,
+    'it says nothing else',
+  );
+  const finalizersOf = (objects: readonly JsonObject[]) => objects.map((one) => listAt(one, 'metadata', 'finalizers'));
+  t.same(finalizersOf(await Promise.all(['many1', 'many4'].map((name) => read(name)))), finalizersOf(before));
+  must(await client.patch(packagePath('providers', 'many4'), { metadata: { annotations: { [annotation]: 'false' } } }));
+  await waitFor(() => isGone('many4'), 'it to go without its Delete');
+  t.equal((await client.get(`/apis/${group}/v1beta1/many4s/mine`)).code, 200, 'what it installed stays');
+});
+
+t.test('npm run packages -- leave: no finalizer and no annotation is left, and all stays installed', async (t) => {
+  const before = await locked();
+  const { code, said } = await leave();
+  t.equal(code, 0, said);
+  t.match(said, /Provider many1: finalizer and annotation are removed/);
   const lists = await Promise.all(['providers', 'configurations', 'functions'].map((one) => client.list(packagePath(one))));
   const all = lists.flatMap(({ items }) => items);
   t.same(namesOf(all.filter((one) => listAt(one, 'metadata', 'finalizers').includes(ownFinalizer))), []);

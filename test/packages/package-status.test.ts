@@ -65,7 +65,7 @@ const cases: readonly (readonly [what: string, revisions: readonly JsonObject[],
     `Healthy False ${ill} Package runtime health is "False" with message: no Pod`,
   ],
   [
-    'nobody has reported yet',
+    'Crossplane has not reported on the revision yet',
     [revision('b', 2, 'Active', [])],
     active,
     `Healthy Unknown ${unknown} Package revision health is "Unknown"`,

@@ -57,7 +57,10 @@ t.test('a night tries all of what npm test tries a share of, and the other versi
   const shares = runs.map((run) => /^(JANUS_[A-Z_]+)=\w+ npm test -- (\S+)$/.exec(run)).filter((match) => match !== null);
   t.same(
     shares.map(([, variable]) => variable),
-    ['JANUS_ROUND_TRIPS', 'JANUS_HISTORIES', 'JANUS_PLANS', 'JANUS_CORPUS', 'JANUS_PACKAGES_EACH', 'JANUS_PACKAGES_GRAPHS'],
+    [
+      ...['JANUS_ROUND_TRIPS', 'JANUS_HISTORIES', 'JANUS_PLANS', 'JANUS_CORPUS'],
+      ...['JANUS_PACKAGES_EACH', 'JANUS_PACKAGES_GRAPHS', 'JANUS_PACKAGES_HISTORIES'],
+    ],
   );
   for (const [, variable, file = ''] of shares)
     t.ok(readFileSync(join(root, file), 'utf8').includes(`process.env.${variable}`), `${file} reads ${variable}`);

@@ -34,6 +34,8 @@ export interface PackageWorld {
   finished(name: string): Promise<JsonObject>;
   /** Serves the loops. */
   readonly hook: RunningHook;
+  /** Where the loops call. */
+  readonly address: string;
   /** Another hook. */
   startHook(): Promise<RunningHook>;
   /** Ends all hooks behind `isBalanced` at once and without notice, and starts as many again. */
@@ -144,11 +146,20 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
   await startEngineLoop(address);
   if (options.isByHand !== true) await startPackageLoop(address);
   const large = options.definitions === undefined ? memberWithDigits : crossplaneMember;
-  const parts = { plane, client, proxy, hook, startHook, replaceHooks, startPackageLoop, engineKubeconfig: engine };
+  const parts = { plane, client, proxy, hook, address, startHook, replaceHooks, startPackageLoop, engineKubeconfig: engine };
   return worldOf({ ...parts, origin: registry.origin, large });
 }
 
-type Shared = 'plane' | 'client' | 'proxy' | 'hook' | 'startHook' | 'replaceHooks' | 'startPackageLoop' | 'engineKubeconfig';
+type Shared =
+  | 'plane'
+  | 'client'
+  | 'proxy'
+  | 'hook'
+  | 'address'
+  | 'startHook'
+  | 'replaceHooks'
+  | 'startPackageLoop'
+  | 'engineKubeconfig';
 
 type Parts = Pick<PackageWorld, Shared> & {
   readonly origin: string;

@@ -61,6 +61,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/dry-run', 'packages/retired'],
   ['packages/image-configs', 'packages/images'],
   ['packages/graphs', 'packages/install'],
+  ['packages/histories', 'packages/own'],
   ['packages/kinds', 'packages/install'],
   ['packages/lost', 'packages/rollback'],
   ['packages/own-beside', 'packages/own'],

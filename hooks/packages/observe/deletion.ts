@@ -79,7 +79,12 @@ export function notInstalled(place: string, source: string, entries: readonly In
 /** The request that created the package transaction may have come late. */
 function notDeleted({ packageUid }: PackageTransaction, { packages }: Parts): readonly PackageFault[] {
   if (packageUid === undefined || packages.some(({ object }) => isTerminating(object))) return [];
-  return [finalFault('InvalidPackage', 'the Package that made this package transaction is not being deleted')];
+  return [
+    finalFault(
+      'InvalidPackage',
+      'the Package that made this package transaction is not being deleted: delete the Package, or this package transaction',
+    ),
+  ];
 }
 
 function requiredBy(source: string, others: readonly Installed[]): readonly PackageFault[] {
@@ -130,11 +135,16 @@ export function namedPart({ resource, object }: Garbage): { readonly kind: strin
 const mostAtOnce = 20;
 
 /** Before the first deletion only the uses of all objects count. The objects of a Replace stay, so nothing keeps them. */
-export async function readDeletionState({ reader, ptx }: DeletionContext, leaving: DeletedPackages): Promise<DeletionState> {
+export async function readDeletionState(
+  { reader, ptx }: DeletionContext,
+  leaving: DeletedPackages,
+  lock: JsonObject,
+): Promise<DeletionState> {
   const parts = await readParts(reader, leaving);
   const usages = await protectedBy(reader, leaving.isReplaced ? holdersOf(parts) : allOf(parts));
   const isKept = leaving.isReplaced || keeps(ptx, parts);
-  if (ptx.status.deletionTime !== undefined) return nextDeletions(reader, { ...parts, usages, isKept });
+  if (ptx.status.deletionTime !== undefined)
+    return nextDeletions(reader, { ...parts, usages, isKept, requirers: await requirersNow(reader, leaving, lock) });
   const inUse = isKept ? [] : await inTurn(parts.objects, (one) => instancesOf(reader, one));
   return { objects: [], kept: [], inUse: [...usages.values(), ...inUse.flat()], terminating: [] };
 }
@@ -148,19 +158,37 @@ function allOf(parts: Parts): readonly Garbage[] {
   return [...holdersOf(parts), ...parts.objects];
 }
 
+/**
+ * The packages that require the package now, in words. A package may have come into the Lock since the first deletion. The objects of a
+ * Replace stay, and its new packages are installed, so it goes on.
+ */
+async function requirersNow(
+  reader: PackageReader,
+  { sources: [source = ''], isReplaced }: DeletedPackages,
+  lock: JsonObject,
+): Promise<readonly string[]> {
+  const entries = isReplaced ? [] : readLock(lock);
+  const others = typeof entries === 'string' ? [] : entries.filter((one) => one.source !== source);
+  if (requiredBy(source, others).length === 0) return [];
+  return requiredBy(source, present(await withRemovals(reader, others))).map(({ message }) => message);
+}
+
 interface Going extends Parts {
   /** Why an object must stay, in words. */
   readonly usages: ReadonlyMap<Garbage, string>;
   readonly isKept: boolean;
+  /** Why the whole package must stay, in words. Without its revisions a package is of no use to others. */
+  readonly requirers: readonly string[];
 }
 
 /** Objects go before their revisions, and revisions before the package: each kind goes once nothing is left of the kind before. */
 async function nextDeletions(reader: PackageReader, leaving: Going): Promise<DeletionState> {
-  const { objects, revisions, packages, isKept } = leaving;
+  const { objects, revisions, packages, isKept, requirers } = leaving;
   const left = [objects, revisions, packages].find((some) => some.length > 0) ?? [];
   const terminating = left.filter(({ object }) => isTerminating(object)).map(partName);
   const going = left.filter(({ object }) => !isTerminating(object));
   const none = { objects: [], kept: [], inUse: [], terminating };
+  if (left !== packages && left.length > 0 && requirers.length > 0) return { ...none, inUse: requirers };
   if (left === objects && isKept) return { ...none, kept: await keptOf(reader, going.slice(0, mostAtOnce), leaving) };
   // Crossplane creates a CRD again as long as its ManagedResourceDefinition is there.
   const managed = going.filter(({ resource }) => resource.kind === managedDefinition.kind);

@@ -141,7 +141,7 @@ const reads: Reads = {
   async delete({ reader, ptx }) {
     const [lock, leaving] = [await findLock(reader), leavingOf(ptx)];
     const isToRead = leaving !== undefined && holds(ptx, lock);
-    return { lock, state: isToRead ? await readDeletionState({ reader, ptx }, leaving) : undefined };
+    return { lock, state: isToRead ? await readDeletionState({ reader, ptx }, leaving, lock) : undefined };
   },
   async rollBack({ reader, ptx }) {
     const running = ptx.status.handOverTime === undefined ? [] : await handedOverBy(reader, ptx.uid);
