@@ -70,17 +70,25 @@ export type YamlAnswer = { readonly kind: 'json'; readonly text: string } | { re
 
 export function answerTo({ texts, bounds }: YamlTask): YamlAnswer {
   try {
-    return { kind: 'json', text: JSON.stringify(texts.map((text) => readYaml(text, bounds))) };
+    return { kind: 'json', text: JSON.stringify(readAll(texts, bounds)) };
   } catch (error) {
     if (error instanceof Unfit) return { kind: 'unreadable', why: error.message };
     throw error;
   }
 }
 
-/** The documents in a text, in order. Throws Unfit. */
-export function readYaml(text: string, bounds: Bounds): readonly Json[] {
+// Aliases can make each small text as large as its bounds allow, and a task may have hundreds of texts.
+function readAll(texts: readonly string[], bounds: Bounds): readonly (readonly Json[])[] {
+  const together = { values: 2 * bounds.values, characters: 2 * bounds.characters };
+  return texts.map((text) => readYaml(text, bounds, together));
+}
+
+type Left = Record<'values' | 'characters', number>;
+
+/** The documents in a text, in order. Throws Unfit. `together`: what this text and later ones may have. */
+export function readYaml(text: string, bounds: Bounds, together: Left = { ...bounds }): readonly Json[] {
   const left = { ...bounds };
-  return loaded(text, bounds).map((document) => toJson(document, 0, { bounds, left }));
+  return loaded(text, bounds).map((document) => toJson(document, 0, { bounds, left, together }));
 }
 
 function loaded(text: string, { levels }: Bounds): readonly unknown[] {
@@ -100,7 +108,8 @@ function placeOf(error: unknown): string {
 
 interface MemoryBudget {
   readonly bounds: Bounds;
-  readonly left: { values: number; characters: number };
+  readonly left: Left;
+  readonly together: Left;
 }
 
 // An aliased value counts each time it is used: a walk through the object visits it each time.
@@ -114,9 +123,11 @@ function toJson(value: unknown, level: number, room: MemoryBudget): Json {
   return (value ?? null) as Json;
 }
 
-function take({ bounds, left }: MemoryBudget, what: 'values' | 'characters', count: number): void {
+function take({ bounds, left, together }: MemoryBudget, what: keyof Left, count: number): void {
   left[what] -= count;
+  together[what] -= count;
   if (left[what] < 0) throw new Unfit(`holds a document of more than ${bounds[what]} ${what}`);
+  if (together[what] < 0) throw new Unfit(`holds small documents that aliases make larger than ${2 * bounds[what]} ${what}`);
 }
 
 function mapToJson(map: ReadonlyMap<unknown, unknown>, level: number, room: MemoryBudget): JsonObject {

@@ -42,7 +42,7 @@ export interface KubernetesCluster extends Cluster {
 
 const engine: Identity = { kind: 'engine' };
 const longestAnswer = 64 * 1024 * 1024;
-/** In bytes. etcd stores 1.5 MiB. JSON takes at most six times as many, because an escaped control character takes six bytes. */
+/** An answer about one object, in bytes. etcd stores 1.5 MiB. JSON takes at most six times as many, because an escaped control character takes six bytes. */
 const largestObject = 16 * 1024 * 1024;
 const connections = 32;
 const graceAfterWrite = 2_000; // the API server's answer to a write that it gave up on must still arrive
@@ -55,7 +55,7 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
   const ask = async (request: ApiRequest, identity: Identity, isLate?: IsLate) =>
     answerOf(await transport.request(request, identity, isLate));
   const write = async (intent: Write, dryRun: boolean, isLate?: IsLate) => {
-    const request = requestOfWrite(intent, { timeout: options.writeTimeout, dryRun });
+    const request = { ...requestOfWrite(intent, { timeout: options.writeTimeout, dryRun }), mostBytes: largestObject };
     return withOwnConflicts(intent, await ask(request, intent.identity, isLate));
   };
   const tryOut = (intent: Write) => write(intent, true);
@@ -63,7 +63,8 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
     transport,
     get: async (location, identity) =>
       named(await ask({ method: 'GET', path: objectPath(location), mostBytes: largestObject }, identity)),
-    getMetadata: (location, identity) => ask({ method: 'GET', path: objectPath(location), accept: metadataOnly }, identity),
+    getMetadata: (location, identity) =>
+      ask({ method: 'GET', path: objectPath(location), accept: metadataOnly, mostBytes: largestObject }, identity),
     async listMetadata(resource, namespace, identity, options) {
       const query = queryOf(options);
       const path = collectionPath(resource, namespace);
@@ -93,7 +94,10 @@ function answerOf(received: Received | Failed): Answer {
 
 function named(answer: Answer): Answer {
   if (answer.kind === 'ok' || answer.failure.reason !== 'AnswerTooLarge') return answer;
-  return { kind: 'failed', failure: { ...answer.failure, said: `it is larger than ${largestObject} bytes` } };
+  return {
+    kind: 'failed',
+    failure: { ...answer.failure, said: `it is larger than ${largestObject} bytes, or takes three times as many of memory` },
+  };
 }
 
 // Only an apply without force conflicts with field managers. In the answer to any other write, a webhook has written these causes.

@@ -32,6 +32,8 @@ interface DiscoveryOptions {
 const defaults: DiscoveryOptions = { longestUse: 30_000, shortestUse: 250, monotonic: () => performance.now() };
 /** Of the list of a group and version, in bytes: ten thousand kinds. An aggregated API server may answer more, and the list is parsed. */
 const largestListing = 4 * 1024 * 1024;
+/** Of all resources, in bytes: forty thousand kinds. */
+const largestDocument = 16 * 1024 * 1024;
 const mostListings = 500; // names of groups come from users: the cache must not grow without end
 
 export function createDiscovery(ask: Ask, options: DiscoveryOptions = defaults): Discovery {
@@ -103,7 +105,9 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 
 // Each resource occurs once, with the first version of its group that serves it. Discovery lists versions in their order of preference.
 async function readAll(ask: Ask): Promise<ResourcesAnswer> {
-  const answers = await Promise.all(['/api', '/apis'].map((path) => ask({ method: 'GET', path, accept: aggregated })));
+  const answers = await Promise.all(
+    ['/api', '/apis'].map((path) => ask({ method: 'GET', path, accept: aggregated, mostBytes: largestDocument })),
+  );
   const resources = new Map<string, Resource>();
   const failure = answers.find((answer) => answer.kind === 'failed');
   if (failure?.kind === 'failed') return failure;

@@ -15,16 +15,22 @@ export interface HttpReply {
 export interface Limits {
   readonly patience: number;
   readonly mostBytes?: number | undefined;
+  /** Returns false if other answers leave no room for so many more bytes. */
+  readonly take: (bytes: number) => boolean;
 }
 
 // Like undici's own error, which limits every answer.
-class TooLarge extends Error {
+export class TooLarge extends Error {
   readonly code = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
+}
+
+class NoRoom extends Error {
+  readonly code = 'NO_ROOM_FOR_ANSWER';
 }
 
 /** The answer to one request. Rejects with a `TimeoutError` after `patience` ms, or with the error of the connection. */
 export function exchange(pool: Dispatcher, limits: Limits, request: Dispatcher.DispatchOptions): Promise<HttpReply> {
-  const { patience, mostBytes = Number.POSITIVE_INFINITY } = limits;
+  const { patience, mostBytes = Number.POSITIVE_INFINITY, take } = limits;
   return new Promise((resolve, reject) => {
     // Each part is decoded as it arrives: a text that is decoded at the end needs all bytes twice beside it.
     const decoder = new StringDecoder('utf8');
@@ -49,6 +55,7 @@ export function exchange(pool: Dispatcher, limits: Limits, request: Dispatcher.D
       onResponseData(running, chunk) {
         size += chunk.length;
         if (size > mostBytes) running.abort(new TooLarge('the answer is larger than wanted'));
+        else if (!take(chunk.length)) running.abort(new NoRoom('other answers take the room'));
         else parts.push(decoder.write(chunk));
       },
       onResponseEnd() {

@@ -73,6 +73,7 @@ const reasonOfError: Readonly<Record<string, FailureReason>> = {
   UND_ERR_HEADERS_TIMEOUT: 'Timeout',
   UND_ERR_BODY_TIMEOUT: 'Timeout',
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'AnswerTooLarge',
+  NO_ROOM_FOR_ANSWER: 'Busy',
 };
 
 /** The Failure for a request without an answer: connection refused or reset, timeout, an answer cut short. */

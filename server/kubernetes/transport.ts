@@ -14,8 +14,9 @@ import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../h
 import { measureOfText, remember } from '../../hooks/objects/measure.ts';
 import { ownTurn } from '../../hooks/objects/requests/loop-turns.ts';
 import { createSlots } from '../slots.ts';
+import { createAnswerRooms } from './answer-room.ts';
 import type { Connection, Credentials } from './connection.ts';
-import { exchange, type HttpReply, type Limits } from './exchange.ts';
+import { exchange, type HttpReply, type Limits, TooLarge } from './exchange.ts';
 import { failureOfAnswer, failureOfError, type HttpAnswer, notSendable, notSent, unreadable } from './failures.ts';
 import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
@@ -49,6 +50,7 @@ interface Asked {
 export function createTransport(connection: Connection, options: PoolOptions): Transport {
   const pools = createPools(connection, options);
   const slots = createSlots(options.connections, options.connections >> 3);
+  const roomOfAnswer = createAnswerRooms();
 
   const send = async ({ request, identity, isLate }: Asked, askedAt: number) => {
     const credentials = connection.known() ?? (await credentialsOf(connection, options.requestTimeout));
@@ -59,7 +61,7 @@ export function createTransport(connection: Connection, options: PoolOptions): T
       return failed(notSent('Busy', 'the request had to wait too long for a free connection to the API server'));
     const answer = await exchanged(
       pools.poolFor(credentials.tls),
-      { patience: options.requestTimeout - waited, mostBytes: request.mostBytes, isText: request.isText === true },
+      { patience: options.requestTimeout - waited, ...boundsOf(request, options), room: roomOfAnswer() },
       {
         origin: connection.server.origin,
         method: request.method,
@@ -111,33 +113,58 @@ function textOf(body: JsonObject): string {
 /** An answer with more characters keeps the thread busy for several ms, in its parser and in its reader. */
 const longText = 128 * 1024;
 
+function boundsOf({ mostBytes, isText }: ApiRequest, { longestAnswer }: PoolOptions) {
+  return { mostBytes: mostBytes ?? longestAnswer, isText: isText === true };
+}
+
+interface AnswerLimits extends Omit<Limits, 'take'> {
+  readonly mostBytes: number;
+  readonly isText: boolean;
+  readonly room: ReturnType<ReturnType<typeof createAnswerRooms>>;
+}
+
 // If large answers arrive together, each is parsed in a turn of the event loop, and its reader runs in another turn.
 async function exchanged(
   pool: Dispatcher,
-  limits: Limits & { readonly isText: boolean },
+  { room, isText, ...limits }: AnswerLimits,
   request: Dispatcher.DispatchOptions,
 ): Promise<Received | Failed> {
   try {
-    const reply = await exchange(pool, limits, request);
-    if (limits.isText) return receivedText(reply);
+    const reply = await exchange(pool, { ...limits, take: room.take }, request);
+    if (isText) return receivedText(reply);
     if (reply.text.length <= longText) return received(reply);
     await ownTurn();
-    const answer = received(reply);
+    const measure = measureOfText(reply.text);
+    if (measure.memory > mostMemory(limits)) throw new TooLarge('the parsed answer would take too much memory');
+    const answer = received(reply, measure);
     await ownTurn();
     return answer;
   } catch (error) {
     return failed(failureOfError(error));
+  } finally {
+    room.giveBack();
   }
 }
 
+/**
+ * Bytes that the parsed answer may take. etcd stores no object that takes more than 35 MB, but of short keys and empty maps, an answer of
+ * 16 MiB takes 400 MiB.
+ */
+function mostMemory({ mostBytes }: Pick<AnswerLimits, 'mostBytes'>): number {
+  return Math.max(leastMemory, 3 * mostBytes);
+}
+
+const leastMemory = 48 * 1024 * 1024;
+
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-function received({ code, headers, text, bytes }: HttpReply): Received | Failed {
+function received(reply: HttpReply, measure = measureOfText(reply.text)): Received | Failed {
+  const { code, headers, text, bytes } = reply;
   const body = parsed(text);
   if (code < 200 || code > 299) return failed(failureOfAnswer({ code, headers: firstValues(headers), body }));
   const serverTime = Date.parse(String(headers.date));
   if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
-  remember(body, measureOfText(text));
+  remember(body, measure);
   return { kind: 'ok', body, size: text.length, bytes, serverTime };
 }
 

@@ -182,6 +182,11 @@ const streams: readonly (readonly [name: string, text: string | Buffer, expected
   ['200 levels', nested(200), /not the YAML of objects/],
   ['a million levels', nested(900_000), /not the YAML of objects/],
   ['an alias bomb', bomb, /more than 300000 values/],
+  [
+    'many small documents that aliases make large',
+    `a: &a ${'x'.repeat(1_000)}\nb: [${'*a,'.repeat(1_500)}]\n---\n`.repeat(20),
+    /4194304 characters/,
+  ],
   ['an alias of what holds it', 'a: &a [*a]', /not the YAML|levels/],
   ['merges', 'a: &a {b: 1}\nc: {<<: *a}', /merges maps/],
   ['a key twice', 'a: 1\na: 2', /not the YAML|a key twice/],
