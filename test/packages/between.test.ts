@@ -4,11 +4,11 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import { isEstablished } from '../support/install.ts';
 import { createDriver } from '../support/package-driver.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
+import { createUsage, definitionKind, serveUsages, usagesPath } from '../support/usages.ts';
 
 t.setTimeout(1_200_000);
 
@@ -17,16 +17,7 @@ const { client, source } = world;
 /** Acts of somebody else before a write of the hook. */
 let meanwhile: (what: string) => Promise<void> = async () => undefined;
 const driver = createDriver(t, world, { before: (what) => meanwhile(what) });
-const usages = '/apis/protection.crossplane.io/v1beta1/clusterusages';
-const kind = definitionOf('clusterusages', 'protection.crossplane.io') as JsonObject;
-const names = { kind: 'ClusterUsage', plural: 'clusterusages' };
-const open = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-const versions = [{ name: 'v1beta1', served: true, storage: true, schema: open }];
-must(await client.create(definitionPath(), { ...kind, spec: { ...(at(kind, 'spec') as JsonObject), names, versions } }));
-await waitFor(
-  async () => isEstablished(must(await client.get(definitionPath('clusterusages.protection.crossplane.io')))),
-  'usages to be served',
-);
+await serveUsages(client);
 
 const crd = (name: string, plural: string): string => definitionPath(`${plural}.${name}.org`);
 const plurals = ['ones', 'twos'];
@@ -55,13 +46,8 @@ const instance: Comer = {
 };
 
 const usage: Comer = {
-  async come(name) {
-    const resourceRef = { name: `twos.${name}.org` };
-    const of = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', resourceRef };
-    const object = { apiVersion: 'protection.crossplane.io/v1beta1', kind: 'ClusterUsage', metadata: { name } };
-    must(await client.create(usages, { ...object, spec: { of } }));
-  },
-  leave: async (name) => client.delete(`${usages}/${name}`),
+  come: (name) => createUsage(client, name, { ...definitionKind, name: `twos.${name}.org` }),
+  leave: async (name) => client.delete(`${usagesPath}/${name}`),
   reason: /^Failed ResourcesInUse/,
   holds: true,
   holdsAtOnce: false,

@@ -20,6 +20,7 @@ import {
 } from '../support/replacing.ts';
 import { everyNth, inAllOnly } from '../support/selection.ts';
 import { comparable } from '../support/stage.ts';
+import { createUsage, definitionKind, serveUsages, usagesPath } from '../support/usages.ts';
 
 t.setTimeout(1_800_000);
 
@@ -112,6 +113,7 @@ t.test('the API server refuses a source with a tag, and members of another chang
 interface Row {
   readonly what: string;
   readonly prepare?: () => Promise<unknown>;
+  readonly after?: () => Promise<unknown>;
   readonly wish: () => Parameters<typeof replaceOf>[1];
   readonly reason: string;
   readonly message: RegExp;
@@ -205,6 +207,20 @@ const rows: readonly Row[] = [
     reason: 'SchemaIncompatible',
     message: /^CRD routes\.cloud\.example\.org would break what is there: v1beta1 \S*note/,
   },
+  {
+    what: 'of a package whose revision a Usage protects',
+    prepare: async () => {
+      const [name = ''] = (await revisionNames()).filter((one) => one.startsWith('one-storage-'));
+      await serveUsages(client);
+      // A Replace deletes no CRD. The family moves below, although this Usage stays.
+      await createUsage(client, 'of-crd', { ...definitionKind, name: crd('disks') });
+      await createUsage(client, 'of-revision', { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision', name });
+    },
+    after: () => client.delete(`${usagesPath}/of-revision`),
+    wish: () => wish() as never,
+    reason: 'ResourcesInUse',
+    message: /^ClusterUsage "?of-revision"? protects ProviderRevision one-storage-[0-9a-f]+: delete it first$/,
+  },
 ];
 
 function publishAlone(name: string, names: readonly string[]): Promise<string> {
@@ -216,7 +232,7 @@ function deletionOf(name: string, package_: string): JsonObject {
   return { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name }, spec };
 }
 
-for (const [index, { what, prepare, wish: wished, reason, message, isFinal = false }] of rows.entries())
+for (const [index, { what, prepare, after, wish: wished, reason, message, isFinal = false }] of rows.entries())
   t.test(`49: a Replace ${what} is refused, and nothing is written`, async (t) => {
     await prepare?.();
     const before = await everything();
@@ -225,6 +241,7 @@ for (const [index, { what, prepare, wish: wished, reason, message, isFinal = fal
     t.match(conditionIn(status, 'Validated'), { status: 'False', reason, message });
     t.equal(at(status, 'failures'), 1);
     t.strictSame(await everything(), before);
+    await after?.();
   });
 
 t.test('a CRD of the old tree that somebody else controls: CRDConflict, and nothing is written', async (t) => {
@@ -288,7 +305,7 @@ const failures: readonly (readonly [what: string, resource: string, operation: s
   ['a new revision that becomes Active', 'providerrevisions', 'UPDATE', /^acme-two-family-/, 'Active'],
 ];
 
-for (const [index, [what, resource, operation, pattern, state]] of everyNth(3, failures).entries())
+for (const [index, [what, resource, operation, pattern, state]] of everyNth(failures.length, failures).entries())
   t.test(`a Replace that fails at ${what} leaves everything as it was`, async (t) => {
     const before = await everything();
     const [kept, writers, watch] = [await instances(), await startWriters(client, paths), await watchControllers(world, group)];
@@ -361,33 +378,37 @@ t.test('50, 51: a family moves to another vendor, with every instance and every 
   t.match(event, { involvedObject: { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction' } });
 });
 
-t.test('a part of the old family that cannot be deleted: the Lock has the new family, and the next try goes on', async (t) => {
-  const name = (await revisionNames()).find((one) => one.startsWith('acme-two-network-')) ?? '';
-  admission.decide((review) =>
-    review.resource === 'providerrevisions' && review.operation === 'DELETE' && review.name === name
-      ? { code: 403, message: 'not today' }
-      : undefined,
-  );
-  await replace(world, 'back', { from: next, to: `${old}:v1.0.0`, packageName: 'one-storage', retryLimit: 1_000 });
-  const hasFailed = async (): Promise<boolean> => {
-    const status = statusOf(await world.read('back'));
-    return conditionIn(status, 'Ready')?.reason === 'CleanupPending' && textAt(status, 'phase') === 'Waiting';
-  };
-  await waitFor(hasFailed, 'a try to end', { timeoutMs: 120_000 });
-  t.same(
-    (await sources()).toSorted(),
-    ['family', 'network', 'storage'].map((one) => source(`one/${one}`)),
-  );
-  t.match(conditionIn(statusOf(await world.read('back')), 'Ready')?.message, /not today/);
-  t.match(await controllerOfDefinition(client, crd('routes')), /^acme-one-network-/);
-  admission.decide(() => undefined);
-  const status = await world.finished('back');
-  t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
-  t.match(await revisionNames(), [/^acme-one-family-/, /^acme-one-network-/, /^one-storage-/]);
-  t.equal((await client.get(packagePath('providers', 'two-storage'))).code, 404);
-});
+t.test(
+  'a part of the old family that cannot be deleted: the Lock has the new family, and the next try goes on',
+  inAllOnly,
+  async (t) => {
+    const name = (await revisionNames()).find((one) => one.startsWith('acme-two-network-')) ?? '';
+    admission.decide((review) =>
+      review.resource === 'providerrevisions' && review.operation === 'DELETE' && review.name === name
+        ? { code: 403, message: 'not today' }
+        : undefined,
+    );
+    await replace(world, 'back', { from: next, to: `${old}:v1.0.0`, packageName: 'one-storage', retryLimit: 1_000 });
+    const hasFailed = async (): Promise<boolean> => {
+      const status = statusOf(await world.read('back'));
+      return conditionIn(status, 'Ready')?.reason === 'CleanupPending' && textAt(status, 'phase') === 'Waiting';
+    };
+    await waitFor(hasFailed, 'a try to end', { timeoutMs: 120_000 });
+    t.same(
+      (await sources()).toSorted(),
+      ['family', 'network', 'storage'].map((one) => source(`one/${one}`)),
+    );
+    t.match(conditionIn(statusOf(await world.read('back')), 'Ready')?.message, /not today/);
+    t.match(await controllerOfDefinition(client, crd('routes')), /^acme-one-network-/);
+    admission.decide(() => undefined);
+    const status = await world.finished('back');
+    t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+    t.match(await revisionNames(), [/^acme-one-family-/, /^acme-one-network-/, /^one-storage-/]);
+    t.equal((await client.get(packagePath('providers', 'two-storage'))).code, 404);
+  },
+);
 
-t.test('a package that both trees require stays as it is', async (t) => {
+t.test('a package that both trees require stays as it is', inAllOnly, async (t) => {
   await world.publish({ name: 'shared', tag: 'v1.0.0', objects: [definitionOf('shares', 'shared.example.org')] });
   for (const vendor of ['left', 'right'])
     await world.publish({
