@@ -18,12 +18,14 @@ import { at, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
+import { unreadable } from './failures.ts';
 import type { IsLate } from './head-first.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { PoolOptions } from './pools.ts';
+import { isReadable } from './readable-metadata.ts';
 import { withRefusedParty } from './refused-party.ts';
 import { type ApiRequest, accessReview, logRequest, metadataListOnly, metadataOnly, requestOfWrite } from './requests.ts';
-import { createTransport, type Received, type Transport } from './transport.ts';
+import { createTransport, failed, type Received, type Transport } from './transport.ts';
 import { withProvenRefusals } from './unready.ts';
 
 export interface ClusterOptions extends Partial<PoolOptions> {
@@ -89,7 +91,9 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
 }
 
 function answerOf(received: Received | Failed): Answer {
-  return received.kind === 'failed' ? received : { kind: 'ok', object: received.body, serverTime: received.serverTime };
+  if (received.kind === 'failed') return received;
+  if (!isReadable(received.body)) return failed(unreadable(200));
+  return { kind: 'ok', object: received.body, serverTime: received.serverTime };
 }
 
 function named(answer: Answer): Answer {
@@ -120,9 +124,11 @@ function queryOf({ limit, labelSelector, fieldSelector, name, from }: ListOption
 function listOf(received: Received | Failed): ListAnswer {
   if (received.kind === 'failed') return received;
   const next = textAt(received.body, 'metadata', 'continue') ?? '';
+  const items = objectsAt(received.body, 'items');
+  if (!items.every(isReadable)) return failed(unreadable(200));
   return {
     kind: 'ok',
-    items: objectsAt(received.body, 'items'),
+    items,
     complete: next === '',
     next,
     size: received.size,
