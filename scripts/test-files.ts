@@ -13,7 +13,7 @@ interface FileRun {
   /** A guard against hanging, in ms. */
   readonly guard: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Gets what the file writes to its standard error; else nobody does. */
+  /** With `inherit`, this process prints what the file writes to its standard error. */
   readonly stderr?: 'inherit';
 }
 

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap';
 import { at, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { type Answer, must, waitFor } from '../support/client.ts';
-import { startAdmission } from '../support/denying-admission.ts';
+import { startPackageAdmission } from '../support/package-admission.ts';
 import { createDriver } from '../support/package-driver.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
@@ -291,19 +291,7 @@ t.test('a policy that refuses an object of a stage, and not its dry run: its wor
 
 t.test('a cluster that cannot answer, such as by a webhook that is down, ends the try after ten minutes', async (t) => {
   const name = freeName();
-  const admission = await startAdmission(
-    {
-      client,
-      name: 'down',
-      user: 'system:serviceaccount:janus-packages:janus-packages',
-      rule: { apiGroups: ['apiextensions.k8s.io'], apiVersions: ['*'], resources: ['*'] },
-      probe: () =>
-        client
-          .asServiceAccount('janus-packages', 'janus-packages')
-          .create(definitionPath(), { ...(definitionOf('probes', 'probe.org') as JsonObject) }, { dryRun: 'All' }),
-    },
-    t,
-  );
+  const admission = await startPackageAdmission(client, t);
   admission.decide(() => ({ code: 500, message: 'the webhook is down' }));
   await world.publish({ name, tag: 'v1.0.0', objects: [crdOf(name)] });
   await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });

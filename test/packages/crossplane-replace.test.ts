@@ -4,10 +4,9 @@ import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts
 import { must } from '../support/client.ts';
 import { runtimes, withCrossplane } from '../support/crossplane.ts';
 import { revisionOf, startCrossplaneWorld } from '../support/crossplane-world.ts';
-import { startAdmission } from '../support/denying-admission.ts';
+import { startPackageAdmission } from '../support/package-admission.ts';
 import { definitionPath, packagePath } from '../support/package-paths.ts';
 import { conditionIn } from '../support/package-world.ts';
-import { definitionOf } from '../support/registry/builder.ts';
 import {
   controllerOfDefinition,
   createInstances,
@@ -96,19 +95,7 @@ t.test('beside Crossplane', withCrossplane, async (t) => {
     t.match(await controllerOfDefinition(client, `buckets.${group}`), /^two-storage-/);
   });
 
-  const admission = await startAdmission(
-    {
-      client,
-      name: 'replace-beside-crossplane',
-      user: 'system:serviceaccount:janus-packages:janus-packages',
-      rule: { apiGroups: ['pkg.crossplane.io', 'apiextensions.k8s.io'], apiVersions: ['*'], resources: ['*'] },
-      probe: () =>
-        client
-          .asServiceAccount('janus-packages', 'janus-packages')
-          .create(definitionPath(), { ...(definitionOf('probes', 'probe.org') as JsonObject) }, { dryRun: 'All' }),
-    },
-    t,
-  );
+  const admission = await startPackageAdmission(client, t);
 
   await t.test('a Replace that fails before the former providers end leaves them as they are', async (t) => {
     const before = (await runtimes(client)).map((one) => textAt(one, 'metadata', 'uid'));

@@ -7,11 +7,10 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type JsonObject, objectAt, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import { startAdmission } from '../support/denying-admission.ts';
+import { startPackageAdmission } from '../support/package-admission.ts';
 import { startOwnLoops } from '../support/package-loops.ts';
 import { definitionPath, lockPath, ptxPath, stagesPath } from '../support/package-paths.ts';
 import { startPackageWorld } from '../support/package-world.ts';
-import { definitionOf } from '../support/registry/builder.ts';
 import { type History, histories, names } from './histories.ts';
 import { violationsOf } from './history-invariants.ts';
 import { isQuiet, isSwept, underWay, untilRest } from './history-rest.ts';
@@ -25,18 +24,8 @@ const count = Number(process.env.JANUS_PACKAGES_HISTORIES ?? 4);
 const world = await startPackageWorld(t, { isBalanced: true, environment: { JANUS_PACKAGES_OWN: 'annotated' } });
 const { client } = world;
 const loops = await startOwnLoops(t, world.plane.kubeconfig, [world.address]);
-const account = client.asServiceAccount('janus-packages', 'janus-packages');
 
-const admission = await startAdmission(
-  {
-    client,
-    name: 'histories',
-    user: 'system:serviceaccount:janus-packages:janus-packages',
-    rule: { apiGroups: ['apiextensions.k8s.io', 'pkg.crossplane.io'], apiVersions: ['*'], resources: ['*'] },
-    probe: () => account.create(definitionPath(), { ...definitionOf('probes', 'probe.org') }, { dryRun: 'All' }),
-  },
-  t,
-);
+const admission = await startPackageAdmission(client, t);
 
 /** Every package transaction is kept, so that the test sees which ones there were. */
 const keepsAll = { 'pkg.crossplane.io/transaction-history-limit': '0' };
@@ -66,7 +55,7 @@ function lockNoter(noted: Noted): (annotations: JsonObject) => void {
   };
 }
 
-/** What the histories have come to. */
+/** What the histories did. */
 const figures = { bursts: 0, deeds: 0, tries: 0, successes: 0, instances: 0 };
 
 async function violationsIn(id: string, { releases, bursts }: History): Promise<readonly string[]> {

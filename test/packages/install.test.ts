@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { at, isList, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import { startAdmission } from '../support/denying-admission.ts';
+import { startPackageAdmission } from '../support/package-admission.ts';
 import { definitionPath, kinds, lockPath, packagePath, ptxPath, stagesPath } from '../support/package-paths.ts';
 import { conditionIn, memberWithDigits, startPackageWorld, storyOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
@@ -51,19 +51,7 @@ await world.publish({
   objects: [buckets('region', 'acl', 'owner'), policies, definitionOf('queues', group)],
 });
 
-const admission = await startAdmission(
-  {
-    client,
-    name: 'packages',
-    user: 'system:serviceaccount:janus-packages:janus-packages',
-    rule: { apiGroups: ['apiextensions.k8s.io', 'pkg.crossplane.io'], apiVersions: ['*'], resources: ['*'] },
-    probe: () =>
-      client
-        .asServiceAccount('janus-packages', 'janus-packages')
-        .create(definitionPath(), { ...(definitionOf('probes', 'probe.org') as JsonObject) }, { dryRun: 'All' }),
-  },
-  t,
-);
+const admission = await startPackageAdmission(client, t);
 
 const lock = async (): Promise<JsonObject> => must(await client.get(lockPath));
 

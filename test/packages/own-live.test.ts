@@ -6,10 +6,10 @@ import { ownName, packageUidLabel } from '../../hooks/packages/model/own.ts';
 import type { PackageKind } from '../../hooks/packages/model/package.ts';
 import { runPackages } from '../../scripts/packages/run.ts';
 import { must, waitFor } from '../support/client.ts';
-import { startAdmission } from '../support/denying-admission.ts';
 import { post } from '../support/hook-process.ts';
 import { applyObject, readManifest } from '../support/install.ts';
 import { type } from '../support/kubectl.ts';
+import { startPackageAdmission } from '../support/package-admission.ts';
 import { ownFinalizer, startOwnLoops } from '../support/package-loops.ts';
 import { definitionPath, kinds, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
@@ -26,16 +26,7 @@ const annotation = 'pkg.crossplane.io/own-transactions';
 const group = 'own.example.org';
 const account = client.asServiceAccount('janus-packages', 'janus-packages');
 
-const admission = await startAdmission(
-  {
-    client,
-    name: 'own',
-    user: 'system:serviceaccount:janus-packages:janus-packages',
-    rule: { apiGroups: ['apiextensions.k8s.io', 'pkg.crossplane.io'], apiVersions: ['*'], resources: ['*'] },
-    probe: () => account.create(definitionPath(), { ...(definitionOf('probes', 'probe.org') as JsonObject) }, { dryRun: 'All' }),
-  },
-  t,
-);
+const admission = await startPackageAdmission(client, t);
 
 /** `CREATE transactions NAME` of each write of package transactions and Packages, also of a create whose name was taken meanwhile. */
 const writes: string[] = [];

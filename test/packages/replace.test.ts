@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
-import { startAdmission } from '../support/denying-admission.ts';
+import { startPackageAdmission } from '../support/package-admission.ts';
 import { definitionPath, kinds, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf, storyOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
@@ -34,19 +34,7 @@ await publishFamily(world, { vendor: 'one', group, plurals });
 await publishFamily(world, { vendor: 'two', group, plurals });
 const [old, next] = ['one', 'two'].map((vendor) => source(`${vendor}/storage`)) as [string, string];
 
-const admission = await startAdmission(
-  {
-    client,
-    name: 'packages',
-    user: 'system:serviceaccount:janus-packages:janus-packages',
-    rule: { apiGroups: ['apiextensions.k8s.io', 'pkg.crossplane.io'], apiVersions: ['*'], resources: ['*'] },
-    probe: () =>
-      client
-        .asServiceAccount('janus-packages', 'janus-packages')
-        .create(definitionPath(), { ...(definitionOf('probes', 'probe.org') as JsonObject) }, { dryRun: 'All' }),
-  },
-  t,
-);
+const admission = await startPackageAdmission(client, t);
 
 async function installed(
   name: string,

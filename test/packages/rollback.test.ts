@@ -3,8 +3,8 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
-import { startAdmission } from '../support/denying-admission.ts';
 import { isEstablished } from '../support/install.ts';
+import { startPackageAdmission } from '../support/package-admission.ts';
 import { definitionPath, kinds, lockPath, packagePath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
@@ -102,19 +102,7 @@ async function labelled(name: string): Promise<readonly string[]> {
   return (await Promise.all(found)).flat().map((item) => `${textAt(item, 'kind')} ${textAt(item, 'metadata', 'name')}`);
 }
 
-const admission = await startAdmission(
-  {
-    client,
-    name: 'packages',
-    user: 'system:serviceaccount:janus-packages:janus-packages',
-    rule: { apiGroups: ['apiextensions.k8s.io', 'pkg.crossplane.io', extensions], apiVersions: ['*'], resources: ['*'] },
-    probe: () =>
-      client
-        .asServiceAccount('janus-packages', 'janus-packages')
-        .create(definitionPath(), { ...(definitionOf('probes', 'probe.org') as JsonObject) }, { dryRun: 'All' }),
-  },
-  t,
-);
+const admission = await startPackageAdmission(client, t, [extensions]);
 
 /** Refuses the write at this position, and again when it is repeated; returns the writes up to it, as they come. */
 function refuseAt(position: number): readonly string[] {

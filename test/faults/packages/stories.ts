@@ -1,7 +1,7 @@
 // Stories of package transactions: each ends in one way only, whatever happens to the processes that serve it on the way.
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, type Teardown } from '../../support/client.ts';
-import { startAdmission } from '../../support/denying-admission.ts';
+import { startPackageAdmission } from '../../support/package-admission.ts';
 import { createDriver, type Driver } from '../../support/package-driver.ts';
 import type { Plan } from '../../support/package-faults.ts';
 import { createOracle, type Oracle } from '../../support/package-oracle.ts';
@@ -37,17 +37,7 @@ export async function openSite(
 ): Promise<Site> {
   const world = await startPackageWorld(t, { isByHand: true });
   const { client } = world;
-  const account = client.asServiceAccount('janus-packages', 'janus-packages');
-  const admission = await startAdmission(
-    {
-      client,
-      name: 'packages',
-      user: 'system:serviceaccount:janus-packages:janus-packages',
-      rule: { apiGroups: ['apiextensions.k8s.io', 'pkg.crossplane.io'], apiVersions: ['*'], resources: ['*'] },
-      probe: () => account.create(definitionPath(), definitionOf('probes', 'probe.org') as JsonObject, { dryRun: 'All' }),
-    },
-    t,
-  );
+  const admission = await startPackageAdmission(client, t);
   const refuse: Site['refuse'] = (start, refused = 'CREATE') =>
     admission.decide(({ name, dryRun, operation }) =>
       start !== undefined && name.startsWith(start) && !dryRun && operation === refused
