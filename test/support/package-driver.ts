@@ -160,7 +160,7 @@ export function createDriver(t: Teardown, world: PackageWorld, options: DriverOp
         await passTime(last);
         throw new Error(JSON.stringify(statusOf(last)));
       };
-      await waitFor(isOver, `${name} to end`, { everyMs: 20, timeoutMs: 240_000 });
+      await waitFor(isOver, `${name} to end`, { everyMs: 20, timeoutMs: 900_000 });
       await settle();
       plan = () => undefined;
       return statusOf(last);
