@@ -13,6 +13,9 @@ export class Problem extends Error {
   }
 }
 
+/** A list of the cluster that the user may not read, or that is too large: the list of a namespace may succeed. */
+export class NeedsNamespace extends Problem {}
+
 /** The command line itself is wrong. */
 export function wrongUse(sentence: string): Problem {
   return new Problem(sentence, exits.wrongUse);

@@ -1,6 +1,6 @@
 // Lists page by page. The server decides how many pages there are, so the pages that are kept have a bound.
 import type { Failed } from '../../hooks/objects/cluster.ts';
-import { Problem } from '../problem.ts';
+import { NeedsNamespace } from '../problem.ts';
 
 interface Page {
   readonly kind: 'ok';
@@ -26,7 +26,7 @@ export async function allPages<One extends Page>(
     pages.push(page);
     size += page.size;
     if (size > most.characters || pages.length > most.pages)
-      throw new Problem(
+      throw new NeedsNamespace(
         `The list of the API server is larger than ${most.characters >> 20} MiB or ${most.pages} pages: name a namespace with -n, or labels with -l.`,
       );
     from = page.next;

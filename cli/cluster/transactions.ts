@@ -1,7 +1,7 @@
 // Reads Transactions from the API server.
 import type { Answer, Failed, ListOptions, Location, Resource } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { Problem } from '../problem.ts';
+import { NeedsNamespace, Problem } from '../problem.ts';
 import { sentenceOf, withoutAnswer } from '../show/sentences.ts';
 import { allPages } from './pages.ts';
 import { caller, type Session } from './session.ts';
@@ -47,7 +47,7 @@ export function noSuch({ namespace, name }: TransactionName): Problem {
   );
 }
 
-/** All Transactions of a namespace, or of the cluster. Throws a Problem. */
+/** All Transactions of a namespace, or of the cluster. Throws a Problem: NeedsNamespace if the user may not read the list, or if it is too large. */
 export async function listTransactions(
   session: Session,
   namespace: string | undefined,
@@ -57,19 +57,26 @@ export async function listTransactions(
     const options = { ...selection, whole: true, limit: 200, ...(from === '' ? {} : { from }) };
     return session.cluster.listMetadata(transactions, namespace, caller, options);
   });
-  if ('kind' in pages) throw problemOf(pages, session, { verb: 'list', namespace });
-  return pages.flatMap(({ items }) => items);
+  if (!('kind' in pages)) return pages.flatMap(({ items }) => items);
+  const problem = problemOf(pages, session, { verb: 'list', namespace });
+  throw pages.failure.reason === 'Forbidden' ? new NeedsNamespace(problem.message) : problem;
+}
+
+interface VisibleTransactions {
+  /** Undefined for all namespaces. */
+  readonly namespace: string | undefined;
+  readonly objects: readonly JsonObject[];
 }
 
 /**
  * All Transactions of the cluster if the user may list them and they fit into one list, otherwise those of the namespace. Throws a
  * Problem.
  */
-export async function listVisibleTransactions(session: Session, namespace: string): Promise<readonly JsonObject[]> {
+export async function listVisibleTransactions(session: Session, namespace: string): Promise<VisibleTransactions> {
   try {
-    return await listTransactions(session, undefined);
+    return { namespace: undefined, objects: await listTransactions(session, undefined) };
   } catch (error) {
-    if (error instanceof Problem) return listTransactions(session, namespace);
+    if (error instanceof NeedsNamespace) return { namespace, objects: await listTransactions(session, namespace) };
     throw error;
   }
 }

@@ -52,7 +52,7 @@ function newestWrite(object: JsonObject): bigint {
  * namespaces count if the user may list them. Throws a Problem.
  */
 export async function laterOn(session: Session, wanted: TransactionName): Promise<readonly JsonObject[]> {
-  const all = await listVisibleTransactions(session, wanted.namespace);
+  const { objects: all } = await listVisibleTransactions(session, wanted.namespace);
   const base = all.find((one) => nameOf(one) === wanted.name && namespaceOf(one) === wanted.namespace);
   if (base === undefined) return [];
   const reached = new Set(targetsOf(base));

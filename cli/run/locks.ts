@@ -2,7 +2,7 @@ import { orphans } from '../cluster/content-secrets.ts';
 import { engineIn, usualEngineNamespace } from '../cluster/engine.ts';
 import { type LockView, readLocks } from '../cluster/locks.ts';
 import type { Session } from '../cluster/session.ts';
-import { listTransactions, type TransactionName } from '../cluster/transactions.ts';
+import { listVisibleTransactions, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { type Io, note, say } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
@@ -19,8 +19,9 @@ export async function run(call: Call): Promise<number> {
   const session = await connect();
   const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
   const found = await readLocks(session, engineNamespace);
-  const known = await transactionsSeen(session);
   const obstacle = await obstacleTo(found, session, engineNamespace);
+  const { namespace, objects } = await listVisibleTransactions(session, session.namespace);
+  const known = { namespace, views: objects.map(viewOf) };
   const locks = found.kind === 'ok' ? found.locks.map((lock) => ({ ...lock, ...stateOf(lock, found.now, known) })) : [];
   const left = await orphansSeen(session, known);
   const document = { locks, ...(obstacle === undefined ? {} : { obstacle }), orphans: left.found };
@@ -64,16 +65,6 @@ interface Seen {
   /** Undefined for all namespaces. */
   readonly namespace: string | undefined;
   readonly views: readonly ReturnType<typeof viewOf>[];
-}
-
-/** The Transactions of the cluster, or of the namespace if the user may not list all. */
-async function transactionsSeen(session: Session): Promise<Seen> {
-  try {
-    return { namespace: undefined, views: (await listTransactions(session, undefined)).map(viewOf) };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { namespace: session.namespace, views: (await listTransactions(session, session.namespace)).map(viewOf) };
-  }
 }
 
 type Stated = LockView & ReturnType<typeof stateOf>;

@@ -29,3 +29,13 @@ t.test('--timeout ends a request that waits for an answer, and a watch', async (
   const found = await typed(t, words, { server: silent });
   t.match(found, { code: 5, out: /^$/, err: /The command could not read the Transaction in that time/ });
 });
+
+t.test('a command ends with the first request that has no answer', async (t) => {
+  for (const words of [['list'], ['locks'], ['doctor'], ['apply', '-f', 'tx.json']]) {
+    const paths: string[] = [];
+    const server = await startSilence(t, (path) => paths.push(path));
+    const found = await typed(t, [...words, '--request-timeout', '1s'], { server });
+    t.match(found, { code: 1, err: /gives no answer \(Timeout\)/ }, words.join(' '));
+    t.equal(paths.length, 1, `${words.join(' ')}: ${paths.join(', ')}`);
+  }
+});
