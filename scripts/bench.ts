@@ -5,7 +5,7 @@
 // `--rows`. `--profile folder` stores a CPU profile of the hook in that folder.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
-import { besideOthers, besidePackage, besideRows, measureBeside } from './bench/beside.ts';
+import { besideOthers, measureBeside } from './bench/beside.ts';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureGates } from './bench/gates.ts';
@@ -16,7 +16,7 @@ import { measure } from './bench/measure.ts';
 import { measurePackages } from './bench/packages.ts';
 import { measurePrograms } from './bench/programs.ts';
 import { measureManyByReplicas, measureReplicas } from './bench/replicas.ts';
-import { against, chosenRows, type Row } from './bench/rows.ts';
+import { against, besidePackage, besideRows, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
 import { inTurns } from './bench/turns.ts';
 import { startWorld, type World } from './bench/world.ts';

@@ -14,7 +14,7 @@ import type { Line } from './figures.ts';
 import { crdBytes, definitions } from './large-crds.ts';
 import { inParallel, measure } from './measure.ts';
 import { percentile, ratio, rounded } from './ratios.ts';
-import type { HookKind, Row } from './rows.ts';
+import { type BesideRow, besideRows, type HookKind, isBeside, type Row } from './rows.ts';
 import { account, createTenant, loopLabel, type World } from './world.ts';
 
 /** Each load has a namespace of its own, which is deleted with all its objects. */
@@ -45,12 +45,11 @@ type Load = (tenant: Tenant) => Promise<() => Promise<unknown>>;
 
 /** `row`: the name of one of `besideRows`. */
 export async function measureBeside(world: World, row: string): Promise<readonly Line[]> {
-  const load = loads[row];
-  if (load === undefined) throw new Error(`expected a row out of ${besideRows.join(', ')}; found ${row}`);
+  if (!isBeside(row)) throw new Error(`expected a row out of ${besideRows.join(', ')}; found ${row}`);
   await createTenant(world.client, tenantOf(row));
   const { label } = await world.engine('janus', 'tuned');
   const over = new AbortController();
-  const ended = await load({ world, label, over: over.signal, ...pathsOf(tenantOf(row)) });
+  const ended = await loads[row]({ world, label, over: over.signal, ...pathsOf(tenantOf(row)) });
   try {
     return [await lineBeside(world, row)];
   } finally {
@@ -176,6 +175,17 @@ const large: Load = async (tenant) => {
   return () => running;
 };
 
+/** Forty Deletes at a time. Each one lists all kinds that may depend on its object. */
+const fortyDeletes: Load = repeated(async (own, turn) => {
+  const names = numbers(40).map((index) => `delete-${turn}-${index}`);
+  await inParallel(names, atOnce, async (name) => createMap(own, name, {}));
+  const changeOf = (name: string) => ({ type: 'Delete', target: { apiVersion: 'v1', kind: 'ConfigMap', name } });
+  await inParallel(names, names.length, async (name) => {
+    await begin(own, { name, changes: [changeOf(name)] });
+    await end(own, name);
+  });
+});
+
 const fiveHundred = numbers(500).map((index) => `five-hundred-${index}`);
 
 /** A Transaction of 500 changes, and then, if `isUndone`, its undo. Only one of them loads the hook at a time. */
@@ -201,8 +211,6 @@ async function read({ world, transactions }: Tenant, name: string): Promise<Json
   return must(await world.client.get(`${transactions}/${name}`)) as JsonObject;
 }
 
-/** The row whose engine serves package transactions. */
-export const besidePackage = 'beside-60-mib-package';
 const bytesOfPackage = 60 * 2 ** 20;
 
 /** One package transaction after another reads a package of 60 MiB as a whole. Then it is refused, because a dependency does not exist. */
@@ -232,7 +240,7 @@ const largePackage: Load = async (tenant) => {
   })(tenant);
 };
 
-const loads: Readonly<Record<string, Load>> = {
+const loads: Readonly<Record<BesideRow, Load>> = {
   'beside-nothing': async () => async () => undefined,
   'beside-80-expressions': gates(80, { expression: slow }, values),
   'beside-40-of-45000-keys': manyKeys,
@@ -240,10 +248,9 @@ const loads: Readonly<Record<string, Load>> = {
   'beside-50-large': large,
   'beside-500-changes': many(false),
   'beside-500-and-undo': many(true),
-  [besidePackage]: largePackage,
+  'beside-40-deletes': fortyDeletes,
+  'beside-60-mib-package': largePackage,
 };
-
-export const besideRows: readonly string[] = Object.keys(loads);
 
 /** The load of one row must not affect the next row. */
 async function clear({ client }: World, tenant: string): Promise<void> {
@@ -256,7 +263,7 @@ async function clear({ client }: World, tenant: string): Promise<void> {
 /** The comparisons of the lines, in words. */
 export function besideOthers(lines: readonly Line[]): readonly string[] {
   return lines
-    .filter(({ row }) => besideRows.includes(`${row}`))
+    .filter(({ row }) => isBeside(`${row}`))
     .flatMap(({ row, p50Ms, limitMs }) =>
       ratio(p50Ms, limitMs, `time of a small Transaction, row ${row}, to its bare requests beside that load`),
     );

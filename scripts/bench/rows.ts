@@ -1,9 +1,29 @@
 // The rows of the bench, by name. `npm run bench` measures the usual rows; `--rows` measures any rows.
 
-import { besideRows } from './beside.ts';
-
 /** `requests` only makes the engine's requests; `against` is the engine of another checkout. */
 export type HookKind = 'janus' | 'bare' | 'requests' | 'against';
+/** A small Transaction beside the load of another tenant (scripts/bench/beside.ts). */
+export const besideRows = [
+  'beside-nothing',
+  'beside-80-expressions',
+  'beside-40-of-45000-keys',
+  'beside-1000-gates',
+  'beside-50-large',
+  'beside-500-changes',
+  'beside-500-and-undo',
+  'beside-40-deletes',
+  'beside-60-mib-package',
+] as const;
+
+export type BesideRow = (typeof besideRows)[number];
+
+export function isBeside(name: string): name is BesideRow {
+  return besideRows.some((row) => row === name);
+}
+
+/** The row whose engine serves package transactions. */
+export const besidePackage: BesideRow = 'beside-60-mib-package';
+
 export type Flags = 'tuned' | 'default';
 
 export interface Row {
@@ -87,7 +107,6 @@ const rows: readonly Row[] = [
   { ...one, name: 'finished', changes: 3, onDemand: true },
   { ...one, name: 'kinds', changes: 1, onDemand: true },
   { ...one, name: 'gates', changes: 10, onDemand: true },
-  // A small Transaction beside the load of another tenant (scripts/bench/beside.ts).
   ...besideRows.map((name): Row => ({ ...one, name, changes: 3, onDemand: true })),
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
   { ...one, name: 'packages', changes: 0, installs: true, onDemand: true },
