@@ -33,7 +33,7 @@ export function packageStatusOf(pkg: JsonObject, revisions: readonly JsonObject[
 
 /**
  * The ImageConfigs that a package transaction has applied to the revision. A revision that Crossplane has installed shows those that
- * Crossplane has applied. Undefined: nobody has said.
+ * Crossplane has applied. Undefined if neither has applied any.
  */
 function appliedTo(revision: JsonObject): { readonly refs: readonly Json[] | undefined; readonly resolved: string | undefined } {
   const { refs, resolved } = notedIn(revision);

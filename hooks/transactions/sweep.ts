@@ -38,7 +38,7 @@ export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<
 }
 
 function isOrphaned(lease: JsonObject, owner: Fate, now: number): boolean {
-  if (owner === 'gone') return leaseState(lease, 'nobody', now) === 'expired';
+  if (owner === 'gone') return leaseState(lease, 'no holder', now) === 'expired';
   return owner === 'finished' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTime;
 }
 

@@ -21,11 +21,11 @@ interface Stage {
   readonly runs: (packageName: string) => Promise<void>;
 }
 
-const told = ['Validated', 'Installed', 'Ready'];
+const shown = ['Validated', 'Installed', 'Ready'];
 
 async function ended({ world }: Stage, name: string): Promise<JsonObject> {
   const status = await world.finished(name);
-  for (const type of told) {
+  for (const type of shown) {
     const found = conditionIn(status, type);
     literal(`${type} ${found?.status}/${found?.reason}: ${found?.message}`);
   }

@@ -125,7 +125,7 @@ function namedAddresses(url: URL, start: URL, options: Options): Pick<Asked, 'le
   return url.host === named.host ? {} : { ledBy: () => resolve(named.hostname).catch(noAddresses) };
 }
 
-/** An ImageConfig may rewrite the image that the user named: then nobody needs to know the host. It is no internal one. */
+/** An ImageConfig may rewrite the image that the user named: then the host may be unknown. It is not an internal host. */
 function noAddresses(error: unknown): readonly string[] {
   if (error instanceof Trouble) return [];
   throw error;

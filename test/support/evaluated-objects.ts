@@ -6,7 +6,7 @@ import type { UndoEvidence } from '../../hooks/transactions/attribution/undo.ts'
 import { noHazards } from '../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../hooks/transactions/model/change.ts';
 import type { SnapshotEntry } from '../../hooks/transactions/model/entry.ts';
-import { nobodyElse } from '../../hooks/transactions/model/other-transactions.ts';
+import { noOthers } from '../../hooks/transactions/model/other-transactions.ts';
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import { type EntryExtras, entry, fieldsOf, managed } from './managed-fields.ts';
 
@@ -21,7 +21,7 @@ export const plainEvidence: Omit<UndoEvidence, 'entry' | 'live'> = {
   uid: 't1',
   createdUid: undefined,
   hazards: noHazards,
-  others: nobodyElse,
+  others: noOthers,
   wasCommitted: false,
   isRequested: true,
   version: '8',

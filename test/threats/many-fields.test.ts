@@ -8,7 +8,7 @@ import type { JsonObject } from '../../hooks/objects/json.ts';
 import { evaluateApply } from '../../hooks/transactions/attribution/apply.ts';
 import { evaluateUndo } from '../../hooks/transactions/attribution/undo.ts';
 import { noHazards } from '../../hooks/transactions/hazards/hazards.ts';
-import { nobodyElse } from '../../hooks/transactions/model/other-transactions.ts';
+import { noOthers } from '../../hooks/transactions/model/other-transactions.ts';
 import { configMaps as resource } from '../../hooks/transactions/writes/resources.ts';
 
 /** An object of that many short keys takes less than the API server stores. */
@@ -95,7 +95,7 @@ for (const [what, { prior, expected, live }] of Object.entries(rows))
       const forward = evaluateApply({ ...evidence, recorded: false, change, driftRoom: 1_000 });
       const around = { hazards: noHazards, wasCommitted: true };
       const created = type === 'Create' ? 'one' : undefined;
-      const known = { others: nobodyElse, version: '1', createdUid: created, isRequested: true };
+      const known = { others: noOthers, version: '1', createdUid: created, isRequested: true };
       const other = type === 'Delete' ? { ...live, metadata: { ...(live.metadata as JsonObject), uid: 'two' } } : live;
       const backward = evaluateUndo({ ...evidence, ...around, ...known, live: other });
       const took = Math.round(performance.now() - began);

@@ -33,7 +33,7 @@ interface Owned {
   readonly expected: Json | undefined;
   readonly live: Json | undefined;
   /** Whether a manager owns a path only as a manager whose values are no manager's content. */
-  readonly ownsNobodys?: (owner: Manager, path: Path) => boolean;
+  readonly ownsUncounted?: (owner: Manager, path: Path) => boolean;
   /**
    * The manager name that others share with the engine, if the content is restored already: that write took fields from the
    * manager, too.
@@ -101,7 +101,7 @@ export function newOwners(
     .filter((manager) => ![...ourNames, ancientChanges].includes(manager.name) && manager.subresource !== 'status')
     .flatMap((manager) => {
       const gained = gainedMembers(treeOf(manager), treeIn(before, managerKey(manager)));
-      const taken = gained.find((path) => isOfOurs(path) && owned.ownsNobodys?.(manager, path) !== true);
+      const taken = gained.find((path) => isOfOurs(path) && owned.ownsUncounted?.(manager, path) !== true);
       return taken === undefined ? [] : [{ path: taken, manager: manager.name }];
     });
 }

@@ -82,6 +82,6 @@ function withoutSuccessor(
 
 function missingFault({ source }: PackageDefinitions, key: string, { by }: PackageReplacement): PackageFault {
   const what = key.replace(/^CustomResourceDefinition /, 'CRD ');
-  const why = `${what} of ${source} is in no package of the tree of ${by}, so nobody would reconcile its instances`;
+  const why = `${what} of ${source} is in no package of the tree of ${by}, so no controller would reconcile its instances`;
   return packageFault('SchemaIncompatible', `${why}: name a package whose tree holds it`);
 }

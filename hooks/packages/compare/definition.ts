@@ -107,12 +107,12 @@ function schemaOf(version: JsonObject): JsonObject {
   return objectAt(version, 'schema', 'openAPIV3Schema');
 }
 
-const mostTold = 10;
+const mostListed = 10;
 
 /** For people: only the first breaches. */
 export function describeBreaches(breaches: readonly Breach[]): string {
-  const told = breaches
-    .slice(0, mostTold)
+  const listed = breaches
+    .slice(0, mostListed)
     .map(({ version, path, message }) => [version, path, message].filter((one) => one !== '').join(' '));
-  return told.join('; ') + (breaches.length > mostTold ? `; and ${breaches.length - mostTold} more` : '');
+  return listed.join('; ') + (breaches.length > mostListed ? `; and ${breaches.length - mostListed} more` : '');
 }

@@ -29,7 +29,7 @@ export type Step = Decided &
     | { readonly kind: 'setStatus' }
     | { readonly kind: 'createLock' }
     /**
-     * Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. `goForward`: nobody undoes
+     * Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. `goForward`: the hook does not undo
      * what the holder has done.
      */
     | { readonly kind: 'acquire'; readonly lock: JsonObject }

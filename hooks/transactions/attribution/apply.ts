@@ -21,7 +21,7 @@ import { isForged, isMarked, unlikeOurs } from './applied-by.ts';
 import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './attribute.ts';
 import { annotationDrift, withDrift } from './drift.ts';
 import { untilGone } from './former.ts';
-import { countedOf, isNobodys } from './nobodys.ts';
+import { countedOf, isUncounted } from './uncounted.ts';
 
 export type ApplyVerdict =
   | { readonly kind: 'send'; readonly precondition: Precondition | undefined }
@@ -112,7 +112,7 @@ function overwritten({ change, entry, live }: ApplyEvidence, kinds: ListKinds): 
   if (prior === undefined || live === undefined || !isObject(change.content)) return [];
   const [before, now] = [countedOf(prior, entry), countedOf(live, entry)];
   return namedPaths(contentOf(change.content, resource), [], kinds).filter(
-    (path) => !equalJson(valueAt(before, path, kinds), valueAt(now, path, kinds)) && !isNobodys(live, path, kinds),
+    (path) => !equalJson(valueAt(before, path, kinds), valueAt(now, path, kinds)) && !isUncounted(live, path, kinds),
   );
 }
 
@@ -146,7 +146,7 @@ function changedConflict(evidence: ApplyEvidence): ApplyVerdict | undefined {
   const free = ['annotations', ...keptBy(change)];
   const compared = (object: JsonObject): JsonObject => withoutMetadata(countedOf(object, entry), free);
   const differing = differences(compared(entry.prior), compared(live), kinds);
-  const paths = differing.filter((path) => !isNobodys(live, path, kinds));
+  const paths = differing.filter((path) => !isUncounted(live, path, kinds));
   if (paths.length === 0) return terminatingConflict(evidence);
   return contentConflict(
     evidence,

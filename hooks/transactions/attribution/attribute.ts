@@ -22,7 +22,7 @@ import { isCreatingHalf } from '../model/halves.ts';
 import { bearsOurWrite } from '../model/marks.ts';
 import { longestManager, type Managers, ownManager } from '../model/transaction.ts';
 import type { Drift } from '../snapshots/drift.ts';
-import { countedContent, ownsNobodys } from './nobodys.ts';
+import { countedContent, ownsUncounted } from './uncounted.ts';
 
 /** The facts about one item when the engine evaluates its live object. */
 export interface Evidence {
@@ -73,8 +73,8 @@ export function attribute(evidence: Evidence): Attributed {
   const found = unclaimed.map((path) => ({ path, value: valueAt(live, path, kinds) }));
   const written = withValuesAt(foreseen, found, kinds);
   const merged = unclaimed.length === 0 ? first : mergeWith(written);
-  const nobodys = new Set(unclaimed.map(pathText));
-  const ours = merged.ours.filter(({ path }) => !nobodys.has(pathText(path)) && !isDerived(live, path));
+  const uncounted = new Set(unclaimed.map(pathText));
+  const ours = merged.ours.filter(({ path }) => !uncounted.has(pathText(path)) && !isDerived(live, path));
   const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
   const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
   const marked = bearsOurWrite(live, managers) || hasRestored(live, managers.restore);
@@ -173,7 +173,7 @@ export function takenOver(evidence: Evidence, attributed: Attributed): readonly 
     .map(({ path }) => path);
   const { managers, entry } = evidence;
   const owned = { prior: entry.prior, expected: entry.expected, live: evidence.live };
-  return newOwners({ ...owned, ownsNobodys: ownsNobodys(entry, owned.live) }, applied, [
+  return newOwners({ ...owned, ownsUncounted: ownsUncounted(entry, owned.live) }, applied, [
     managers.forward,
     managers.restore,
     ownManager(managers),

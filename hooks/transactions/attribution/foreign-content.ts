@@ -8,8 +8,8 @@ import type { Path } from '../../objects/content/path.ts';
 import { at, isObject, type Json, type JsonObject, textAt, withKey } from '../../objects/json.ts';
 import type { Filled } from '../model/filled.ts';
 import { describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf, writtenState } from './attribute.ts';
-import { countedOf } from './nobodys.ts';
 import type { OthersEvidence } from './other-transactions.ts';
+import { countedOf } from './uncounted.ts';
 
 interface ForeignContent {
   /** It is a reason to keep the object. */

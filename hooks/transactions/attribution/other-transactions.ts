@@ -19,7 +19,7 @@ import type { Reason } from '../model/reason.ts';
 import { isOfTransaction, managerOfHolder, ownManager } from '../model/transaction.ts';
 import { appliedOver, isMarked } from './applied-by.ts';
 import { type Attributed, type Evidence, type ForeignPath, uidOf } from './attribute.ts';
-import { ownsNobodys } from './nobodys.ts';
+import { ownsUncounted } from './uncounted.ts';
 
 /** What stops an undo because of other Transactions: a conflict, or the need to read them first. */
 type Hindrance =
@@ -186,5 +186,9 @@ function setsOnlyItsFields(type: ChangeType): boolean {
 export function sharedFields({ live, entry, managers }: Evidence): readonly ForeignPath[] {
   const [ours, names] = [[managers.forward], [managers.forward, managers.restore, ownManager(managers)]];
   const fields = [...ownedBy(entry.expected, ours), ...ownedBy(live, ours)];
-  return newOwners({ prior: undefined, expected: entry.expected, live, ownsNobodys: ownsNobodys(entry, live) }, fields, names);
+  return newOwners(
+    { prior: undefined, expected: entry.expected, live, ownsUncounted: ownsUncounted(entry, live) },
+    fields,
+    names,
+  );
 }

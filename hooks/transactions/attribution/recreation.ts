@@ -11,7 +11,7 @@ import type { Hazards } from '../hazards/hazards.ts';
 import { joined, noted, ownersNote } from '../hazards/messages.ts';
 import { type Evidence, type ForeignPath, foreignPath } from './attribute.ts';
 import { goingSentence } from './former.ts';
-import { countedOf, isNobodys } from './nobodys.ts';
+import { countedOf, isUncounted } from './uncounted.ts';
 
 export type Recreation =
   /** `withoutToken`: the ServiceAccount may be another one now, so the object gets a new token. */
@@ -66,7 +66,7 @@ export function recreatedContent(evidence: Evidence, live: JsonObject): readonly
   const isOther = isToken(prior) && isToken(live) && tokenAccount(prior).uid !== tokenAccount(live).uid;
   const known = (object: JsonObject): JsonObject => comparable(isOther ? withoutToken(object) : object, evidence);
   const paths = differences(known(prior), known(live), kinds);
-  return paths.filter((path) => !isNobodys(live, path, kinds)).map((path) => foreignPath(live, path));
+  return paths.filter((path) => !isUncounted(live, path, kinds)).map((path) => foreignPath(live, path));
 }
 
 function comparable(object: JsonObject, { entry }: Evidence): JsonObject {

@@ -120,9 +120,9 @@ async function list(lister: Lister, resources: readonly Resource[], namespace: s
 }
 
 // An object whose owners are all gone will be deleted soon: the garbage collector may not have reached it yet.
-async function withoutGarbage(lister: Lister, contained: Contained, isNobodys: (one: Dependent) => boolean): Promise<Contained> {
+async function withoutGarbage(lister: Lister, contained: Contained, isIgnored: (one: Dependent) => boolean): Promise<Contained> {
   if (contained.kind !== 'known') return contained;
-  const candidates = contained.dependents.filter((one) => !isLeaving(one) && !isNobodys(one));
+  const candidates = contained.dependents.filter((one) => !isLeaving(one) && !isIgnored(one));
   const garbage = await inTurn(candidates, async (one) => (await isGarbage(lister, one)) || isPlainAccount(lister, one));
   return { kind: 'known', dependents: candidates.filter((_, index) => garbage[index] !== true) };
 }

@@ -10,7 +10,7 @@ import { isObject, type Json, type JsonObject } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import { isCounter, writtenState } from '../attribution/attribute.ts';
 import { withDrift } from '../attribution/drift.ts';
-import { countedOf } from '../attribution/nobodys.ts';
+import { countedOf } from '../attribution/uncounted.ts';
 import type { DriftedField } from '../inspection.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { bearsOurWrite } from '../model/marks.ts';
@@ -60,11 +60,11 @@ export function driftedFields(drifted: Drifted): readonly DriftedField[] {
 
 /** Whether the difference at the path is no change by another client. */
 function isLeft(path: Path, { transaction, entry, released, now }: Drifted, kinds: ListKinds): boolean {
-  if (valueAt(now, path, kinds) === undefined) return isNobodys(released, path, kinds);
-  return isNobodys(now, path, kinds) || isOurs(path, { transaction, entry, now });
+  if (valueAt(now, path, kinds) === undefined) return isUncounted(released, path, kinds);
+  return isUncounted(now, path, kinds) || isOurs(path, { transaction, entry, now });
 }
 
-function isNobodys(object: Json, path: Path, kinds: ListKinds): boolean {
+function isUncounted(object: Json, path: Path, kinds: ListKinds): boolean {
   return isUnclaimed(object, path, kinds) || isOfControllers(object, path);
 }
 

@@ -64,10 +64,10 @@ async function storedTexts(
 }
 
 function unknown({ changes }: Transaction, index: number, why: string): ObjectState {
-  return { index, target: changes[index]?.target ?? nobody, state: 'unknown', fields: [], why };
+  return { index, target: changes[index]?.target ?? unknownTarget, state: 'unknown', fields: [], why };
 }
 
-const nobody = { apiVersion: '', kind: '', name: '' };
+const unknownTarget = { apiVersion: '', kind: '', name: '' };
 
 interface Place {
   readonly transaction: Transaction;
@@ -79,7 +79,7 @@ async function stateOf(parts: StatesParts, place: Place): Promise<ObjectState> {
   const { transaction, found, index } = place;
   const text = found.texts.get(index);
   if (text === undefined) return unknown(transaction, index, `the snapshot has no entry for spec.changes[${index}]`);
-  const target = transaction.changes[index]?.target ?? nobody;
+  const target = transaction.changes[index]?.target ?? unknownTarget;
   if (text.startsWith('sealed:')) return { index, target, state: 'sealed', fields: [], why: 'sealed by the engine' };
   const entry = entryIn(parts, place, text);
   return entry === undefined

@@ -31,7 +31,7 @@ export interface Others {
   readonly namespaces?: readonly string[];
 }
 
-export const nobodyElse: Others = { changes: [], areAll: true };
+export const noOthers: Others = { changes: [], areAll: true };
 
 /** Field managers that a name may belong to, or every Transaction. */
 export type Wanted = 'all' | readonly string[];

@@ -23,7 +23,7 @@ import type { Mutation } from '../../objects/mutation.ts';
 import { kindOf } from '../../objects/reference.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';
 import { fieldManagers, managersOfChange, ownManager } from '../model/transaction.ts';
-import { base, nobodysManagers, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
+import { base, managersToRemove, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
 
 /** The compensation that a verdict requires, values and owners (I15); undefined when it requires no write. */
 export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation | undefined {
@@ -78,7 +78,7 @@ function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind:
   const owned = { prior: undo.entry.prior, expected: withSharedEntry(undo, live), halfRestored };
   // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
   const owners = (object: JsonObject): readonly JsonObject[] =>
-    restoredManagers({ ...owned, live: withOwnersOf(live, object, attributed.kinds) }, attributed.kinds, nobodysManagers(undo));
+    restoredManagers({ ...owned, live: withOwnersOf(live, object, attributed.kinds) }, attributed.kinds, managersToRemove(undo));
   const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));
   if (equalJson(contentOf(live, undo.entry.resource), restored)) return next(live);
   const object = withMark(undo, withContent(live, restored, undo.entry.resource));
@@ -172,5 +172,5 @@ function isAbsentOrEmpty(value: Json | undefined): boolean {
 function completeOwners(undo: UndoContext, live: JsonObject): Mutation | undefined {
   const { prior } = undo.entry;
   const kinds: ListKinds = listKindsOf(prior, live);
-  return restoreOwners(undo, live, restoredManagers({ prior, expected: undefined, live }, kinds, nobodysManagers(undo)));
+  return restoreOwners(undo, live, restoredManagers({ prior, expected: undefined, live }, kinds, managersToRemove(undo)));
 }

@@ -37,7 +37,7 @@ function ourManagers({ transaction, entry }: UndoContext): readonly string[] {
 }
 
 /** Managers that must own nothing after the undo. */
-export function nobodysManagers(undo: UndoContext): readonly string[] {
+export function managersToRemove(undo: UndoContext): readonly string[] {
   return [...ourManagers(undo), ...undo.goneManagers];
 }
 

@@ -30,7 +30,7 @@ import { droppingEach } from '../observe/memory-budget.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { readServiceAccount } from '../observe/read.ts';
 import { compensation } from '../plan/compensation.ts';
-import { nobodysManagers } from '../plan/owners.ts';
+import { managersToRemove } from '../plan/owners.ts';
 import { blocked, findingOf, type Subject, undecided } from './finding.ts';
 import { packed } from './packed.ts';
 import { withRights } from './rights.ts';
@@ -127,7 +127,7 @@ function afterUndo(
       const object = withContent(verdict.live, verdict.restored, entry.resource);
       const owned = { prior: entry.prior, expected: entry.expected, live: object };
       const undo = { transaction, entry, goneOwners: [], goneManagers: [] };
-      const owners = restoredManagers(owned, verdict.attributed.kinds, nobodysManagers(undo));
+      const owners = restoredManagers(owned, verdict.attributed.kinds, managersToRemove(undo));
       return { kind: 'present', object: withManagedFields(object, owners) };
     }
     default:

@@ -9,7 +9,7 @@ import type { Way } from '../../../../hooks/transactions/model/change.ts';
 import {
   changesTo,
   isAfter,
-  nobodyElse,
+  noOthers,
   type OtherChange,
   type Others,
 } from '../../../../hooks/transactions/model/other-transactions.ts';
@@ -74,23 +74,11 @@ const foreignMade = with_(managed(created, entry('kubectl', fieldsOf({ spec: { a
 type Row = readonly [reason: string, type: Way, live: JsonObject | undefined, others: Others | undefined, verdict: string];
 
 const rows: readonly Row[] = [
-  ['created, deleted and brought back', 'Create', broughtBack, nobodyElse, 'delete'],
-  ['created, and created by somebody else again', 'Create', foreignMade, nobodyElse, 'restored'],
+  ['created, deleted and brought back', 'Create', broughtBack, noOthers, 'delete'],
+  ['created, and created by somebody else again', 'Create', foreignMade, noOthers, 'restored'],
   ['the same where another undo has made it', 'Create', foreignMade, other('Delete', { stands: false, uid: 'u2' }), 'restored'],
-  [
-    'our entry in what somebody else owns',
-    'Create',
-    alsoOwned(foreignMade, managers.forward, specA),
-    nobodyElse,
-    'ForeignContent',
-  ],
-  [
-    'brought back, and somebody owns a field too',
-    'Create',
-    alsoOwned(broughtBack, 'kubectl', specA),
-    nobodyElse,
-    'ForeignContent',
-  ],
+  ['our entry in what somebody else owns', 'Create', alsoOwned(foreignMade, managers.forward, specA), noOthers, 'ForeignContent'],
+  ['brought back, and somebody owns a field too', 'Create', alsoOwned(broughtBack, 'kubectl', specA), noOthers, 'ForeignContent'],
   ['created, gone: everybody is to be known', 'Create', undefined, { changes: [], areAll: false }, 'look all'],
   ['created, deleted by one that stands', 'Create', undefined, other('Delete'), 'LaterTransaction'],
   ['the same at the version that we left', 'Create', undefined, other('Delete', { resourceVersion: '8' }), 'LaterTransaction'],
@@ -104,14 +92,14 @@ const rows: readonly Row[] = [
     'LaterTransaction',
   ],
   ['the same from before', 'Create', alsoOwned(created, theirs, specX), other('Patch', { resourceVersion: '7' }), 'delete'],
-  ['its Transaction is gone', 'Create', alsoOwned(created, theirs, specX), nobodyElse, 'delete'],
+  ['its Transaction is gone', 'Create', alsoOwned(created, theirs, specX), noOthers, 'delete'],
   ['patched, deleted by one that stands', 'Patch', undefined, other('Delete'), 'LaterTransaction'],
-  ['patched, deleted by a person', 'Patch', undefined, nobodyElse, 'restored'],
-  ['patched, deleted and brought back', 'Patch', liveObject('after, another uid', 'Patch'), nobodyElse, 'content'],
-  ['updated, deleted and brought back', 'Update', elsewhere, nobodyElse, 'content'],
+  ['patched, deleted by a person', 'Patch', undefined, noOthers, 'restored'],
+  ['patched, deleted and brought back', 'Patch', liveObject('after, another uid', 'Patch'), noOthers, 'content'],
+  ['updated, deleted and brought back', 'Update', elsewhere, noOthers, 'content'],
   ['the same without an entry', 'Update', unmarked, other('Delete', { stands: false, uid: 'u2' }), 'content'],
   ['the same, and another deletion stands', 'Update', unmarked, other('Delete'), 'LaterTransaction'],
-  ['the same by nobody', 'Update', unmarked, nobodyElse, 'Replaced'],
+  ['the same by nobody', 'Update', unmarked, noOthers, 'Replaced'],
   ['updated, taken back in silence: all are to be known', 'Update', prior, { changes: [], areAll: false }, 'look all'],
   ['updated, taken back by one that stands', 'Update', prior, other('Patch', tookOurs), 'LaterTransaction'],
   ['updated, taken back by one that is undone', 'Update', prior, other('Patch', { ...tookOurs, stands: false }), 'restored'],
@@ -124,7 +112,7 @@ const rows: readonly Row[] = [
   ['deleted, created by one before', 'Delete', undefined, other('Create', { resourceVersion: '7' }), 'recreate'],
   ['deleted: everybody is to be known', 'Delete', undefined, { changes: [], areAll: false }, 'look all'],
   ['created again alike: everybody is to be known', 'Delete', again, { changes: [], areAll: false }, 'look all'],
-  ['the same, its Transaction gone', 'Delete', alsoOwned(again, theirs, specA), nobodyElse, 'restored'],
+  ['the same, its Transaction gone', 'Delete', alsoOwned(again, theirs, specA), noOthers, 'restored'],
 ];
 
 for (const [reason, type, live, others, verdict] of rows) {
@@ -144,8 +132,8 @@ t.test('what goes back to whom', async (t) => {
   t.same(gone(patched, other('Patch')), [], 'to a Transaction that stands');
   t.same(gone(patched, other('Patch', { stands: false })), [theirs], 'not to one that is undone');
   t.same(gone(updated, other('Update', { stands: false })), [theirs]);
-  t.same(gone(patched, nobodyElse), [theirs], 'nor to a Patch whose Transaction is gone');
-  t.same(gone(updated, nobodyElse), [], 'an Update stays the owner, as any client does');
+  t.same(gone(patched, noOthers), [theirs], 'nor to a Patch whose Transaction is gone');
+  t.same(gone(updated, noOthers), [], 'an Update stays the owner, as any client does');
 });
 
 t.test('what a change remembers', async (t) => {

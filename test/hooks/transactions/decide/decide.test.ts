@@ -9,7 +9,7 @@ import type { Step } from '../../../../hooks/transactions/decide/step.ts';
 import { type Due, holdsLocks } from '../../../../hooks/transactions/due.ts';
 import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import { lockOf } from '../../../../hooks/transactions/locks/lease.ts';
-import { nobodyElse } from '../../../../hooks/transactions/model/other-transactions.ts';
+import { noOthers } from '../../../../hooks/transactions/model/other-transactions.ts';
 import type { Status } from '../../../../hooks/transactions/model/status.ts';
 import { annotations, fieldManagers, holderOf } from '../../../../hooks/transactions/model/transaction.ts';
 import type { UndoFinding } from '../../../../hooks/transactions/model/undo.ts';
@@ -161,7 +161,7 @@ const item: Omit<ItemView, 'index' | 'change' | 'item'> = {
   live: present(prior),
   liveFrom: 'assumed',
   hazards: noHazards,
-  others: nobodyElse,
+  others: noOthers,
 };
 const unreadable: Presence = { kind: 'trouble', failure: refused };
 const unserved: Presence = { kind: 'trouble', failure: { ...transient, code: 404, reason: 'NotFound' }, isUnserved: true };

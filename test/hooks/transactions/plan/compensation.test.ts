@@ -8,7 +8,7 @@ import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../../../../h
 import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../../../hooks/transactions/model/change.ts';
 import type { SnapshotEntry } from '../../../../hooks/transactions/model/entry.ts';
-import { nobodyElse } from '../../../../hooks/transactions/model/other-transactions.ts';
+import { noOthers } from '../../../../hooks/transactions/model/other-transactions.ts';
 import { fieldManagers } from '../../../../hooks/transactions/model/transaction.ts';
 import { compensation } from '../../../../hooks/transactions/plan/compensation.ts';
 import { changed, created, entryFor, liveObject, prior, with_ } from '../../../support/evaluated-objects.ts';
@@ -37,7 +37,7 @@ function judged(type: Way, live: JsonObject | undefined, more: Partial<UndoEvide
     createdUid: 'u1',
     hazards: noHazards,
     wasCommitted: false,
-    others: nobodyElse,
+    others: noOthers,
     isRequested: true,
     version: '8',
   };

@@ -22,12 +22,12 @@ export function countedOf(object: JsonObject, entry: SnapshotEntry): JsonObject 
 }
 
 /** Whether the value at the path counts neither as our work nor as others' work. */
-export function isNobodys(live: Json | undefined, path: Path, kinds: ListKinds): boolean {
+export function isUncounted(live: Json | undefined, path: Path, kinds: ListKinds): boolean {
   return isUnclaimed(live, path, kinds) || isDerived(live, path);
 }
 
 /** Whether the manager owns the path only as who derives or injects the value. */
-export function ownsNobodys(entry: SnapshotEntry, live: Json | undefined): (owner: Manager, path: Path) => boolean {
+export function ownsUncounted(entry: SnapshotEntry, live: Json | undefined): (owner: Manager, path: Path) => boolean {
   const kind = kindOf(entry.resource);
   return (owner, path) => (live !== undefined && isDerivedBy(live, owner, path)) || isInjectedBy(owner, path, kind, entry);
 }
