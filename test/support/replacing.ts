@@ -13,6 +13,13 @@ const members = ['family', 'network', 'storage'] as const;
 
 type Member = (typeof members)[number];
 
+/** So many plurals of kinds of each member: up to 26. */
+export function pluralsOfEach(count: number): Readonly<Record<Member, readonly string[]>> {
+  const pluralsOf = (member: Member): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `${member}${String.fromCharCode(97 + index)}s`);
+  return { family: pluralsOf('family'), network: pluralsOf('network'), storage: pluralsOf('storage') };
+}
+
 interface Family {
   readonly vendor: string;
   readonly group: string;
