@@ -156,19 +156,26 @@ function lostOf(
 }
 
 interface ControllerWatch {
-  /** Moments at which a CRD of the group did not have one controller, in words. */
+  /** Moments at which a definition of the group did not have one controller, in words. */
   stop(): Promise<readonly string[]>;
 }
 
-/** Watches the CRDs of a group, without a gap: one watch begins at the version at which the one before it ended. */
-export async function watchControllers({ client, plane }: PackageWorld, group: string): Promise<ControllerWatch> {
-  const { body } = await client.list(definitionPath(), { limit: 1 });
+/**
+ * Watches the definitions of a group, which are CRDs unless the path says otherwise. It has no gap: one watch begins at the version at
+ * which the one before it ended.
+ */
+export async function watchControllers(
+  { client, plane }: PackageWorld,
+  group: string,
+  path = definitionPath(),
+): Promise<ControllerWatch> {
+  const { body } = await client.list(path, { limit: 1 });
   let [from, isOver] = [textAt(body, 'metadata', 'resourceVersion') ?? '', false];
   const violations: string[] = [];
   const end = new AbortController();
   const api = await connectAsMetacontroller({ kubeconfig: plane.kubeconfig, signal: end.signal });
   const look = async (): Promise<void> => {
-    const chunks = await api.watch(`${definitionPath()}?watch=true&timeoutSeconds=1&resourceVersion=${from}`);
+    const chunks = await api.watch(`${path}?watch=true&timeoutSeconds=1&resourceVersion=${from}`);
     for await (const { type, object } of readEvents(chunks)) {
       from = textAt(object, 'metadata', 'resourceVersion') ?? from;
       violations.push(...violationsIn(type, object, group));
