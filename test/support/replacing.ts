@@ -155,30 +155,24 @@ function lostOf(
   ];
 }
 
-interface ControllerWatch {
-  /** Moments at which a definition of the group did not have one controller, in words. */
-  stop(): Promise<readonly string[]>;
-}
-
 /**
- * Watches the definitions of a group, which are CRDs unless the path says otherwise. It has no gap: one watch begins at the version at
- * which the one before it ended.
+ * Watches the objects of a path, from what is there. It has no gap: one watch begins at the version at which the one before it ended.
+ * The returned function ends the watch.
  */
-export async function watchControllers(
+export async function watchAll(
   { client, plane }: PackageWorld,
-  group: string,
-  path = definitionPath(),
-): Promise<ControllerWatch> {
+  path: string,
+  see: (type: string, object: JsonObject) => void,
+): Promise<() => Promise<void>> {
   const { body } = await client.list(path, { limit: 1 });
   let [from, isOver] = [textAt(body, 'metadata', 'resourceVersion') ?? '', false];
-  const violations: string[] = [];
   const end = new AbortController();
   const api = await connectAsMetacontroller({ kubeconfig: plane.kubeconfig, signal: end.signal });
   const look = async (): Promise<void> => {
     const chunks = await api.watch(`${path}?watch=true&timeoutSeconds=1&resourceVersion=${from}`);
     for await (const { type, object } of readEvents(chunks)) {
       from = textAt(object, 'metadata', 'resourceVersion') ?? from;
-      violations.push(...violationsIn(type, object, group));
+      see(type, object);
     }
   };
   const watching = (async () => {
@@ -188,10 +182,24 @@ export async function watchControllers(
     }
     await api.close();
   })();
+  return async () => {
+    isOver = true;
+    await watching;
+  };
+}
+
+interface ControllerWatch {
+  /** Moments at which a definition of the group did not have one controller, in words. */
+  stop(): Promise<readonly string[]>;
+}
+
+/** Watches the definitions of a group, which are CRDs unless the path says otherwise. */
+export async function watchControllers(world: PackageWorld, group: string, path = definitionPath()): Promise<ControllerWatch> {
+  const violations: string[] = [];
+  const stop = await watchAll(world, path, (type, object) => violations.push(...violationsIn(type, object, group)));
   return {
     async stop() {
-      isOver = true;
-      await watching;
+      await stop();
       return violations;
     },
   };
