@@ -171,6 +171,7 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
         `time of each package of 200 to that of ${size}`,
       ),
     ),
+    ...ratio(find('replace-60-crds')?.p50Ms, find('family-60-crds')?.p50Ms, 'time of a Replace to an install of as many objects'),
     ...lines
       .filter(({ decideShare }) => decideShare !== undefined)
       .flatMap(({ row, decideMs, p50Ms, againMs, ratioToLimit }) => [

@@ -1,7 +1,7 @@
 // Measures the cost of installs of whole packages. `packages` installs a provider of 100 CRDs of 60 kB; Transactions with twenty CRDs each
 // in `content`, and kubectl, make as many. `packages-growth` installs more CRDs, and more packages, each compared with kubectl. Each of
-// these rows has a control plane of its own, because each further CRD costs the API server more. `packages-waiting` measures package
-// transactions that wait for the Lock, and finished ones. `packages-memory` measures the memory of the hook for CRDs without packages, for
+// these rows has a control plane of its own, because each further CRD costs the API server more. `packages-replace` measures a Replace of
+// a family beside the install of the family. `packages-waiting` measures package transactions that wait for the Lock, and finished ones. `packages-memory` measures the memory of the hook for CRDs without packages, for
 // these CRDs with packages, and for a package of 60 MiB.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ import { byKubectl, madeIn } from './kubectl-floor.ts';
 import { crdBytes, definitions, largeDefinition } from './large-crds.ts';
 import { byTransactions, costOf, ended, figuresOf, installed, installedTree, ratio } from './one-install.ts';
 import type { Cost } from './package-requests.ts';
+import { besideTheirInstalls } from './replaces.ts';
 import { startFlags } from './world.ts';
 
 /** Starts a control plane with its hook, which ends when that `undo` runs. */
@@ -33,6 +34,8 @@ export async function measureInstalls(undo: Undo, row: string): Promise<readonly
       return besideOthers(undo, start);
     case 'packages-growth':
       return growth(undo, start);
+    case 'packages-replace':
+      return inWorld(undo, start, besideTheirInstalls);
     case 'packages-waiting':
       return inWorld(undo, start, async (world) => [
         await waitingForTheLock(world),

@@ -111,6 +111,7 @@ const rows: readonly Row[] = [
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
   { ...one, name: 'packages', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-growth', changes: 0, installs: true, onDemand: true },
+  { ...one, name: 'packages-replace', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-waiting', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-memory', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must, waitFor } from '../support/client.ts';
-import { authorityIn, convertedThings, reachable, startConversion } from '../support/conversion.ts';
+import { authorityIn, convertedThings, reachable, startConversion, thingsOf } from '../support/conversion.ts';
 import { crossplaneNamespace, withCrossplane } from '../support/crossplane.ts';
 import { revisionOf, startCrossplaneWorld } from '../support/crossplane-world.ts';
 import { createDriver } from '../support/package-driver.ts';
@@ -14,7 +14,6 @@ t.setTimeout(1_800_000);
 const group = 'hooked.example.org';
 const path = definitionPath(`things.${group}`);
 const secretPath = (name: string): string => `/api/v1/namespaces/${crossplaneNamespace}/secrets/${name}-tls-server`;
-const instances = (version: string, name = ''): string => `/apis/${group}/${version}/things${name === '' ? '' : `/${name}`}`;
 const skip = withCrossplane.skip || (reachable === undefined && 'this machine has no address that an EndpointSlice may name');
 
 /** A policy that refuses to create or to write a Secret. */
@@ -44,23 +43,7 @@ t.test('conversion webhooks beside Crossplane', { skip }, async (t) => {
   const secret = async (): Promise<JsonObject> => must(await client.get(secretPath('hooked')));
   const authority = async (): Promise<string | undefined> => authorityIn(must(await client.get(path)));
   const isCurrent = async (): Promise<boolean> => (await authority()) === textAt(await secret(), 'data', 'tls.crt');
-  const read = async (version: string, name: string): Promise<unknown> => {
-    const answer = await client.get(instances(version, name));
-    return answer.code === 200 ? at(answer.body, 'spec') : answer.text;
-  };
-  const create = async (version: string, name: string, spec: JsonObject): Promise<void> => {
-    const object = { apiVersion: `${group}/${version}`, kind: 'Thing', metadata: { name }, spec };
-    await waitFor(async () => must(await client.create(instances(version), object)), `${name} to be created`);
-  };
-  /** The API server keeps the connection and the authority that it had for some seconds. */
-  const converts = async (name: string, uno: JsonObject, one: JsonObject): Promise<void> => {
-    const isRead = async (): Promise<boolean> => {
-      const found = JSON.stringify([await read('v2', name), await read('v1', name)]);
-      if (found === JSON.stringify([uno, one])) return true;
-      throw new Error(found);
-    };
-    await waitFor(isRead, `${name} to be read in both versions`);
-  };
+  const { path: instances, create, converts } = thingsOf(client, group);
   let server: Awaited<ReturnType<typeof startConversion>> | undefined;
 
   await t.test('a first install is Ready once the CRD has the authority', async (t) => {

@@ -184,6 +184,28 @@ t.test(
   },
 );
 
+t.test('a Replace waits five minutes until the webhook of a new package answers', async (t) => {
+  const replaces = { change: 'Replace', replace: { source: 'r.example.org/b/root', package: package_ } };
+  const handed = {
+    phase: 'Verifying',
+    lockDigest: packagesDigest(mine),
+    stoppedTime: timeOf(now),
+    handOverTime: timeOf(now),
+  } as const;
+  const unread = 'CRD things.example.org: its instances cannot be read as v2: no endpoints';
+  const waiting = {
+    ...{ ...moment, lock: mine, faults: [], ptx: ptxOf(handed, replaces) },
+    runtimes: { running: [], paused: [], unhealthy: [] },
+    unserved: [{ definition: 'things.example.org', secret: 'crossplane-system/root-tls-server', unread }],
+  };
+  t.match(verify({ ...waiting, now: now + longestAuthority - 1 }), { kind: 'setStatus', status: { phase: 'Verifying' } });
+  t.match(verify({ ...waiting, now: now + longestAuthority }), {
+    kind: 'fence',
+    status: { phase: 'RollingBack', outcome: { message: `healthy within 5 minutes: ${unread}` } },
+  });
+  t.match(verify({ ...waiting, unserved: [], now: now + 7_000 }), { status: { phase: 'Deleting', gapSeconds: 7 } });
+});
+
 t.test('a paused revision loses the finalizer of Crossplane before the hook deletes it', async (t) => {
   const deletes = { change: 'Delete', delete: { source: 'r.example.org/a/root' } };
   const ptx = ptxOf({ phase: 'Deleting', deletionTime: timeOf(now) }, deletes);

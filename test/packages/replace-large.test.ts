@@ -9,6 +9,7 @@ import {
   controllerOfDefinition,
   createInstances,
   instancesPath,
+  pluralsOfEach,
   publishFamily,
   replace,
   startWriters,
@@ -18,9 +19,7 @@ import {
 t.setTimeout(1_800_000);
 
 const group = 'large.example.org';
-const pluralsOf = (member: string): readonly string[] =>
-  Array.from({ length: 20 }, (_, index) => `${member}${String.fromCharCode(97 + index)}s`);
-const plurals = { family: pluralsOf('family'), network: pluralsOf('network'), storage: pluralsOf('storage') };
+const plurals = pluralsOfEach(20);
 const all = Object.values(plurals).flat();
 const perKind = 25;
 

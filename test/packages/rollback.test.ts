@@ -1,9 +1,9 @@
 // A tree of a Configuration, a Provider and a Function fails at each write of its plan, as a first install and as an update with live
 // instances: everything is as it was. A policy refuses the write, and not its dry run.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
-import { must, waitFor } from '../support/client.ts';
-import { isEstablished } from '../support/install.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { must } from '../support/client.ts';
+import { extensionPaths, extensionPlural, extensions, servedExtensions, serveExtensions } from '../support/extensions.ts';
 import { startPackageAdmission } from '../support/package-admission.ts';
 import { definitionPath, kinds, lockPath, packagePath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld } from '../support/package-world.ts';
@@ -20,31 +20,7 @@ const world = await startPackageWorld(t);
 const { client, source } = world;
 const plurals = ['buckets', 'disks', 'files', 'keys', 'queues', 'topics'];
 const group = 'store.example.org';
-const extensions = 'apiextensions.crossplane.io';
-const served: readonly (readonly [version: string, kind: string])[] = [
-  ['v1', 'CompositeResourceDefinition'],
-  ['v1', 'Composition'],
-  ['v1alpha1', 'ManagedResourceDefinition'],
-];
-const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`;
-const extensionPaths = served.map(([version, kind]) => `/apis/${extensions}/${version}/${pluralOf(kind)}`);
 const instancePath = (plural: string, name = ''): string => `/apis/${group}/v1beta1/${plural}${name === '' ? '' : `/${name}`}`;
-
-/** The kinds of Crossplane that packages contain, with any spec. */
-async function serveExtensions(): Promise<void> {
-  for (const [version, kind] of served) {
-    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-    const definition = definitionOf(pluralOf(kind), extensions, open, version) as JsonObject;
-    must(await client.create(definitionPath(), withPath(definition, ['spec', 'names', 'kind'], kind)));
-  }
-  for (const [, kind] of served) {
-    const path = definitionPath(`${pluralOf(kind)}.${extensions}`);
-    await waitFor(async () => isEstablished(must(await client.get(path))), `${kind} to be established`);
-  }
-  const account = client.asServiceAccount('janus-packages', 'janus-packages');
-  for (const path of extensionPaths)
-    await waitFor(async () => (await account.get(path, { labelSelector: 'a=b' })).code === 200, `${path} to be served`);
-}
 
 /** Version 1.N.0 of the three packages: with N fields in each kind. */
 async function publish(minor: number): Promise<void> {
@@ -53,7 +29,7 @@ async function publish(minor: number): Promise<void> {
   const names = Array.from({ length: minor + 1 }, (_, index) => `field${index}`);
   const schema = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) };
   const extension = (index: number, name: string, spec: JsonObject): JsonObject => {
-    const [version, kind] = served[index] ?? [];
+    const [version, kind] = servedExtensions[index] ?? [];
     return { apiVersion: `${extensions}/${version}`, kind: kind ?? '', metadata: { name }, spec };
   };
   const composite = (definitionOf('shops', 'platform.example.org', schema) as JsonObject).spec as JsonObject;
@@ -146,7 +122,7 @@ async function failAt(t: Test, { name, minor, position }: { name: string; minor:
 const positionsOf = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => index).filter((index) => index % every === 0 || index === count - 1);
 
-await serveExtensions();
+await serveExtensions(client);
 // The Lock is there before, so that a failed first install leaves it as it was. No history is cut: with the first install its owner
 // references would go.
 must(
@@ -173,7 +149,7 @@ t.test('b: a first install of three packages that fails at each of its writes', 
       ...['configurations', 'providers', 'functions'].map((plural) => `CREATE ${plural}`),
       ...['configuration', 'provider', 'function'].flatMap((kind) => [`CREATE ${kind}revisions`, `UPDATE ${kind}revisions`]),
       ...plurals.map(() => 'CREATE customresourcedefinitions'),
-      ...served.map(([, kind]) => `CREATE ${pluralOf(kind)}`),
+      ...servedExtensions.map(([, kind]) => `CREATE ${extensionPlural(kind)}`),
     ].toSorted(),
   );
   t.equal((await client.get(definitionPath('inputs.render.example.org'))).code, 404, 'CRDs of a Function are not installed');

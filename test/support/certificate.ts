@@ -12,8 +12,8 @@ export interface Certificate {
 
 const day = 86_400_000;
 
-/** Valid for that IPv4 address, from yesterday until tomorrow. */
-export function makeCertificate(address = '127.0.0.1'): Certificate {
+/** Valid for that IPv4 address and these DNS names, from yesterday until tomorrow. */
+export function makeCertificate(address = '127.0.0.1', ...names: readonly string[]): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const contents = sequence(
     der(0xa0, der(0x02, [2])), // version 3
@@ -23,7 +23,7 @@ export function makeCertificate(address = '127.0.0.1'): Certificate {
     sequence(time(Date.now() - day), time(Date.now() + day)),
     subject,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(named(address), basicConstraints)),
+    der(0xa3, sequence(named(address, names), basicConstraints)),
   );
   const signature = createSign('sha256').update(contents).sign(privateKey);
   const whole = sequence(contents, ecdsaWithSha256, der(0x03, [0], signature));
@@ -35,9 +35,10 @@ const commonName = der(0x06, [0x55, 0x04, 0x03]);
 
 const subject = sequence(der(0x31, sequence(commonName, der(0x0c, Buffer.from('loopback')))));
 
-function named(address: string): Buffer {
+function named(address: string, names: readonly string[]): Buffer {
   const ip = der(0x87, address.split('.').map(Number));
-  return sequence(der(0x06, [0x55, 0x1d, 0x11]), der(0x04, sequence(ip)));
+  const dns = names.map((name) => der(0x82, Buffer.from(name)));
+  return sequence(der(0x06, [0x55, 0x1d, 0x11]), der(0x04, sequence(ip, ...dns)));
 }
 
 const basicConstraints = sequence(

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { at, type JsonObject, listAt, objectAt, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
-import { type Client, must, type Teardown } from './client.ts';
+import { type Client, must, type Teardown, waitFor } from './client.ts';
 import { definitionOf } from './registry/builder.ts';
 
 /** An address of this machine that an EndpointSlice may name: the API server refuses loopback addresses there. */
@@ -84,6 +84,44 @@ async function lead(client: Client, { namespace, service }: Place, port: number)
   const live = await client.get(`${path}/${name}`);
   if (live.code === 404) must(await client.create(path, slice));
   else must(await client.patch(`${path}/${name}`, { ports: slice.ports }));
+}
+
+/** The Service of a package, which Crossplane makes elsewhere. */
+export async function createService(client: Client, { namespace, service }: Place): Promise<void> {
+  const spec = { ports: [{ name: 'webhook', port: 9443 }] };
+  must(await client.create(`/api/v1/namespaces/${namespace}/services`, { metadata: { name: service }, spec }));
+}
+
+interface Things {
+  path(version: string, name?: string): string;
+  create(version: string, name: string, spec: JsonObject): Promise<void>;
+  /** Resolves once the instance has these specs, as v2 and as v1. */
+  converts(name: string, uno: JsonObject, one: JsonObject): Promise<void>;
+}
+
+/** The instances of `convertedThings`. */
+export function thingsOf(client: Client, group: string): Things {
+  const path = (version: string, name = ''): string => `/apis/${group}/${version}/things${name === '' ? '' : `/${name}`}`;
+  const read = async (version: string, name: string): Promise<unknown> => {
+    const answer = await client.get(path(version, name));
+    return answer.code === 200 ? at(answer.body, 'spec') : answer.text;
+  };
+  return {
+    path,
+    async create(version, name, spec) {
+      const object = { apiVersion: `${group}/${version}`, kind: 'Thing', metadata: { name }, spec };
+      await waitFor(async () => must(await client.create(path(version), object)), `${name} to be created`);
+    },
+    /** The API server keeps the connection and the authority that it had for some seconds. */
+    async converts(name, uno, one) {
+      const isRead = async (): Promise<boolean> => {
+        const found = JSON.stringify([await read('v2', name), await read('v1', name)]);
+        if (found === JSON.stringify([uno, one])) return true;
+        throw new Error(found);
+      };
+      await waitFor(isRead, `${name} to be read in both versions`);
+    },
+  };
 }
 
 /** The authority in the CRD. */

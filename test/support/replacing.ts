@@ -13,6 +13,13 @@ const members = ['family', 'network', 'storage'] as const;
 
 type Member = (typeof members)[number];
 
+/** So many plurals of kinds of each member: up to 26. */
+export function pluralsOfEach(count: number): Readonly<Record<Member, readonly string[]>> {
+  const pluralsOf = (member: Member): readonly string[] =>
+    Array.from({ length: count }, (_, index) => `${member}${String.fromCharCode(97 + index)}s`);
+  return { family: pluralsOf('family'), network: pluralsOf('network'), storage: pluralsOf('storage') };
+}
+
 interface Family {
   readonly vendor: string;
   readonly group: string;
@@ -148,23 +155,24 @@ function lostOf(
   ];
 }
 
-interface ControllerWatch {
-  /** Moments at which a CRD of the group did not have one controller, in words. */
-  stop(): Promise<readonly string[]>;
-}
-
-/** Watches the CRDs of a group, without a gap: one watch begins at the version at which the one before it ended. */
-export async function watchControllers({ client, plane }: PackageWorld, group: string): Promise<ControllerWatch> {
-  const { body } = await client.list(definitionPath(), { limit: 1 });
+/**
+ * Watches the objects of a path, from what is there. It has no gap: one watch begins at the version at which the one before it ended.
+ * The returned function ends the watch.
+ */
+export async function watchAll(
+  { client, plane }: PackageWorld,
+  path: string,
+  see: (type: string, object: JsonObject) => void,
+): Promise<() => Promise<void>> {
+  const { body } = await client.list(path, { limit: 1 });
   let [from, isOver] = [textAt(body, 'metadata', 'resourceVersion') ?? '', false];
-  const violations: string[] = [];
   const end = new AbortController();
   const api = await connectAsMetacontroller({ kubeconfig: plane.kubeconfig, signal: end.signal });
   const look = async (): Promise<void> => {
-    const chunks = await api.watch(`${definitionPath()}?watch=true&timeoutSeconds=1&resourceVersion=${from}`);
+    const chunks = await api.watch(`${path}?watch=true&timeoutSeconds=1&resourceVersion=${from}`);
     for await (const { type, object } of readEvents(chunks)) {
       from = textAt(object, 'metadata', 'resourceVersion') ?? from;
-      violations.push(...violationsIn(type, object, group));
+      see(type, object);
     }
   };
   const watching = (async () => {
@@ -174,10 +182,24 @@ export async function watchControllers({ client, plane }: PackageWorld, group: s
     }
     await api.close();
   })();
+  return async () => {
+    isOver = true;
+    await watching;
+  };
+}
+
+interface ControllerWatch {
+  /** Moments at which a definition of the group did not have one controller, in words. */
+  stop(): Promise<readonly string[]>;
+}
+
+/** Watches the definitions of a group, which are CRDs unless the path says otherwise. */
+export async function watchControllers(world: PackageWorld, group: string, path = definitionPath()): Promise<ControllerWatch> {
+  const violations: string[] = [];
+  const stop = await watchAll(world, path, (type, object) => violations.push(...violationsIn(type, object, group)));
   return {
     async stop() {
-      isOver = true;
-      await watching;
+      await stop();
       return violations;
     },
   };

@@ -70,6 +70,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/points', 'packages/install'],
   ['packages/recovery', 'packages/rollback'],
   ['packages/revisions', 'packages/retired'],
+  ['packages/replace-definitions', 'packages/replace'],
   ['packages/replace-large', 'packages/replace'],
   ['packages/replicas', 'packages/install'],
   ['packages/webhooks', 'packages/beside'],

@@ -107,7 +107,10 @@ function replace(observation: ObservedTo<'verify'>, lock: JsonObject): Step {
   const { stoppedTime, handOverTime } = status;
   const going = runtimes === undefined ? undefined : running(observation, lock, runtimes);
   if (going !== undefined) return going;
-  const missing = [...(runtimes?.unhealthy ?? []), ...unserved.map(({ definition }) => `CRD ${definition}: no authority`)];
+  const missing = [
+    ...(runtimes?.unhealthy ?? []),
+    ...unserved.map(({ definition, unread }) => unread ?? `CRD ${definition}: no authority`),
+  ];
   if (runtimes !== undefined && missing.length > 0) {
     const message = `expected the new packages to be healthy within ${longestAuthority / 60_000} minutes: ${missing.slice(0, mostNamed).join('; ')}`;
     if (now < millisecondsOf(handOverTime) + longestAuthority)

@@ -81,7 +81,7 @@ export type NextChanges =
   | { readonly kind: 'changes'; readonly changes: readonly JsonObject[]; readonly source?: Sourced['source'] }
   | { readonly kind: 'lost'; readonly message: string };
 
-/** A CRD of a new package that has no authority yet for its conversion webhook. */
+/** A CRD of a new package whose conversion webhook does not answer yet. */
 export interface WebhookSecret {
   /** The name of the CRD. */
   readonly definition: string;
@@ -89,6 +89,8 @@ export interface WebhookSecret {
   readonly secret: string;
   /** The revision, if Crossplane has not got it. */
   readonly paused?: Paused;
+  /** Why its instances cannot be read, in words. Absent if the CRD has no authority. */
+  readonly unread?: string;
 }
 
 /**

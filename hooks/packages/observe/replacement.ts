@@ -74,17 +74,19 @@ interface Trees {
   readonly installed: readonly Installed[];
   /** The packages of the Lock after the change. */
   readonly proposed: readonly Installed[];
+  /** Crossplane makes a ManagedResourceDefinition of each CRD. */
+  readonly isBeside: boolean;
 }
 
 export async function readReplacement(reader: PackageReader, trees: Trees): Promise<Replacement> {
-  const { wanted, leaving, packages, installed, proposed } = trees;
+  const { wanted, leaving, packages, installed, proposed, isBeside } = trees;
   const { replaces } = wanted;
   if (replaces === undefined) return { faults: [], replaced: [], revisions: [] };
   const parts = await readParts(reader, { sources: leaving.map(({ source }) => source), isReplaced: true });
   const kinds = new Map(installed.map((one) => [one.source, installedKind(one)]));
   const { replaced, faults } = equivalenceOf({
     leaving: definingOf(leaving, parts),
-    coming: packages.map((one) => comingOf(one, kinds.get(one.source))),
+    coming: packages.map((one) => comingOf(one, kinds.get(one.source), isBeside)),
     named: { source: replaces, by: wanted.reference.source },
   });
   const usages = await protectedBy(reader, holdersOf(parts));
@@ -131,11 +133,14 @@ function definingOf(leaving: readonly Installed[], { packages, revisions, object
   }));
 }
 
-/** Crossplane makes a ManagedResourceDefinition of a CRD. */
-function comingOf({ source, meta, contents }: TreePackage, installed: PackageKind | undefined): PackageDefinitions {
+function comingOf(
+  { source, meta, contents }: TreePackage,
+  installed: PackageKind | undefined,
+  isBeside: boolean,
+): PackageDefinitions {
   const keys = (contents?.objects ?? []).flatMap(({ kind, name }) => [
     definitionKey(kind, name),
-    ...(kind === 'CustomResourceDefinition' ? [definitionKey(managedDefinition.kind, name)] : []),
+    ...(isBeside && kind === 'CustomResourceDefinition' ? [definitionKey(managedDefinition.kind, name)] : []),
   ]);
   return { source, kind: meta?.kind ?? installed, definitions: keys.filter((key) => key !== undefined) };
 }

@@ -34,6 +34,7 @@ interface TreeContext {
 interface ValidationContext extends TreeContext {
   readonly ptx: PackageTransaction;
   readonly progress: Progress;
+  readonly isBeside?: boolean;
 }
 
 /**
@@ -83,7 +84,8 @@ export async function readValidation(context: ValidationContext): Promise<Valida
   const installed = all.filter((one) => !leaving.includes(one));
   const proposed = readLock({ packages: tree.lock });
   if (typeof proposed === 'string') throw new Error(proposed);
-  const trees = { wanted: context.wanted, leaving, packages: tree.packages, installed: all, proposed };
+  const { wanted, isBeside = false } = context;
+  const trees = { wanted, leaving, packages: tree.packages, installed: all, proposed, isBeside };
   const replacement = await readReplacement(context.reader, trees);
   if (replacement.faults.length > 0) return { kind: 'refused', faults: replacement.faults };
   return validated(context, { tree, installed: present(installed), replacement });

@@ -180,48 +180,62 @@ async function ofDeactivated({ reader }: Verifying, item: JsonObject): Promise<r
   return [`${kind} ${name}: expected it to be Inactive, found Active${by}`];
 }
 
+/** Crossplane starts the server of a new package. Until it answers, the instances cannot be read, which is no fault. */
 async function ofServedObject(verifying: Verifying, item: JsonObject): Promise<readonly Found[]> {
-  const faults = await ofObject(verifying, item);
   const one = item as unknown as PackageObject;
-  const { reader } = verifying;
-  if (faults.length > 0 || !isConverted(one.object)) return faults;
-  const resource = await resourceOf(reader, one.object);
-  const name = textAt(one.object, 'metadata', 'name') ?? '';
-  const live = resource === undefined ? undefined : await find(reader, { resource, name });
-  return authorityOf(live) === undefined ? unserved(verifying, one, name) : [];
+  if (!isConverted(one.object)) return ofObject(verifying, item);
+  const { faults, live } = await madeOf(verifying, item);
+  if (faults.length > 0 || live === undefined) return faults;
+  const definition = textAt(live, 'metadata', 'name') ?? '';
+  const missing = authorityOf(live) === undefined ? await unserved(verifying, one, definition) : [];
+  if (missing.length > 0 || !areToRead(verifying.context)) return missing;
+  const secret = secretOf(verifying, one);
+  return (await unreadable(verifying.reader, live)).map((unread) => ({ definition, secret, unread }));
 }
 
 /**
  * On an update the former revision of the package has run: Crossplane has the Secret, and writes the authority once it runs the new
  * revision.
  */
-async function unserved(
-  { reader, context }: Verifying,
-  { kind, name, revision }: PackageObject,
-  definition: string,
-): Promise<readonly WebhookSecret[]> {
+async function unserved(verifying: Verifying, one: PackageObject, definition: string): Promise<readonly WebhookSecret[]> {
+  const { reader, context } = verifying;
+  const { kind, name, revision } = one;
   const resource = revisionsOfKind(kind);
   const all = await list(reader, resource, undefined, { labelSelector: `${packageLabel}=${name}`, whole: true });
   const live = all.find((one) => textAt(one, 'metadata', 'name') === revision);
   if (live === undefined || all.length > 1) return [];
   const isHeld = isPaused(live) && pauserOf(live) === context.ptx.uid;
-  const secret = `${context.crossplaneNamespace}/${serverSecret(name)}`;
-  return [{ definition, secret, ...(isHeld ? { paused: { resource, live } } : {}) }];
+  return [{ definition, secret: secretOf(verifying, one), ...(isHeld ? { paused: { resource, live } } : {}) }];
 }
 
-async function ofObject({ reader, context }: Verifying, item: JsonObject): Promise<readonly string[]> {
+function secretOf({ context }: Verifying, { name }: PackageObject): string {
+  return `${context.crossplaneNamespace}/${serverSecret(name)}`;
+}
+
+async function ofObject(verifying: Verifying, item: JsonObject): Promise<readonly string[]> {
+  const { faults, live } = await madeOf(verifying, item);
+  const isRead = textAt(item, 'object', 'kind') === definitions.kind && areToRead(verifying.context);
+  return faults.length > 0 || live === undefined || !isRead ? faults : unreadable(verifying.reader, live);
+}
+
+interface Made {
+  readonly faults: readonly string[];
+  readonly live: JsonObject | undefined;
+}
+
+async function madeOf({ reader }: Verifying, item: JsonObject): Promise<Made> {
   const { kind, revision, object } = item as unknown as PackageObject;
   const name = textAt(object, 'metadata', 'name') ?? '';
   const resource = await resourceOf(reader, object);
   const live = resource === undefined ? undefined : await find(reader, { resource, name });
   const what = `${textAt(object, 'kind')} ${name}`;
-  if (live === undefined) return [`${what} is gone`];
+  if (live === undefined) return { faults: [`${what} is gone`], live };
   const owner = await findMetadata(reader, { resource: revisionsOfKind(kind), name: revision });
   const controlled =
     textAt(controllerOf(live), 'uid') === textAt(owner, 'metadata', 'uid') ? [] : [`${what}: not controlled by ${revision}`];
-  const isDefinition = textAt(object, 'kind') === definitions.kind;
-  if (isDefinition && !isEstablished(live)) return [...controlled, `${what}: not Established, or its names are not accepted`];
-  return [...controlled, ...(isDefinition && areToRead(context) ? await unreadable(reader, live) : [])];
+  const isServed = textAt(object, 'kind') !== definitions.kind || isEstablished(live);
+  const unestablished = isServed ? [] : [`${what}: not Established, or its names are not accepted`];
+  return { faults: [...controlled, ...unestablished], live };
 }
 
 /** Whether instances can be read after a Replace. Beside Crossplane, webhooks convert them once it has the new revision. */
