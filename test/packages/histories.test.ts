@@ -23,7 +23,7 @@ const count = Number(process.env.JANUS_PACKAGES_HISTORIES ?? 4);
 
 const world = await startPackageWorld(t, { isBalanced: true, environment: { JANUS_PACKAGES_OWN: 'annotated' } });
 const { client } = world;
-const loops = await startOwnLoops(t, world.plane.kubeconfig, [world.address]);
+const loops = await startOwnLoops(t, { kubeconfig: world.plane.kubeconfig, hookUrls: [world.address] });
 
 const admission = await startPackageAdmission(client, t);
 
