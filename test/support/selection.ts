@@ -64,6 +64,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/histories', 'packages/own'],
   ['packages/kinds', 'packages/install'],
   ['packages/lost', 'packages/rollback'],
+  ['packages/own-all', 'packages/own'],
   ['packages/own-beside', 'packages/own'],
   ['packages/own-live', 'packages/own'],
   ['packages/owners', 'packages/rollback'],
