@@ -62,6 +62,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/image-configs', 'packages/images'],
   ['packages/graphs', 'packages/install'],
   ['packages/histories', 'packages/own'],
+  ['packages/idle', 'packages/own'],
   ['packages/kinds', 'packages/install'],
   ['packages/lost', 'packages/rollback'],
   ['packages/own-all', 'packages/own'],
