@@ -93,6 +93,13 @@ export const packageStatus: Schema = {
     tryTime: time('Start of this attempt.'),
     retryTime: time('Start of the next attempt.'),
     deletionTime: time('Time of the first deletion. From then on a Delete or a Replace only goes forward.'),
+    leavingUids: {
+      type: 'array',
+      description:
+        'Uids of the package objects and revisions that leave, as they were before the first deletion. The hook deletes no others.',
+      items: string('A uid.', 64),
+      'x-kubernetes-list-type': 'atomic',
+    },
     stoppedTime: time('Of a Replace beside Crossplane: time at which the Deployments of what leaves were deleted.'),
     gapSeconds: {
       type: 'integer',

@@ -15,7 +15,7 @@ t.setTimeout(600_000);
 
 const pages = openPages('test/documents/packages.test.ts');
 const world = await startPackageWorld(t, { environment: { JANUS_PACKAGES_OWN: 'annotated' } });
-await startOwnLoops(t, world.plane.kubeconfig, [world.hook.url]);
+await startOwnLoops(t, { kubeconfig: world.plane.kubeconfig, hookUrls: [world.hook.url] });
 await world.publish({ name: 'provider-aws-s3', tag: 'v1.0.0', objects: [definitionOf('buckets', 's3.example.org')] });
 await world.publish({ name: 'lonely', tag: 'v1.0.0', requires: { 'provider-aws-s3': '>=v2.0.0' } });
 

@@ -3,6 +3,7 @@
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
+import { startPackageAdmission } from '../support/package-admission.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf, storyOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
@@ -172,3 +173,46 @@ t.test('a CRD that cannot be deleted is named, and the next try goes on', async 
   t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
   t.same(await codes(path, packagePath('providers', 'queue')), [404, 404]);
 });
+
+const admission = await startPackageAdmission(client, t);
+
+/** Creates a Delete of queue that the API server does not let delete the object; waits until a try of the Delete has failed. */
+async function failing(name: string, kept: string): Promise<void> {
+  admission.decide((review) =>
+    review.operation === 'DELETE' && review.name === kept ? { code: 403, message: 'not today' } : undefined,
+  );
+  await removing(name, { delete: { source: source('queue') }, retryLimit: 1_000 });
+  await waitFor(async () => {
+    const status = statusOf(await world.read(name));
+    return conditionIn(status, 'Installed')?.reason === 'CleanupPending' && textAt(status, 'phase') === 'Waiting';
+  }, 'a try to fail');
+}
+
+for (const [what, kept] of [
+  ['a CRD', crd('topics')],
+  ['the package', 'queue'],
+] as const)
+  t.test(`a package that is installed again while a Delete waits for its next try stays: ${what} was left`, async (t) => {
+    const name = `kept-${kept.replaceAll('.', '-')}`;
+    await installed(`before-${name}`, 'queue', 'queue');
+    await failing(name, kept);
+    await installed(`after-${name}`, 'queue', 'queue');
+    admission.decide(() => undefined);
+    const paths = [definitionPath(crd('queues')), definitionPath(crd('topics')), packagePath('providers', 'queue')];
+    const uids = async () => Promise.all(paths.map(async (path) => textAt((await client.get(path)).body, 'metadata', 'uid')));
+    const before = await uids();
+    t.equal(before.filter((uid) => uid !== undefined).length, paths.length);
+    const status = await world.finished(name);
+    t.match(conditionIn(status, 'Ready'), {
+      status: 'False',
+      reason: 'CleanupPending',
+      message: /^ProviderRevision queue-\w+: installed again since the first deletion, so nothing more is deleted/,
+    });
+    t.equal(conditionIn(status, 'Installed')?.reason, 'CleanupPending');
+    t.same(await uids(), before);
+    t.same(
+      (await revisions()).map((one) => textAt(one, 'spec', 'desiredState')),
+      ['Active', 'Active'],
+    );
+    t.same(await sources(), [source('family'), source('queue')]);
+  });

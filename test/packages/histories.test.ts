@@ -1,6 +1,6 @@
 // Generated histories of Packages that make their own package transactions, on the real API server, with a real registry: installs,
 // updates, downgrades, deletions, edits by hand, moved tags, a registry that is away, and hooks that die. Two hooks take the calls in turn.
-// Whenever everything is at rest, the invariants hold (history-invariants.ts), and calls write nothing (history-rest.ts).
+// When nothing is under way, the invariants hold (history-invariants.ts), and calls write nothing (history-under-way.ts).
 //
 // `JANUS_PACKAGES_HISTORIES=100 npm test -- test/packages/histories.test.ts` tries a hundred. JANUS_TEST_SEED=<seed> repeats them.
 import fc from 'fast-check';
@@ -13,8 +13,8 @@ import { definitionPath, lockPath, ptxPath, stagesPath } from '../support/packag
 import { startPackageWorld } from '../support/package-world.ts';
 import { type History, histories, names } from './histories.ts';
 import { violationsOf } from './history-invariants.ts';
-import { isQuiet, isSwept, underWay, untilRest } from './history-rest.ts';
 import { carryOut, crdName, entryOf, type Noted, providerPath, publish, type Running } from './history-run.ts';
+import { isQuiet, isSwept, underWay, untilSettled } from './history-under-way.ts';
 
 t.setTimeout(21_600_000);
 
@@ -23,7 +23,7 @@ const count = Number(process.env.JANUS_PACKAGES_HISTORIES ?? 4);
 
 const world = await startPackageWorld(t, { isBalanced: true, environment: { JANUS_PACKAGES_OWN: 'annotated' } });
 const { client } = world;
-const loops = await startOwnLoops(t, world.plane.kubeconfig, [world.address]);
+const loops = await startOwnLoops(t, { kubeconfig: world.plane.kubeconfig, hookUrls: [world.address] });
 
 const admission = await startPackageAdmission(client, t);
 
@@ -56,7 +56,7 @@ function lockNoter(noted: Noted): (annotations: JsonObject) => void {
 }
 
 /** What the histories did. */
-const figures = { bursts: 0, deeds: 0, tries: 0, successes: 0, instances: 0 };
+const figures = { bursts: 0, actions: 0, tries: 0, successes: 0, instances: 0 };
 
 async function violationsIn(id: string, { releases, bursts }: History): Promise<readonly string[]> {
   const noted = noteWrites();
@@ -65,11 +65,11 @@ async function violationsIn(id: string, { releases, bursts }: History): Promise<
   for (const { name, version } of releases) await publish(run, name, version);
   for (const burst of bursts) {
     await carryOut(run, burst, () => isQuiet(run));
-    await untilRest(run);
+    await untilSettled(run);
     const found = await violationsOf(run);
     if (found.length > 0) return [JSON.stringify(burst), ...found];
     figures.bursts += 1;
-    figures.deeds += burst.length;
+    figures.actions += burst.length;
   }
   figures.instances += run.instances.size;
   const left = await clear(run);

@@ -1,5 +1,5 @@
-// Generated histories of packages: the releases in a registry, and what users, the registry and the processes do, in bursts. Everything
-// comes to rest between two bursts. A package requires only packages after it.
+// Generated histories of packages: the releases in a registry, and what users, the registry and the processes do, in bursts.
+// Nothing is under way between two bursts. A package requires only packages after it.
 import fc from 'fast-check';
 
 export const names = ['a', 'b', 'c'] as const;
@@ -14,7 +14,7 @@ interface Release {
   readonly requires: Readonly<Record<string, string>>;
 }
 
-export type Deed =
+export type Action =
   /** `kubectl apply`: installs, updates, downgrades, or edits a Package that is being deleted. */
   | { readonly kind: 'apply'; readonly name: Name; readonly version: string }
   | { readonly kind: 'delete'; readonly name: Name }
@@ -29,15 +29,15 @@ export type Deed =
   /** Both hooks end at once and without notice, and start again. */
   | { readonly kind: 'kill' };
 
-export interface Act {
-  readonly deed: Deed;
-  /** The number of calls about Packages before the deed, unless all is at rest earlier. */
+export interface Step {
+  readonly action: Action;
+  /** The number of calls about Packages before the action. The action comes earlier if nothing is under way. */
   readonly after: number;
 }
 
 export interface History {
   readonly releases: readonly Release[];
-  readonly bursts: readonly (readonly Act[])[];
+  readonly bursts: readonly (readonly Step[])[];
 }
 
 const constraint = fc.constantFrom('>=v1.0.0', '^v1.0.0', '>=v1.1.0', '<v2.0.0');
@@ -54,9 +54,9 @@ const releases = fc.tuple(...names.flatMap((name) => versions.map((version) => r
 
 const name = fc.constantFrom(...names);
 const version = fc.constantFrom(...versions);
-const of = <Kind extends Deed['kind']>(kind: Kind) => fc.constant(kind);
+const of = <Kind extends Action['kind']>(kind: Kind) => fc.constant(kind);
 
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: of('apply'), name, version }) },
   { weight: 4, arbitrary: fc.record({ kind: of('delete'), name }) },
   { weight: 2, arbitrary: fc.record({ kind: of('instance'), name }) },
@@ -69,9 +69,9 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: of('kill') }) },
 );
 
-const burst = fc.array(fc.record({ deed, after: fc.nat(12) }), { minLength: 1, maxLength: 4 });
+const burst = fc.array(fc.record({ action, after: fc.nat(12) }), { minLength: 1, maxLength: 4 });
 
-const first: Act = { deed: { kind: 'apply', name: 'a', version: 'v1.0.0' }, after: 0 };
+const first: Step = { action: { kind: 'apply', name: 'a', version: 'v1.0.0' }, after: 0 };
 
 export const histories: fc.Arbitrary<History> = fc.record({
   releases,

@@ -1,4 +1,4 @@
-// What must hold whenever a generated history (histories.ts) is at rest.
+// What must hold when nothing of a generated history (histories.ts) is under way.
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { admits, readConstraint } from '../../hooks/packages/model/constraint.ts';
 import { ownName } from '../../hooks/packages/model/own.ts';

@@ -1,4 +1,4 @@
-// Carries out the deeds of a generated history (histories.ts) on the real API server.
+// Carries out the actions of a generated history (histories.ts) on the real API server.
 import { randomUUID } from 'node:crypto';
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { optedIn, packageUidLabel } from '../../hooks/packages/model/own.ts';
@@ -7,7 +7,7 @@ import { definitionPath, lockPath, packagePath, ptxPath } from '../support/packa
 import type { PackageWorld } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 import { passOn } from '../support/registry/proxy.ts';
-import type { Act, Deed, History, Name } from './histories.ts';
+import type { Action, History, Name, Step } from './histories.ts';
 
 /** The writes of the hooks that took effect or were refused, as the API server asked about them. */
 export interface Noted {
@@ -78,19 +78,20 @@ export async function transactionsOf(run: Running, pkg: JsonObject): Promise<rea
 export const isTerminating = (object: JsonObject): boolean => textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 
 /** `isQuiet`: whether nothing is under way. */
-export async function carryOut(run: Running, burst: readonly Act[], isQuiet: () => Promise<boolean>): Promise<void> {
-  for (const { deed, after } of burst) {
+export async function carryOut(run: Running, burst: readonly Step[], isQuiet: () => Promise<boolean>): Promise<void> {
+  for (const { action, after } of burst) {
     const before = run.calls();
     const isTime = async (): Promise<boolean> => run.calls() >= before + after || (await isQuiet());
-    await waitFor(isTime, 'the time of the next deed', { timeoutMs: 300_000 });
-    if (deed.kind === 'edit' && deed.what === 'state') await waitFor(isQuiet, 'everything to be at rest', { timeoutMs: 300_000 });
-    await deeds[deed.kind](run, deed as never);
+    await waitFor(isTime, 'the time of the next action', { timeoutMs: 300_000 });
+    if (action.kind === 'edit' && action.what === 'state')
+      await waitFor(isQuiet, 'nothing to be under way', { timeoutMs: 300_000 });
+    await actions[action.kind](run, action as never);
   }
 }
 
-type Of<Kind extends Deed['kind']> = Extract<Deed, { readonly kind: Kind }>;
+type Of<Kind extends Action['kind']> = Extract<Action, { readonly kind: Kind }>;
 
-const deeds: { readonly [Kind in Deed['kind']]: (run: Running, deed: Of<Kind>) => Promise<unknown> } = {
+const actions: { readonly [Kind in Action['kind']]: (run: Running, action: Of<Kind>) => Promise<unknown> } = {
   async apply(run, { name, version }) {
     const metadata = { name: packageNameOf(run, name), annotations: optedIn };
     const spec = { package: `${sourceOf(run, name)}:${version}` };

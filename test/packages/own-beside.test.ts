@@ -27,7 +27,8 @@ const world = await startPackageWorld(t, {
   },
 });
 const { client, source, plane } = world;
-await startOwnLoops(t, plane.kubeconfig, [world.hook.url, (await world.startHook()).url], {});
+const hookUrls = [world.hook.url, (await world.startHook()).url];
+await startOwnLoops(t, { kubeconfig: plane.kubeconfig, hookUrls, annotations: {} });
 const path = packagePath('providers', 'own');
 const read = async (): Promise<JsonObject> => must(await client.get(path));
 const isPaused = (object: JsonObject): boolean => textAt(object, 'metadata', 'annotations', paused) === 'true';

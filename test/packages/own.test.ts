@@ -233,7 +233,11 @@ t.test('a Package that a package transaction is writing waits for it, and shows 
   const step = decided({ writer });
   t.equal(written(step), 'nothing');
   t.match(step.condition, { status: 'Unknown', message: 'Package transaction by-hand: it has not begun (1/5 stages)' });
-  t.ok(step.wait > 0, 'nothing else causes a call when it ends');
+  const waits = [1, 100, 1_000].map((seconds) => {
+    const creationTimestamp = new Date(now - seconds * 1_000).toISOString();
+    return decided({ writer: { ...writer, metadata: { name: 'by-hand', creationTimestamp } } }).wait;
+  });
+  t.same(waits, [3, 10, 30], 'nothing else causes a call when it ends, and a hundred Packages may wait for one');
   t.equal(written(decided({ writer: { ...writer, status: { phase: 'Failed' } } })), `create ${ownName('Provider', provider)}`);
 });
 

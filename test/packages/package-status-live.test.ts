@@ -1,49 +1,20 @@
 // `kubectl wait` for a Provider, with a real Metacontroller and the DecoratorController as it is shipped. Beside a real Crossplane, if
 // one is at hand; otherwise the test writes the conditions of the revision, as Crossplane does.
-import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { at, type JsonObject, objectAt, withPath } from '../../hooks/objects/json.ts';
-import { type Client, must, type Teardown, waitFor } from '../support/client.ts';
+import type { JsonObject } from '../../hooks/objects/json.ts';
+import { type Client, must, waitFor } from '../support/client.ts';
 import { withCrossplane } from '../support/crossplane.ts';
 import { revisionOf, startCrossplaneWorld } from '../support/crossplane-world.ts';
-import { hookToken } from '../support/hook-token.ts';
-import { readManifest } from '../support/install.ts';
 import { type } from '../support/kubectl.ts';
-import { findMetacontroller, loopLabel, startBinary } from '../support/metacontroller/binary.ts';
+import { findMetacontroller } from '../support/metacontroller/binary.ts';
+import { startDecorator } from '../support/metacontroller/decorator.ts';
 import { packagePath } from '../support/package-paths.ts';
-import { conditionIn, type PackageWorld, startPackageWorld, statusOf } from '../support/package-world.ts';
+import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 
 t.setTimeout(900_000);
 
-const program = findMetacontroller();
-const skip = program === undefined ? 'neither METACONTROLLER nor PATH names a Metacontroller' : false;
-
-/** The DecoratorController of manifests/packages, with the address and the token of this hook. */
-async function startDecorator(t: Teardown, { client, plane, hook }: PackageWorld): Promise<void> {
-  const loop = `loop-${randomBytes(4).toString('hex')}`;
-  const [shipped = {}] = await readManifest('packages/decorator-controller.yaml');
-  const secret = { metadata: { name: loop }, stringData: { token: hookToken } };
-  must(await client.create('/api/v1/namespaces/default/secrets', secret));
-  const authorization = { type: 'Bearer', secretRef: { name: loop, namespace: 'default', key: 'token' } };
-  const hooks = Object.fromEntries(
-    Object.entries(objectAt(shipped, 'spec', 'hooks')).map(([name, one]) => {
-      const path = new URL(String(at(one, 'webhook', 'url'))).pathname;
-      return [name, { version: 'v2', webhook: { url: `${hook.url}${path}`, timeout: '10s', authorization } }];
-    }),
-  );
-  const spec = { resources: at(shipped, 'spec', 'resources') ?? [], hooks };
-  const object = withPath({ ...shipped, spec }, ['metadata', 'labels', loopLabel], loop);
-  const flags = { workers: 5, qps: 100, burst: 200 };
-  const binary = await startBinary({
-    program: program ?? '',
-    kubeconfig: plane.kubeconfig,
-    selector: `${loopLabel}=${loop}`,
-    ...flags,
-  });
-  t.teardown(() => binary.stop());
-  must(await client.create('/apis/metacontroller.k8s.io/v1alpha1/decoratorcontrollers', object));
-}
+const skip = findMetacontroller() === undefined ? 'neither METACONTROLLER nor PATH names a Metacontroller' : false;
 
 /** What Crossplane's controllers write once the revision runs. */
 async function reportHealthy(client: Client, revision: string): Promise<void> {
@@ -59,7 +30,10 @@ t.test('kubectl wait --for=condition=Healthy waits until the revision is healthy
   const isAlone = withCrossplane.skip !== false;
   const world = isAlone ? await startPackageWorld(t) : (await startCrossplaneWorld(t)).world;
   const { client, source } = world;
-  await startDecorator(t, world);
+  const { kubeconfig } = world.plane;
+  const manifest = 'packages/decorator-controller.yaml';
+  const decorator = await startDecorator({ client, kubeconfig, hookUrl: world.hook.url, manifest });
+  t.teardown(() => decorator.stop());
   const digest = await world.publish({ name: 's3', tag: 'v1.0.0', objects: [definitionOf('buckets', 's3.example.org')] });
   await world.install('s3', `${source('s3')}:v1.0.0`, { packageName: 's3' });
   const status = await world.finished('s3');
@@ -71,10 +45,9 @@ t.test('kubectl wait --for=condition=Healthy waits until the revision is healthy
     t.equal(conditionIn(await provider(), 'Healthy')?.status, 'Unknown');
     await reportHealthy(client, revisionOf('s3', digest));
   }
-  const KUBECONFIG = world.plane.kubeconfig;
-  const waited = await type('kubectl wait --for=condition=Healthy --timeout=120s provider/s3', '/', { KUBECONFIG });
+  const waited = await type('kubectl wait --for=condition=Healthy --timeout=120s provider/s3', '/', { KUBECONFIG: kubeconfig });
   t.same([waited.code, waited.output.trim()], [0, 'provider.pkg.crossplane.io/s3 condition met']);
-  const shown = await type('kubectl get providers', '/', { KUBECONFIG });
+  const shown = await type('kubectl get providers', '/', { KUBECONFIG: kubeconfig });
   t.match(shown.output, /^s3 +True +True +/m);
   t.match(await provider(), {
     currentRevision: revisionOf('s3', digest),

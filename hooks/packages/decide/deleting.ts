@@ -43,7 +43,7 @@ function begin({ ptx, now, state }: ObservedTo<'delete'>, lock: JsonObject): Ste
   if (!isAsResolved(ptx, lock)) return giveUp(ptx, lock, lostLock(status), 'the Lock is not as it was');
   if (state === undefined) return setStatus(status, 'nothing was read', 1);
   if (state.inUse.length > 0) return giveUp(ptx, lock, ended(status, used(state.inUse)), 'the package is in use');
-  const next = advanced(status, { deletionTime: timeOf(now) });
+  const next = advanced(status, { deletionTime: timeOf(now), leavingUids: state.uids });
   const because = 'from here on it only goes forward';
   return replacedBy(ptx) === undefined
     ? setStatus(next, because, 0.1)
@@ -123,6 +123,13 @@ function left(status: Status, message: string): Status {
 
 function lost(status: Status): Status {
   return isForward(status) ? left(status, 'the Lock was taken away') : lostLock(status);
+}
+
+/** The objects of a later install stay. */
+export function installedAgain(revisions: readonly string[]): Outcome {
+  const names = revisions.slice(0, 10).join(', ');
+  const message = `${names}: installed again since the first deletion, so nothing more is deleted; to delete it, create another package transaction`;
+  return { ...leftOver(message), isFinal: true };
 }
 
 function leftOver(message: string): Outcome {

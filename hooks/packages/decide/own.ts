@@ -49,6 +49,13 @@ const notInstalled = letGo('nothing of it is installed');
 const safetyWait = 10;
 /** Nothing that Metacontroller watches shows the end of another package transaction. */
 const wait = 3;
+const longestWait = 30;
+
+/** Another package transaction may install a hundred Packages, each of which waits for its end. The longer it runs, the rarer the calls. */
+function waitFor(writer: JsonObject, now: number): number {
+  const since = millisecondsOf(textAt(writer, 'metadata', 'creationTimestamp'));
+  return Math.min(longestWait, Math.max(wait, Math.ceil((now - since) / 10_000)));
+}
 
 function install(observation: OwnObservation): OwnStep {
   const { kind, pkg, made, revisions } = observation;
@@ -74,8 +81,8 @@ interface Found {
 }
 
 function installPresent(observation: OwnObservation, wanted: Wanted, { current, other }: Found): OwnStep {
-  const { writer } = observation;
-  if (current === undefined && writer !== undefined && isRunning(writer)) return follow(writer, wait);
+  const { writer, now } = observation;
+  if (current === undefined && writer !== undefined && isRunning(writer)) return follow(writer, waitFor(writer, now));
   if (current === undefined && !isAsWanted(observation, wanted)) return create(observation, ownInstall(observation), pending);
   if (other !== undefined) return ignored(observation, other);
   return current === undefined ? rest('it is installed as its spec says') : follow(current);
@@ -99,11 +106,11 @@ function isOfGeneration({ kind, pkg }: OwnObservation, revision: JsonObject): bo
 
 /** A package transaction hands control to the revision, once for each time that a user makes it Active. */
 function activate(observation: OwnObservation, revision: JsonObject): OwnStep {
-  const { kind, pkg, made, writer } = observation;
+  const { kind, pkg, made, writer, now } = observation;
   const ptx = made.find((one) => nameOf(one) === ownName(kind, pkg, uidOf(revision)));
   if (!isActive(revision)) return leaveInactive(observation, ptx);
   if (ptx !== undefined) return hasSucceeded(ptx) ? ignored(observation, revision) : follow(ptx);
-  if (writer !== undefined && isRunning(writer)) return follow(writer, wait);
+  if (writer !== undefined && isRunning(writer)) return follow(writer, waitFor(writer, now));
   return create({ ...observation, namesake: undefined }, ownInstall(observation, uidOf(revision)), pending);
 }
 

@@ -5,6 +5,7 @@ import { packageFault } from '../model/fault.ts';
 import { holds, packagesDigest } from '../model/holder.ts';
 import { advanced, type Outcome } from '../model/status.ts';
 import type { ObservedTo, Validation } from '../observe/observation.ts';
+import { installedAgain } from './deleting.ts';
 import { type Step, setStatus } from './step.ts';
 import { abandoned, ended, givingBack, isOverdue, longestMessage, readingNote, tooSlow, unread } from './transitions.ts';
 
@@ -23,13 +24,20 @@ export function validate(observation: ObservedTo<'validate'>): Step {
   if (!holds(ptx, lock)) return setStatus(advanced(status, { phase: 'Waiting' }), 'the Lock is not held any more');
   if (validation === undefined) return setStatus(status, 'nothing was read', 1);
   if (validation.kind === 'unfinished' || validation.kind === 'unread') return goesOn(observation, lock, validation.kind);
-  if (validation.kind === 'failed') return setStatus(ended(status, unread(validation.failure)), validation.failure.message);
-  if (validation.kind === 'refused') return setStatus(ended(status, refusedBy(validation.faults)), 'it is refused');
+  if (validation.kind !== 'valid') return endsBy(observation, validation);
   const size = Buffer.byteLength(JSON.stringify(validation.lock));
   if (size > mostLockBytes) return setStatus(ended(status, refusedBy([tooLarge(size)])), 'the Lock would be too large');
   const { lock: proposed, replaced } = validation;
   const next = advanced(status, { phase: 'Preparing', proposed, replaced, lockDigest: packagesDigest(lock) });
   return { kind: 'adopt', orphans, isOptional: true, because: 'everything is resolved', status: next, wait: 1 };
+}
+
+type Ending = Exclude<Validation, { kind: 'valid' | 'unfinished' | 'unread' }>;
+
+function endsBy({ ptx: { status } }: ObservedTo<'validate'>, validation: Ending): Step {
+  if (validation.kind === 'failed') return setStatus(ended(status, unread(validation.failure)), validation.failure.message);
+  if (validation.kind === 'refused') return setStatus(ended(status, refusedBy(validation.faults)), 'it is refused');
+  return setStatus(ended(status, installedAgain(validation.revisions)), 'the package was installed again');
 }
 
 function tooLarge(size: number) {

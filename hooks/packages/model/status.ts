@@ -92,6 +92,8 @@ export interface Status extends Readonly<Partial<Record<(typeof textFields)[numb
   /** For how long no provider has reconciled the resources, of a Replace beside Crossplane. */
   readonly gapSeconds?: number;
   readonly outcome?: Outcome;
+  /** The uids of the package objects and revisions that leave, as they were before the first deletion. */
+  readonly leavingUids?: readonly string[];
   /** The packages that leave, of a Replace. */
   readonly replaced?: readonly PackageReplacement[];
   /** The result of a dry run. */
@@ -130,7 +132,7 @@ export function readStatus(stored: JsonObject): Status {
   const [outcome, plan] = [at(stored, 'outcome'), at(stored, 'plan')];
   const texts = textFields.flatMap((key) => (textAt(stored, key) === undefined ? [] : [[key, textAt(stored, key)]]));
   const count = (key: string): number => integerAt(stored, key) ?? 0;
-  const replaced = readReplaced(stored);
+  const [replaced, uids] = [readReplaced(stored), at(stored, 'leavingUids')];
   return {
     phase: phases.find((one) => one === phase) ?? 'Waiting',
     version: count('version'),
@@ -142,6 +144,7 @@ export function readStatus(stored: JsonObject): Status {
     committed: count('committed'),
     ...(isObject(outcome) ? { outcome: outcome as unknown as Outcome } : {}),
     ...(isObject(plan) ? { plan: plan as unknown as PackagePlan } : {}),
+    ...(isList(uids) ? { leavingUids: uids.filter((one) => typeof one === 'string') } : {}),
     ...(replaced.length > 0 ? { replaced } : {}),
     conditions: objectsAt(stored, 'conditions'),
   };

@@ -8,13 +8,14 @@ import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, present, readLock } from '../model/lock.ts';
 import { isActive, quoted } from '../model/package.ts';
 import { type Deletion, deletionOf, keepsObjects, type PackageTransaction, replacedBy } from '../model/package-transaction.ts';
+import { isForward } from '../model/status.ts';
 import { hasFinalizer, isPaused } from '../writes/beside.ts';
 import { isPackageTransaction } from '../writes/owners.ts';
 import { configMaps, definitions, uidLabel } from '../writes/resources.ts';
 import { stagesOf } from '../writes/stages.ts';
 import { instancesOf } from './instances.ts';
 import type { DeletionState, Garbage, Orphan, Preparation, Validation } from './observation.ts';
-import { type DeletedPackages, type Parts, partName, readParts } from './parts.ts';
+import { type DeletedPackages, type Parts, partName, readHolders, readParts, uidOf } from './parts.ts';
 import { managedDefinition } from './pauses.ts';
 import { deletionPlan } from './planned.ts';
 import { checkAll, type Progress } from './progress.ts';
@@ -30,9 +31,23 @@ interface DeletionContext {
 /** The packages that the package transaction deletes. Undefined if it deletes none. */
 export function leavingOf(ptx: PackageTransaction): DeletedPackages | undefined {
   const [deletion, replaces] = [deletionOf(ptx), replacedBy(ptx)];
-  if (deletion !== undefined) return { sources: [deletion.source], packageUid: ptx.packageUid, isReplaced: false };
+  const uids = ptx.status.leavingUids;
+  if (deletion !== undefined) return { sources: [deletion.source], packageUid: ptx.packageUid, uids, isReplaced: false };
   if (replaces === undefined) return undefined;
-  return { sources: (ptx.status.replaced ?? []).map(({ source }) => source), isReplaced: true };
+  return { sources: (ptx.status.replaced ?? []).map(({ source }) => source), uids, isReplaced: true };
+}
+
+/**
+ * An earlier try has deleted a part of what leaves. `valid`, unless the package was installed again between the tries: a revision is
+ * Active again, or came since the first deletion.
+ */
+export async function readRest({ reader, ptx }: DeletionContext, valid: Validation): Promise<Validation> {
+  const [leaving, { leavingUids: uids }] = [leavingOf(ptx), ptx.status];
+  if (leaving === undefined || uids === undefined) return valid;
+  const { revisions } = await readHolders(reader, { ...leaving, uids: undefined });
+  const isLater = (one: Garbage): boolean => isActive(one.object) || !uids.includes(uidOf(one));
+  const later = revisions.filter((one) => !isTerminating(one.object) && isLater(one));
+  return later.length === 0 ? valid : { kind: 'installedAgain', revisions: later.map(partName) };
 }
 
 /** Valid if nothing needs the package, or if an earlier try has deleted a part of it. */
@@ -47,7 +62,7 @@ export async function readDeletable(
     return refused([finalFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`)]);
   const rest = entries.filter((one) => one.source !== source);
   const valid = { kind: 'valid', lock: rest.map(({ entry }) => entry) } as const;
-  if (ptx.status.deletionTime !== undefined) return valid;
+  if (isForward(ptx.status)) return readRest({ reader, ptx }, valid);
   if (rest.length === entries.length) return refused([notInstalled('spec.delete.source', source, entries)]);
   const parts = await readParts(reader, { sources: [source], packageUid: ptx.packageUid, isReplaced: false });
   const faults = [
@@ -143,10 +158,11 @@ export async function readDeletionState(
   const parts = await readParts(reader, leaving);
   const usages = await protectedBy(reader, leaving.isReplaced ? holdersOf(parts) : allOf(parts));
   const isKept = leaving.isReplaced || keeps(ptx, parts);
-  if (ptx.status.deletionTime !== undefined)
+  if (isForward(ptx.status))
     return nextDeletions(reader, { ...parts, usages, isKept, requirers: await requirersNow(reader, leaving, lock) });
   const inUse = isKept ? [] : await inTurn(parts.objects, (one) => instancesOf(reader, one));
-  return { objects: [], kept: [], inUse: [...usages.values(), ...inUse.flat()], terminating: [] };
+  const uids = holdersOf(parts).map(uidOf);
+  return { objects: [], kept: [], inUse: [...usages.values(), ...inUse.flat()], terminating: [], uids };
 }
 
 /** Package objects and revisions. */
@@ -219,11 +235,11 @@ async function unused(reader: PackageReader, going: readonly Garbage[], { usages
 
 /** The objects without the owners that go. Without another revision, a package transaction would be the last owner. */
 async function keptOf(reader: PackageReader, going: readonly Garbage[], parts: Parts): Promise<readonly Orphan[]> {
-  const leaving = new Set(holdersOf(parts).map(({ object }) => textAt(object, 'metadata', 'uid')));
+  const leaving = new Set(holdersOf(parts).map(uidOf));
   const found = await inTurn(going, async ({ resource, object }) => {
     const live = await find(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
     if (live === undefined) return [];
-    const staying = ownersIn(live).filter((owner) => !leaving.has(textAt(owner, 'uid')));
+    const staying = ownersIn(live).filter((owner) => !leaving.has(textAt(owner, 'uid') ?? ''));
     const owners = staying.some(isRevision) ? staying : staying.filter((owner) => !isPackageTransaction(owner));
     return [{ resource, live, owners }];
   });

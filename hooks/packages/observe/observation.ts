@@ -57,6 +57,8 @@ export type Validation =
   /** `replaced`: the packages that leave, of a Replace. */
   | { readonly kind: 'valid'; readonly lock: readonly JsonObject[]; readonly replaced?: readonly PackageReplacement[] }
   | { readonly kind: 'refused'; readonly faults: readonly (PackageFault | DryRunFault)[] }
+  /** Of a Delete or a Replace that goes on: revisions that somebody has installed since its first deletion, in words. */
+  | { readonly kind: 'installedAgain'; readonly revisions: readonly string[] }
   /** A registry does not provide a value that the hook needs. */
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
   /** The time of the call is over. The hook keeps its findings, and the next call goes on. */
@@ -122,6 +124,8 @@ export interface DeletionState {
   readonly inUse: readonly string[];
   /** Names of objects that are being deleted. */
   readonly terminating: readonly string[];
+  /** Before the first deletion: the uids of the package objects and revisions. */
+  readonly uids?: readonly string[];
 }
 
 /** What Crossplane runs of the packages of a Replace. */

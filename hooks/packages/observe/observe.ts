@@ -8,7 +8,7 @@ import { deletionOf, installOf, type PackageTransaction, replacedBy, type Wanted
 import { packagesAfter } from '../model/replacement.ts';
 import { isForward } from '../model/status.ts';
 import { stages } from '../writes/resources.ts';
-import { leavingOf, readDeactivation, readDeletable, readDeletionState } from './deletion.ts';
+import { leavingOf, readDeactivation, readDeletable, readDeletionState, readRest } from './deletion.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
 import { openImages } from './images.ts';
 import {
@@ -83,7 +83,7 @@ const reads: Reads = {
     if (deletion !== undefined)
       return { lock, validation: await readDeletable(context, deletion, lock, progressOf(context, deadlineOf(serving))) };
     if (wanted === undefined) return { lock, validation: undefined };
-    if (isForward(ptx.status)) return { lock, validation: goingOn(ptx, lock) };
+    if (isForward(ptx.status)) return { lock, validation: await readRest(context, goingOn(ptx, lock)) };
     const opened = await openRegistry(context, wanted);
     if ('reason' in opened) return { lock, validation: { kind: 'refused', faults: [opened] } };
     const { registry, isOver } = opened;

@@ -17,6 +17,8 @@ export interface DeletedPackages {
   readonly sources: readonly string[];
   /** The uid of the Package that made the package transaction: another one may have its name and its source. */
   readonly packageUid?: string | undefined;
+  /** If given, only package objects and revisions with these uids leave: others were made since the first deletion. */
+  readonly uids?: readonly string[] | undefined;
   /** The objects are those of a Replace: they stay, and lose each reference to a package or a revision that leaves. */
   readonly isReplaced: boolean;
 }
@@ -33,7 +35,7 @@ export async function readParts(reader: PackageReader, leaving: DeletedPackages)
   const held = await readHolders(reader, leaving);
   // Crossplane makes the package object an owner, too.
   const owners = leaving.isReplaced ? [...held.revisions, ...held.packages] : held.revisions;
-  const uids = new Set(owners.map(({ object }) => textAt(object, 'metadata', 'uid') ?? ''));
+  const uids = new Set(owners.map(uidOf));
   if (uids.size === 0) return { ...held, objects: [] };
   const resources = await inTurn(installedKinds, async ({ apiVersion, kind }) => resourceOf(reader, { apiVersion, kind }));
   const all = await inTurn(
@@ -50,16 +52,20 @@ export async function readParts(reader: PackageReader, leaving: DeletedPackages)
 /** The package objects and their revisions. */
 export async function readHolders(
   reader: PackageReader,
-  { sources, packageUid }: DeletedPackages,
+  { sources, packageUid, uids }: DeletedPackages,
 ): Promise<Pick<Parts, 'packages' | 'revisions'>> {
   const isSource = (source: string | undefined): boolean => source !== undefined && sources.includes(source);
   const isMeant = (one: JsonObject): boolean =>
     packageUid === undefined ? isSource(sourceOfPackage(one)) : textAt(one, 'metadata', 'uid') === packageUid;
+  const isListed = (one: Garbage): boolean => uids === undefined || uids.includes(uidOf(one));
   const packages = await ofKinds(packageKinds.map(packagesOfKind), reader, isMeant);
   const names = new Set(packages.map(({ object }) => textAt(object, 'metadata', 'name')));
   const isOwn = (one: JsonObject): boolean =>
     isSource(sourceOfRevision(one)) || names.has(textAt(one, 'metadata', 'labels', packageLabel));
-  return { packages, revisions: await ofKinds(packageKinds.map(revisionsOfKind), reader, isOwn) };
+  return {
+    packages: packages.filter(isListed),
+    revisions: (await ofKinds(packageKinds.map(revisionsOfKind), reader, isOwn)).filter(isListed),
+  };
 }
 
 async function ofKinds(
@@ -72,6 +78,10 @@ async function ofKinds(
     return all.filter(isWanted).map((object) => ({ resource, object }));
   });
   return found.flat();
+}
+
+export function uidOf({ object }: Garbage): string {
+  return textAt(object, 'metadata', 'uid') ?? '';
 }
 
 /** `spec.package` without tag and digest. */

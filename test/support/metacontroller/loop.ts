@@ -62,7 +62,7 @@ async function startReal(options: RealOptions): Promise<Loop> {
 }
 
 /** Leaves existing CRDs unchanged, and never removes one: other loops may use them. */
-async function installDefinitions(client: Client): Promise<void> {
+export async function installDefinitions(client: Client): Promise<void> {
   for (const definition of controllerDefinitions) {
     const answer = await client.create(definitions, definition);
     if (answer.code !== 409) must(answer);

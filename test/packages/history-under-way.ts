@@ -1,4 +1,5 @@
-// When a generated history (histories.ts) is at rest. Then a call of the hook writes nothing, and answers the status that is stored.
+// Whether something of a generated history (histories.ts) is under way. If nothing is, a call of the hook writes nothing, and answers the
+// status that is stored.
 import { at, equalJson, type JsonObject, objectAt, objectsAt, parseJson, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { post } from '../support/hook-process.ts';
@@ -9,17 +10,17 @@ import { isTerminating, providerPath, type Running, transactionsOf } from './his
 
 const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name') ?? '';
 
-/** Rest can need the next try after a refusal, which comes after five minutes at most. */
+/** The next try after a refusal comes after five minutes at most. */
 const patience = { timeoutMs: 900_000 };
 
-export async function untilRest(run: Running): Promise<void> {
-  const isAtRest = async (): Promise<boolean> => {
+export async function untilSettled(run: Running): Promise<void> {
+  const isSettled = async (): Promise<boolean> => {
     const running = await underWay(run);
     const busy = running.length > 0 ? running : await disturbedByCalls(run);
     if (busy.length > 0) throw new Error(busy.join('; '));
     return true;
   };
-  await waitFor(isAtRest, 'everything to be at rest, and for calls to write nothing', patience);
+  await waitFor(isSettled, 'nothing to be under way, and calls to write nothing', patience);
 }
 
 export async function isQuiet(run: Running): Promise<boolean> {
@@ -81,8 +82,8 @@ async function packageUnderWay(run: Running, name: Name): Promise<readonly strin
     const removals = (await transactionsOf(run, pkg)).filter((one) => at(one, 'spec', 'change') === 'Delete');
     return removals.some(isRefused) ? [] : [`${words}, being deleted`];
   }
-  const isTold = condition?.observedGeneration === at(pkg, 'metadata', 'generation') && condition?.status !== 'Unknown';
-  return isTold ? [] : [words];
+  const isReported = condition?.observedGeneration === at(pkg, 'metadata', 'generation') && condition?.status !== 'Unknown';
+  return isReported ? [] : [words];
 }
 
 /** What calls about every Package and every package transaction have changed, in words. Each hook is called. */
@@ -117,12 +118,13 @@ async function answerOf(run: Running, path: string, call: JsonObject): Promise<J
 }
 
 function unstored(object: JsonObject, answer: JsonObject): readonly string[] {
-  const isStored = answer.finalized !== true && equalJson(told(objectAt(answer, 'status')), told(statusOf(object)));
+  const isStored =
+    answer.finalized !== true && equalJson(withoutGeneration(objectAt(answer, 'status')), withoutGeneration(statusOf(object)));
   return isStored ? [] : [`${nameOf(object)}: the answer ${JSON.stringify(answer)} is not stored`];
 }
 
 /** Metacontroller adds the generation to the status of a package transaction. */
-function told({ observedGeneration: _, ...status }: JsonObject): JsonObject {
+function withoutGeneration({ observedGeneration: _, ...status }: JsonObject): JsonObject {
   return status;
 }
 
