@@ -3,6 +3,7 @@
 // use stays. docs/guarantees.md names the moments in which the Delete misses it (Known limits).
 import t, { type Test } from 'tap';
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
+import { packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { createDriver } from '../support/package-driver.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
@@ -110,9 +111,9 @@ async function install(t: Test, name: string): Promise<readonly unknown[]> {
   return uidsOf(name);
 }
 
-async function createDelete(name: string, moment: number | string): Promise<string> {
+async function createDelete(name: string, moment: number | string, labels: JsonObject = {}): Promise<string> {
   const ptx = `${name}-gone-${moment}`;
-  const object = { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name: ptx } };
+  const object = { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata: { name: ptx, labels } };
   const spec = { change: 'Delete', retryLimit: 1, delete: { source: source(name) } };
   must(await client.create(ptxPath(), { ...object, spec }));
   return ptx;
@@ -237,3 +238,27 @@ for (const [what, comer] of Object.entries({ instance, usage, dependent, owner }
     await comer.leave(name);
   });
 }
+
+t.test('a Package that is let go before each call of its Delete: before the first deletion nothing is deleted', async (t) => {
+  const seen = { before: 0, after: 0 };
+  for (let moment = 0; seen.after === 0; moment += 1) {
+    const name = `let-go${moment}`;
+    const uids = await install(t, name);
+    const path = packagePath('providers', name);
+    const provider = must(await client.patch(path, { metadata: { finalizers: ['test.janus.io/held'] } }));
+    must(await client.delete(path));
+    const ptx = await createDelete(name, moment, { [packageUidLabel]: textAt(provider, 'metadata', 'uid') ?? '' });
+    const status = await driven(ptx, async (calls, before) => {
+      if (calls !== moment) return;
+      seen[textAt(before, 'deletionTime') === undefined ? 'before' : 'after'] += 1;
+      must(await client.patch(path, { metadata: { finalizers: null } }));
+    });
+    if (seen.after > 0) t.match(status, { phase: 'Succeeded' });
+    else {
+      t.match(outcomeOf(status), /^Failed (InvalidPackage|ResourcesInUse)/, `${moment}: ${JSON.stringify(status)}`);
+      t.match(textAt(status, 'outcome', 'message'), /is not being deleted/);
+      await unharmed(t, name, uids, `${moment}`);
+    }
+  }
+  t.ok(seen.before >= 3, `${seen.before} before the first deletion`);
+});

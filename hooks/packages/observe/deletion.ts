@@ -162,7 +162,9 @@ export async function readDeletionState(
     return nextDeletions(reader, { ...parts, usages, isKept, requirers: await requirersNow(reader, leaving, lock) });
   const inUse = isKept ? [] : await inTurn(parts.objects, (one) => instancesOf(reader, one));
   const uids = holdersOf(parts).map(uidOf);
-  return { objects: [], kept: [], inUse: [...usages.values(), ...inUse.flat()], terminating: [], uids };
+  // A user may have kept the Package since the hook validated its Delete: the Package does not wait for the Delete any more.
+  const unwanted = notDeleted(ptx, parts).map(({ message }) => message);
+  return { objects: [], kept: [], inUse: [...unwanted, ...usages.values(), ...inUse.flat()], terminating: [], uids };
 }
 
 /** Package objects and revisions. */
