@@ -1,8 +1,8 @@
 // Measures the cost of installs of whole packages. `packages` installs a provider of 100 CRDs of 60 kB; Transactions with twenty CRDs each
 // in `content`, and kubectl, make as many. `packages-growth` installs more CRDs, and more packages, each compared with kubectl. Each of
 // these rows has a control plane of its own, because each further CRD costs the API server more. `packages-replace` measures a Replace of
-// a family beside the install of the family. `packages-waiting` measures package transactions that wait for the Lock, and finished ones. `packages-memory` measures the memory of the hook for CRDs without packages, for
-// these CRDs with packages, and for a package of 60 MiB.
+// a family beside the install of the family. `packages-waiting` measures package transactions that wait for the Lock, and finished ones.
+// `packages-memory` measures the memory of the hook for CRDs without packages, for these CRDs with packages, and for a package of 60 MiB.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

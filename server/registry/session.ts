@@ -46,6 +46,8 @@ interface Place {
   readonly source: string;
   readonly registry: string;
   readonly repository: string;
+  /** The path of the request below the repository, for messages. */
+  readonly path?: string;
 }
 
 export function openSession(opening: SessionOptions): Session {
@@ -53,7 +55,8 @@ export function openSession(opening: SessionOptions): Session {
   /** The authorization for each source. */
   const shown = new Map<string, string>();
   const ask = async (source: string, request: Request): Promise<Reply> => {
-    const place = placeOf(source);
+    const path = typeof request.path === 'string' ? request.path : request.path.pathname;
+    const place = { ...placeOf(source), path };
     const former = shown.get(source);
     const first = await follow(place, request, former, options);
     // A host that the registry redirects to may send a challenge, too. The hook sends it no secret.
@@ -188,19 +191,22 @@ function accepted(reply: Reply, place: Place, options: Options): Reply {
   throw refused(place, reply.code, options, secondsOf(reply.header('retry-after')));
 }
 
-function refused({ source }: Place, code: number, { keychain }: Options, retryAfterSeconds?: number): Trouble {
-  const isKnown = keychain(source) !== undefined;
+function refused(place: Place, code: number, { keychain }: Options, retryAfterSeconds?: number): Trouble {
+  const isKnown = keychain(place.source) !== undefined;
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  return new Trouble({ ...reasonOf(source, code, isKnown), ...wait });
+  return new Trouble({ ...reasonOf(place, code, isKnown), ...wait });
 }
 
-function reasonOf(source: string, code: number, isKnown: boolean): RegistryFailure {
+function reasonOf({ source, path = '' }: Place, code: number, isKnown: boolean): RegistryFailure {
   if (code === 401 || code === 403) {
     const why = isKnown ? 'the pull secret gives no right to it' : 'no pull secret is for it, or the one that is gives no right';
     return { kind: 'denied', message: `${source}: the registry answers ${code}: ${why}` };
   }
   if (code === 404)
-    return { kind: 'absent', message: `${source}: the registry answers 404: there is no such repository, tag or digest` };
+    return {
+      kind: 'absent',
+      message: `${source}: the registry answers 404 to ${path}: there is no such repository, tag or digest`,
+    };
   return { kind: 'unavailable', message: `${source}: the registry answers ${code}` };
 }
 

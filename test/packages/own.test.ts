@@ -255,6 +255,13 @@ t.test('its package transaction: progress, refusal, end', async (t) => {
     condition: { reason: 'VersionConflict', message: /it is not tried again: change the Package, or/ },
     wait: 0,
   });
+  const unread = [condition('Validated', 'Unknown', 'Resolving'), condition('Installed', 'Unknown')];
+  const status = { phase: 'Failed', conditions: unread, outcome: { kind: 'Failed', reason: 'Unavailable' } };
+  t.match(decided({ made: [ptxOf(provider, status)] }).condition, {
+    status: 'False',
+    reason: 'Unavailable',
+    message: /: words; it is/,
+  });
   const done = [validated, condition('Installed', 'True')];
   t.match(decided({ made: [ptxOf(provider, { phase: 'Succeeded', conditions: done })] }), { condition: undefined, wait: 0 });
   for (const step of [running, refused, failed]) t.equal(written(step), 'nothing');

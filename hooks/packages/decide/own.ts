@@ -131,8 +131,14 @@ function follow(ptx: JsonObject, seconds = isRunning(ptx) ? safetyWait : 0): Own
   const installed = conditionOf(ptx, 'Installed');
   if (textAt(installed, 'status') === 'True') return rest('its package transaction has installed it', undefined, seconds);
   const shown = textAt(conditionOf(ptx, 'Validated'), 'status') === 'True' ? installed : conditionOf(ptx, 'Validated');
-  const status = textAt(shown, 'status') === 'False' ? 'False' : 'Unknown';
-  return rest('its package transaction has not installed it', { status, ...saidBy(ptx, shown, endOf(ptx)) }, seconds);
+  const because = 'its package transaction has not installed it';
+  if (isRunning(ptx) || isTerminating(ptx) || textAt(shown, 'status') === 'False') {
+    const status = textAt(shown, 'status') === 'False' ? 'False' : 'Unknown';
+    return rest(because, { status, ...saidBy(ptx, shown, endOf(ptx)) }, seconds);
+  }
+  // A registry's failure is no verdict on the packages, so Validated is Unknown. But no further try follows.
+  const reason = textAt(ptx, 'status', 'outcome', 'reason') ?? 'InstallationFailed';
+  return rest(because, { ...saidBy(ptx, shown, endOf(ptx)), status: 'False', reason }, seconds);
 }
 
 function endOf(ptx: JsonObject): string {
