@@ -182,7 +182,9 @@ const fortyDeletes: Load = repeated(async (own, turn) => {
   const changeOf = (name: string) => ({ type: 'Delete', target: { apiVersion: 'v1', kind: 'ConfigMap', name } });
   await inParallel(names, names.length, async (name) => {
     await begin(own, { name, changes: [changeOf(name)] });
-    await end(own, name);
+    const status = await end(own, name);
+    if (!own.over.aborted && textAt(status, 'phase') !== 'Committed')
+      throw new Error(`expected Delete ${name} to commit: ${JSON.stringify(status)}`);
   });
 });
 
