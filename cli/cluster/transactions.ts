@@ -47,7 +47,10 @@ export function noSuch({ namespace, name }: TransactionName): Problem {
   );
 }
 
-/** All Transactions of a namespace, or of the cluster. Throws a Problem: NeedsNamespace if the user may not read the list, or if it is too large. */
+/**
+ * All Transactions of a namespace, or of the cluster. Throws a Problem. The Problem is a NeedsNamespace if the user may not read the list,
+ * or if the list is too large.
+ */
 export async function listTransactions(
   session: Session,
   namespace: string | undefined,

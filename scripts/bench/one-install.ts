@@ -39,6 +39,11 @@ function timed(world: PackageWorld, name: string): Promise<Cost> {
 /** Installs the package. At the end `Ready` must have that status. */
 export async function ended(world: PackageWorld, name: string, isReady: 'True' | 'False'): Promise<void> {
   await world.install(name, `${world.source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
+  await finishedWith(world, name, isReady);
+}
+
+/** Waits for the end of the package transaction. Throws if `Ready` has another status. */
+export async function finishedWith(world: PackageWorld, name: string, isReady: 'True' | 'False'): Promise<void> {
   const status = await world.finished(name);
   if (conditionIn(status, 'Ready')?.status !== isReady)
     throw new Error(`expected ${name} to end with Ready ${isReady}: ${JSON.stringify(status)}`);

@@ -1,8 +1,8 @@
 // Measures a Replace of a family of three providers beside the install of that family: as many packages, revisions and CRDs.
-import { conditionIn, type PackageWorld } from '../../test/support/package-world.ts';
+import type { PackageWorld } from '../../test/support/package-world.ts';
 import { pluralsOfEach, publishFamily, replace } from '../../test/support/replacing.ts';
 import type { Line } from './figures.ts';
-import { costOf, figuresOf } from './one-install.ts';
+import { costOf, figuresOf, finishedWith } from './one-install.ts';
 import type { Cost } from './package-requests.ts';
 
 const turns = 3;
@@ -31,17 +31,11 @@ async function turnOf(world: PackageWorld, turn: number): Promise<readonly [inst
   const [from, to] = [source(`${old}/storage`), `${source(`${next}/storage`)}:v1.0.0`];
   const install = await costOf(world, async () => {
     await world.install(old, `${from}:v1.0.0`, { packageName: `${old}-storage`, retryLimit: 1 });
-    await isReady(world, old);
+    await finishedWith(world, old, 'True');
   });
   const replaced = await costOf(world, async () => {
     await replace(world, next, { from, to, packageName: `${next}-storage` });
-    await isReady(world, next);
+    await finishedWith(world, next, 'True');
   });
   return [install, replaced];
-}
-
-async function isReady(world: PackageWorld, name: string): Promise<void> {
-  const status = await world.finished(name);
-  if (conditionIn(status, 'Ready')?.status !== 'True')
-    throw new Error(`expected ${name} to end with Ready True: ${JSON.stringify(status)}`);
 }

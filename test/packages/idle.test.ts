@@ -1,5 +1,5 @@
 // An idle cluster of a hundred Packages that make their own package transactions: Metacontroller lists everything again and calls about
-// each object, and nobody writes. One package transaction installs all Packages.
+// each object, and no client writes. One package transaction installs all Packages.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { optedIn } from '../../hooks/packages/model/own.ts';
@@ -128,7 +128,7 @@ async function withoutStages(): Promise<void> {
   await waitFor(areFree, 'the garbage collector to remove the references to it', patience);
 }
 
-t.test('a hundred Packages are installed by one package transaction, and then nobody writes', async (t) => {
+t.test('a hundred Packages are installed by one package transaction, and then no client writes', async (t) => {
   const metadata = { name: 'all', annotations: optedIn };
   const object = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata, spec: { package: `${source('all')}:v1.0.0` } };
   must(await client.create(packagePath('providers'), object));

@@ -29,8 +29,8 @@ export type Step = Decided &
     | { readonly kind: 'setStatus' }
     | { readonly kind: 'createLock' }
     /**
-     * Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. `goForward`: the hook does not undo
-     * what the holder has done.
+     * Writes to the Lock as the hook read it. `fence`: a write of its packages that is in flight fails. `goForward`: the hook
+     * does not undo what the holder has done.
      */
     | { readonly kind: 'acquire'; readonly lock: JsonObject }
     | { readonly kind: 'fence' | 'goForward'; readonly lock: JsonObject }

@@ -35,5 +35,5 @@ t.test('an object of Kubernetes, a Status, and what has no metadata are readable
     managedFields: [{ manager: 'm', fieldsV1: { 'f:data': {} } }, { manager: 'n' }],
   };
   for (const object of [{ metadata }, { metadata: {} }, { metadata: null }, {}]) t.ok(isReadable(object));
-  t.ok(isReadable(parseJson('{"metadata":{"__proto__":{"name":5}}}') as never), 'an inherited name is none');
+  t.ok(isReadable(parseJson('{"metadata":{"__proto__":{"name":5}}}') as never), 'an inherited name does not count');
 });

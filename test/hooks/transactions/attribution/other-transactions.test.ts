@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
   ['updated, deleted and brought back', 'Update', elsewhere, noOthers, 'content'],
   ['the same without an entry', 'Update', unmarked, other('Delete', { stands: false, uid: 'u2' }), 'content'],
   ['the same, and another deletion stands', 'Update', unmarked, other('Delete'), 'LaterTransaction'],
-  ['the same by nobody', 'Update', unmarked, noOthers, 'Replaced'],
+  ['brought back without an entry, and no other Transaction is known', 'Update', unmarked, noOthers, 'Replaced'],
   ['updated, taken back in silence: all are to be known', 'Update', prior, { changes: [], areAll: false }, 'look all'],
   ['updated, taken back by one that stands', 'Update', prior, other('Patch', tookOurs), 'LaterTransaction'],
   ['updated, taken back by one that is undone', 'Update', prior, other('Patch', { ...tookOurs, stands: false }), 'restored'],
