@@ -52,7 +52,7 @@ export function connectPackages(
       ...shared,
       openRegistry: (opening) => client.open(opening),
       record,
-      isOwn: own !== 'none',
+      ownMode: own,
       besideIn: () => (mode === 'beside' ? suited()?.namespace : undefined),
       ...(webhookSecret === '' ? {} : { webhookSecret }),
       authority,

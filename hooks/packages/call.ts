@@ -89,8 +89,8 @@ export interface PackageParts {
   readonly besideIn?: () => string | undefined;
   /** The name of a Secret with the authority of the servers of webhooks, if Crossplane does not run packages. */
   readonly webhookSecret?: string;
-  /** The Packages that the hook makes make their own package transactions. */
-  readonly isOwn?: boolean;
+  /** Which Packages make their own package transactions. If absent, none does. */
+  readonly ownMode?: OwnMode;
   /** ms for which a call reads from registries and the cluster. */
   readonly deadline: number;
   /** ms of a call after which it sends no write. */

@@ -42,7 +42,11 @@ async function answerCall(serving: Serving, call: PackageCall): Promise<PackageR
   const ptx = readPackageTransaction(answer.object);
   if (ptx.uid !== call.uid) return gone(call);
   const crossplaneNamespace = serving.besideIn?.();
-  const beside = { isBeside: crossplaneNamespace !== undefined, crossplaneNamespace, isOwn: serving.isOwn ?? false };
+  const beside = {
+    isBeside: crossplaneNamespace !== undefined,
+    crossplaneNamespace,
+    isOwn: (serving.ownMode ?? 'none') !== 'none',
+  };
   if (ptx.isKnown) return takeStep(serving, { ptx, namespace, lateWindow, ...beside, now: answer.serverTime }, until);
   serving.record(leftToNewer(ptx));
   return echo(call, secondsUntilRead);

@@ -190,6 +190,19 @@ t.test('the engine reads packages before it takes the Lock, and at most one call
     const again = acquire({ ...scene, ptx: { ...ptxOf(), status: step.status }, lock: freed });
     t.match(again.status, { phase: 'Validating', tryTime }, 'the try has no more time for that');
   }
+  const awaited = { kind: 'awaiting', message: 'Provider base installs it first' } as const;
+  const awaits = acquire({ ...scene, ptx: ptxOf({ tryTime }), lock, unread: awaited });
+  const note = { reason: 'WaitingForPackage', message: awaited.message };
+  t.match(awaits, { mutations: [], status: { phase: 'Waiting', failures: 0, tryTime: undefined }, note });
+  const found = validate({ ...held, ptx: ptxOf({ phase: 'Validating', tryTime }), validation: awaited });
+  t.match(found, { status: { phase: 'Waiting', failures: 0, tryTime: undefined }, note }, 'it was made after the read');
+  t.equal(found.mutations.length, 1, 'the Lock is given back');
+  const plans = { ...ptxOf({ phase: 'Validating', tryTime }), isDryRun: true };
+  for (const step of [
+    acquire({ ...scene, ptx: { ...ptxOf(), isDryRun: true }, lock, unread: awaited }),
+    validate({ ...held, ptx: plans, validation: awaited }),
+  ])
+    t.match(step.status, { phase: 'Releasing', outcome: { kind: 'Failed', reason: 'WaitingForPackage' } }, 'a dry run ends');
   const late = validate({
     ...held,
     now: now + 600_000,

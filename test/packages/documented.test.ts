@@ -19,6 +19,7 @@ const ofCoordinator = [
   'DryRunFailed',
   'FetchDenied',
   'WaitingForLock',
+  'WaitingForPackage',
   'CRDInstallationFailed',
   'InstallationFailed',
   'RollingBack',

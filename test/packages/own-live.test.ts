@@ -347,6 +347,35 @@ t.test('ten at once: each makes one package transaction', async (t) => {
   }
 });
 
+t.test(
+  'Packages that require one another are applied at once: each is installed under its own name and in its version',
+  async (t) => {
+    for (const minor of [0, 1]) await publish('under', minor);
+    await publish('middle', 0, { under: '>=v1.0.0' });
+    await publish('top', 0, { middle: '>=v1.0.0', under: '>=v1.0.0' });
+    const before = await locked();
+    // The names that the repositories give are acme-top, acme-middle, acme-under.
+    await Promise.all(['top', 'middle', 'under'].map((name) => apply(name, 'v1.0.0')));
+    for (const name of ['top', 'middle', 'under']) {
+      const found = await until(name, active);
+      t.same(namesOf(await transactionsOf(found)), [ownName('Provider', found)], name);
+      t.ok(await isGone(`acme-${name}`), `no acme-${name}`);
+    }
+    t.same(await locked(), [...before, 'middle v1.0.0', 'top v1.0.0', 'under v1.0.0'].sort());
+  },
+);
+
+t.test('a Package waits for another one that cannot be installed yet, and names it', async (t) => {
+  await publish('awaited', 0);
+  await publish('waiting', 0, { awaited: '>=v1.0.0' });
+  await apply('awaited', 'v1.0.7');
+  await apply('waiting', 'v1.0.0');
+  const found = await until('waiting', 'Unknown/WaitingForPackage');
+  t.match(messageOf(found), /awaited is required, and Provider "awaited" installs it first: read the condition Installed/);
+  await edit('awaited', 'v1.0.0');
+  for (const name of ['waiting', 'awaited']) await until(name, active);
+});
+
 t.test('a Package cannot move to another source: it says which one is installed', async (t) => {
   const before = await locked();
   await edit('many2', 'v1.0.0', 'many3');

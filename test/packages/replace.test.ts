@@ -449,3 +449,34 @@ t.test(
     t.equal((await client.get(packagePath('providers', 'one-storage'))).code, 404);
   },
 );
+
+t.test(
+  'a revision that somebody makes Active again while a Replace waits for its next try stays, with its package',
+  inAllOnly,
+  async (t) => {
+    const name = (await revisionNames()).find((one) => one.startsWith('right-app-')) ?? '';
+    admission.decide(({ name: deleted, operation }) =>
+      operation === 'DELETE' && deleted === name ? { code: 403, message: 'not today' } : undefined,
+    );
+    const [from, to] = [source('right/app'), `${source('left/app')}:v1.0.0`];
+    await replace(world, 'left-again', { from, to, packageName: 'left-app', retryLimit: 1_000 });
+    const isWaiting = async (): Promise<boolean> => {
+      const status = statusOf(await world.read('left-again'));
+      return conditionIn(status, 'Ready')?.reason === 'CleanupPending' && textAt(status, 'phase') === 'Waiting';
+    };
+    await waitFor(isWaiting, 'a try to fail', { timeoutMs: 120_000 });
+    const path = packagePath('providerrevisions', name);
+    must(await client.patch(path, { spec: { desiredState: 'Active' } }));
+    admission.decide(() => undefined);
+    const status = await world.finished('left-again');
+    t.match(conditionIn(status, 'Ready'), {
+      status: 'False',
+      reason: 'CleanupPending',
+      message: new RegExp(`^ProviderRevision ${name}: installed again since the first deletion, so nothing more is deleted`),
+    });
+    t.equal(conditionIn(status, 'Installed')?.status, 'True', 'the new packages are installed');
+    for (const kept of [path, packagePath('providers', 'right-app'), packagePath('providers', 'left-app')])
+      t.equal((await client.get(kept)).code, 200, kept);
+    t.match(await controllerOfDefinition(client, 'apps.app.example.org'), /^left-app-/);
+  },
+);

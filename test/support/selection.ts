@@ -73,6 +73,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/recovery', 'packages/rollback'],
   ['packages/revisions', 'packages/retired'],
   ['packages/replace-definitions', 'packages/replace'],
+  ['packages/own-misuse', 'packages/own'],
   ['packages/replace-large', 'packages/replace'],
   ['packages/replicas', 'packages/install'],
   ['packages/webhooks', 'packages/beside'],

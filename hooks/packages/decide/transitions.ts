@@ -6,6 +6,7 @@ import { cut } from '../../objects/words.ts';
 import { holds } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
+import type { Awaiting } from '../observe/observation.ts';
 import type { RegistryFailure } from '../registry.ts';
 import type { RevisionStatus } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
@@ -104,6 +105,21 @@ export function unread({ kind, message, retryAfterSeconds }: RegistryFailure): O
   const after = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return { kind: 'Failed', step: 'Validation', reason: reasons[kind], message: cut(message, longestMessage), ...after };
 }
+
+/** The end of a dry run whose package transaction would wait for a Package. */
+export function awaited(message: string): Outcome {
+  return { kind: 'Failed', step: 'Validation', reason: 'WaitingForPackage', message: cut(message, longestMessage) };
+}
+
+/** A user's Package installs itself first. The time that this takes does not count as time for reading. */
+export function awaitPackage(status: Status, { message }: Awaiting): Decided {
+  const note = { reason: 'WaitingForPackage', message: cut(message, longestMessage) } as const;
+  const next = status.tryTime === undefined ? status : advanced(status, { tryTime: undefined });
+  return { because: 'another Package installs itself first', status: next, wait: awaitedWait, note };
+}
+
+/** In seconds. Metacontroller watches nothing that shows the end of that install. */
+const awaitedWait = 3;
 
 const longestPause = 300;
 

@@ -3,11 +3,23 @@ import type { JsonObject } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { packageFault } from '../model/fault.ts';
 import { holds, packagesDigest } from '../model/holder.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, type Outcome } from '../model/status.ts';
-import type { ObservedTo, Validation } from '../observe/observation.ts';
+import type { Awaiting, ObservedTo, Validation } from '../observe/observation.ts';
 import { installedAgain } from './deleting.ts';
 import { type Step, setStatus } from './step.ts';
-import { abandoned, ended, givingBack, isOverdue, longestMessage, readingNote, tooSlow, unread } from './transitions.ts';
+import {
+  abandoned,
+  awaited,
+  awaitPackage,
+  ended,
+  givingBack,
+  isOverdue,
+  longestMessage,
+  readingNote,
+  tooSlow,
+  unread,
+} from './transitions.ts';
 
 type Faults = Extract<Validation, { kind: 'refused' }>['faults'];
 
@@ -24,6 +36,7 @@ export function validate(observation: ObservedTo<'validate'>): Step {
   if (!holds(ptx, lock)) return setStatus(advanced(status, { phase: 'Waiting' }), 'the Lock is not held any more');
   if (validation === undefined) return setStatus(status, 'nothing was read', 1);
   if (validation.kind === 'unfinished' || validation.kind === 'unread') return goesOn(observation, lock, validation.kind);
+  if (validation.kind === 'awaiting') return awaits(ptx, lock, validation);
   if (validation.kind !== 'valid') return endsBy(observation, validation);
   const size = Buffer.byteLength(JSON.stringify(validation.lock));
   if (size > mostLockBytes) return setStatus(ended(status, refusedBy([tooLarge(size)])), 'the Lock would be too large');
@@ -32,7 +45,7 @@ export function validate(observation: ObservedTo<'validate'>): Step {
   return { kind: 'adopt', orphans, isOptional: true, because: 'everything is resolved', status: next, wait: 1 };
 }
 
-type Ending = Exclude<Validation, { kind: 'valid' | 'unfinished' | 'unread' }>;
+type Ending = Exclude<Validation, { kind: 'valid' | 'unfinished' | 'unread' | 'awaiting' }>;
 
 function endsBy({ ptx: { status } }: ObservedTo<'validate'>, validation: Ending): Step {
   if (validation.kind === 'failed') return setStatus(ended(status, unread(validation.failure)), validation.failure.message);
@@ -48,6 +61,13 @@ function goesOn({ ptx, now }: ObservedTo<'validate'>, lock: JsonObject, kind: 'u
   if (isOverdue(ptx.status, now)) return setStatus(ended(ptx.status, tooSlow), tooSlow.message);
   if (kind === 'unread') return givingBack(ptx, lock);
   return setStatus(ptx.status, 'the time of the call is over', 0.2, readingNote);
+}
+
+/** The Package was made after the hook had read the tree. The hook waits for it without the Lock. */
+function awaits({ status, isDryRun }: PackageTransaction, lock: JsonObject, validation: Awaiting): Step {
+  if (isDryRun) return setStatus(ended(status, awaited(validation.message)), validation.message);
+  const step = awaitPackage(status, validation);
+  return { kind: 'release', lock, ...step, status: advanced(step.status, { phase: 'Waiting' }) };
 }
 
 function refusedBy(faults: Faults): Outcome {

@@ -51,7 +51,16 @@ export interface Orphan {
  */
 export type NotRead =
   /** The time of the call is over. */
-  { readonly kind: 'unfinished' } | { readonly kind: 'failed'; readonly failure: RegistryFailure };
+  { readonly kind: 'unfinished' } | { readonly kind: 'failed'; readonly failure: RegistryFailure } | Awaiting;
+
+/**
+ * A package of the tree is not installed, and a user has made a Package of it under another name: that Package installs itself first.
+ * Otherwise the hook would install the package under the name that its repository gives it, and refuse the user's Package.
+ */
+export interface Awaiting {
+  readonly kind: 'awaiting';
+  readonly message: string;
+}
 
 export type Validation =
   /** `replaced`: the packages that leave, of a Replace. */
@@ -64,7 +73,8 @@ export type Validation =
   /** The time of the call is over. The hook keeps its findings, and the next call goes on. */
   | { readonly kind: 'unfinished' }
   /** The time of the call is over before the tree was read. */
-  | { readonly kind: 'unread' };
+  | { readonly kind: 'unread' }
+  | Awaiting;
 
 export interface DryRunFault {
   readonly reason: 'DryRunFailed';

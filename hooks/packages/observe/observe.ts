@@ -89,9 +89,10 @@ const reads: Reads = {
     const { registry, isOver } = opened;
     const progress = progressOf(context, isOver);
     const webhooks = await readWebhooks(reader, { ...serving, ...context });
-    const tree = { wanted, lock, crossplane: serving.crossplane, registry, webhooks };
+    const { crossplane, ownMode } = serving;
+    const tree = { wanted, lock, crossplane, ownMode, registry, webhooks };
     const validation = await readValidation({ ...context, ...tree, progress });
-    if (validation.kind === 'unread') serving.ahead.forget(ptx.uid);
+    if (['unread', 'awaiting'].includes(validation.kind)) serving.ahead.forget(ptx.uid);
     return { lock, validation, orphans: await orphansToAdopt(context, validation) };
   },
   async prepare(context) {
@@ -187,7 +188,8 @@ async function readPackages(context: ObserveContext, lock: JsonObject | undefine
   if ('reason' in opened) return undefined;
   const { registry, isOver } = opened;
   const webhooks = await readWebhooks(context.reader, { ...serving, ...context });
-  const unread = await readAhead({ ...context, wanted, lock, crossplane: serving.crossplane, registry, webhooks }, isOver);
+  const { crossplane, ownMode } = serving;
+  const unread = await readAhead({ ...context, wanted, lock, crossplane, ownMode, registry, webhooks }, isOver);
   if (unread === undefined) known.add('tree');
   return unread;
 }

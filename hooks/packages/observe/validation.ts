@@ -8,6 +8,7 @@ import type { PackageTransaction, Wanted } from '../model/package-transaction.ts
 import type { Version } from '../model/version.ts';
 import { type Changed, changedPackages } from '../writes/changed.ts';
 import { packagesOfKind } from '../writes/resources.ts';
+import { type AwaitedContext, awaited } from './awaited.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { digestedByRegistries, digestedByRevisions } from './digests.ts';
 import { dryRunAll } from './dry-run.ts';
@@ -22,8 +23,7 @@ import { type Replacement, type ReplacementTree, readReplacement, resolveReplaci
 import { readTree, type Tree, type TreePackage } from './tree.ts';
 import type { Webhooks } from './webhooks.ts';
 
-interface TreeContext {
-  readonly reader: PackageReader;
+interface TreeContext extends AwaitedContext {
   readonly registry: Images;
   readonly wanted: Wanted;
   readonly lock: JsonObject;
@@ -45,6 +45,7 @@ export async function readAhead(context: TreeContext, isOver: () => boolean): Pr
   const entries = readLock(context.lock);
   if (typeof entries === 'string') return undefined;
   const { tree } = await replacingOf(context, await withRemovals(context.reader, entries));
+  if (tree.kind === 'resolved') return awaited(context, tree.packages);
   return tree.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
 }
 
@@ -99,6 +100,8 @@ interface Resolution {
 }
 
 async function validated(context: ValidationContext, { tree, installed, replacement }: Resolution): Promise<Validation> {
+  const awaiting = await awaited(context, tree.packages);
+  if (awaiting !== undefined) return awaiting;
   const changed = changedPackages(context.wanted, entriesOf(installed), tree.lock);
   const faults = await namesTaken(context, changed, installed);
   if (faults.length > 0) return { kind: 'refused', faults };

@@ -44,11 +44,15 @@ function installConditions(status: Status, note: Note | undefined, change: typeo
   }
   // Before its next try, the condition names what the package transaction waits for. The end of the last try does not show what
   // somebody may have to repair.
-  const waits = phase === 'Waiting' && note?.reason === 'WaitingForLock';
+  const waits = phase === 'Waiting' && isWaiting(note);
   if (outcome !== undefined && !waits) return endOf(status, outcome, change);
   if (phase === 'Waiting' || phase === 'Validating')
     return { Validated: openingOf(phase, note), Installed: change.pending, Ready: executing };
   return { Validated: valid, Installed: change.inProgress, Ready: executing };
+}
+
+function isWaiting(note: Note | undefined): boolean {
+  return note?.reason === 'WaitingForLock' || note?.reason === 'WaitingForPackage';
 }
 
 function openingOf(phase: Status['phase'], note: Note | undefined): Condition {
@@ -97,7 +101,7 @@ const troubles = ['Unavailable', 'FetchDenied'];
 function synced({ outcome, handOverFault }: Status, note: Note | undefined): Condition {
   if (handOverFault !== undefined) return condition('False', 'ReconcileError', handOverFault);
   if (note?.reason === 'ReconcileError') return condition('False', 'ReconcileError', note.message);
-  const isTrouble = troubles.includes(outcome?.reason ?? '') && note?.reason !== 'WaitingForLock';
+  const isTrouble = troubles.includes(outcome?.reason ?? '') && !isWaiting(note);
   return isTrouble
     ? condition('False', 'ReconcileError', outcome?.message ?? '')
     : condition('True', 'ReconcileSuccess', 'The last call succeeded');
