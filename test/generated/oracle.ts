@@ -59,13 +59,13 @@ export interface Seen {
   readonly foreign: Leaves;
   /** The item reports that it was left. */
   readonly isLeft: boolean;
-  /** What the change sets. Where the item was left it stays, over what others had set before the snapshot was taken. */
+  /** What the change sets. If the item was left, this stays over what others had set before the snapshot. */
   readonly content: Leaves;
-  /** An Update: what its content does not name it has dropped. */
+  /** An Update has dropped what its content does not name. */
   readonly replaces: boolean;
 }
 
-/** Nobody else wrote: an Update has kept finalizers and owners where its content has no such list, else they are those of content. */
+/** No other actor wrote: an Update has kept finalizers and owners if its content has no such list, else they are those of its content. */
 export function complaintsOfKept(
   name: string,
   before: JsonObject | undefined,
@@ -81,7 +81,7 @@ export function complaintsOfKept(
   });
 }
 
-/** Nobody else wrote: all is as before, managedFields included. */
+/** No other actor wrote: all is as before, managedFields included. */
 export function complaintsOfExact({ name, before, after, mayBeNew }: Seen): readonly string[] {
   const [wanted, found] = [before, after].map((object) => (object === undefined ? null : comparable(object, mayBeNew)));
   return equalJson(wanted ?? null, found ?? null)

@@ -228,7 +228,7 @@ t.test('YAML that takes longer than the call ends with the call, however many wa
   const took = await timed(reading);
   const ended = await reading;
   for (const one of ended) t.match(one, { status: 'rejected', reason: { failure: { kind: 'unavailable', message: /in time/ } } });
-  // Nobody was read to the end: that takes 180 times as long as one document.
+  // No layer was read to the end: that takes 180 times as long as one document.
   t.ok(took < 60 * one, `${Math.round(took)} ms, one document ${Math.round(one)} ms`);
   t.match(await read(t, await tarOf(file())), [{ metadata: { name: 'good' } }], 'and the next one is read');
 });

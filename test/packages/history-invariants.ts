@@ -104,7 +104,7 @@ function ofRevisions(run: Running, name: Name, { entry, revision, revisions, pro
   return faults.flatMap(([isThere, words]) => (isThere ? [words] : []));
 }
 
-/** Each CRD has exactly one controller, the revision. What a version has left out stays, and nobody controls it. */
+/** Each CRD has exactly one controller, the revision. What a version has left out stays, without a controller. */
 async function ofDefinitions(run: Running, name: Name, { entry, tag, revision }: Found): Promise<readonly string[]> {
   const held = entry === undefined ? [] : pluralsOf(tag);
   const found = await Promise.all(

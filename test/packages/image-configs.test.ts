@@ -95,7 +95,7 @@ t.test('a mirror, and its pull secret, for a package and what it requires', asyn
   const noted = textAt(revision, 'metadata', 'annotations', 'packages.janus.io/image-configs') ?? '';
   t.same(JSON.parse(noted), { refs, resolved: `${proxy.host}/acme/mirrored@${root}` });
   for (const one of [revision, await revisionOf('team-mirrored-needed', needed)])
-    t.same(at(one, 'status', 'appliedImageConfigRefs'), refs, 'nobody else writes the status of a revision');
+    t.same(at(one, 'status', 'appliedImageConfigRefs'), refs, 'only the hook writes the status of a revision');
   t.notMatch(JSON.stringify(await world.read('mirrored')), canary);
 });
 

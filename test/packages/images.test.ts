@@ -235,7 +235,7 @@ const refusals: readonly (readonly [what: string, scene: Scene, message: RegExp]
     /^registry\.example\.org\/acme\/root:v1\.0\.0: ImageConfig "strict" requires a signature of registry\.example\.org\/acme\/root: authority "ours": no valid signature$/,
   ],
   [
-    'a signature that nobody can read',
+    'a signature that cannot be read',
     { data: publicKey, answer: { kind: 'failed', failure: { kind: 'invalid', message: 'its key is none' } } },
     /ImageConfig "strict" requires a signature of \S+: its key is none$/,
   ],

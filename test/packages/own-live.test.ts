@@ -250,9 +250,13 @@ t.test(
       timeoutMs: 300_000,
     });
     await setState(2, 'Inactive');
-    await waitFor(async () => (await client.get(ptxPath(refused))).code === 404, 'it to end, since nobody wants it', {
-      timeoutMs: 300_000,
-    });
+    await waitFor(
+      async () => (await client.get(ptxPath(refused))).code === 404,
+      'it to end, since the Package does not want it',
+      {
+        timeoutMs: 300_000,
+      },
+    );
     refusing = () => false;
     t.same((await states()).slice(1), ['Active', 'Inactive']);
     await setState(2, 'Active');

@@ -149,7 +149,7 @@ t.test('what a change remembers', async (t) => {
   t.same(
     effectOf('Patch', { before, after, forward: 'kubectl' }),
     { resourceVersion: '8' },
-    'what a manager drops itself is taken by nobody',
+    'a Transaction takes nothing that its manager drops itself',
   );
   t.same(effectOf('Create', { before: undefined, after, forward }), { uid: 'u1', resourceVersion: '8' });
 });
@@ -171,11 +171,7 @@ t.test('what came after what', async (t) => {
 t.test('whose manager it is', async (t) => {
   t.same(namesBehind('janus-web-0123abcd'), ['web']);
   t.same(namesBehind('janus-restore-web-0123abcd'), ['restore-web', 'web']);
-  t.same(
-    namesBehind('janus-web,metadata.namespace=other-0123abcd'),
-    [],
-    'what no Transaction can be called is asked for by nobody',
-  );
+  t.same(namesBehind('janus-web,metadata.namespace=other-0123abcd'), [], 'no Transaction can have that name');
   t.same(namesBehind('kubectl'), []);
   t.same(namesBehind('janus-engine'), []);
   t.equal(namesBehind(`janus-${'x'.repeat(113)}-0123abcd`), undefined, 'the name may be cut');
@@ -199,13 +195,13 @@ t.test('changes to an object', async (t) => {
   t.match(
     written({}, { ...applied, left: true, committed: undefined } as unknown as JsonObject),
     [{ stands: true }],
-    'left stands',
+    'what was left stays',
   );
   t.match(written({}, { ...applied, rolledBack: true }), [{ stands: false }]);
   t.match(
     written({}, applied, { deletionTimestamp: '2026-01-01T00:00:00Z' }),
     [{ stands: false }],
-    'nobody can undo it any more',
+    'no Transaction can undo it any more',
   );
   for (const place of [{ name: 'other' }, { kind: 'StatefulSet' }, { apiVersion: 'extensions/v1' }, { namespace: 'else' }])
     t.same(written(place, applied), [], `not of ${JSON.stringify(place)}`);
