@@ -164,6 +164,21 @@ t.test('all are deleted at once, and applied again until they are there: GitOps 
   for (const name of Object.keys(wanted)) t.equal((await client.get(definitionPath(`${name}s.${group}`))).code, 200);
 });
 
+t.test('the Lock is deleted: a Package that requires another one says so, and all are back in the Lock', async (t) => {
+  await publish('later', 'v1.0.0', { base: '>=v1.0.0' });
+  const before = await locked();
+  await typed('kubectl delete locks.pkg.crossplane.io lock');
+  await send('apply', { later: 'v1.0.0' });
+  t.match(
+    await until('later', /InvalidPackage$/),
+    /installed as Provider "base", and the Lock has lost its entry: install "base"/,
+  );
+  await typed('kubectl delete transactions.pkg.crossplane.io --all --timeout=300s');
+  await untilInstalled('later', 'v1.0.0');
+  await waitFor(async () => (await locked()).length > before.length, 'all entries', patience);
+  t.same(await locked(), [...before, 'later v1.0.0'].sort());
+});
+
 t.test('kubectl delete of all: nothing is left, and the Lock is free', async (t) => {
   await typed('kubectl delete providers --all --timeout=600s');
   await waitFor(async () => (await locked()).length === 0 && (await isFree()), 'the Lock to be free', patience);
