@@ -219,6 +219,12 @@ t.test('what a Package says about a revision that a user makes Active', async (t
   const asWanted = { revisions, lock: lockOf() };
   for (const made of [[done], []])
     t.match(decided(byHand('Active', { ...asWanted, made })).condition, { reason: 'OtherRevisionActive', message });
+  const edited = [manualRevision('Active', { name: 's3-cccccccccccc', uid: 'r3', labels }), manualRevision('Inactive')];
+  t.match(
+    decided(byHand('Active', { revisions: edited })),
+    { condition: { reason: 'OtherRevisionActive', message: /^ProviderRevision s3-cccccccccccc is Active/ }, write: undefined },
+    'an edit came before it was installed',
+  );
   const automatic = { ...asWanted, pkg: provider, made: [] };
   t.equal(decided(automatic).condition, undefined, 'only if a user activates revisions');
 });

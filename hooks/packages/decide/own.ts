@@ -69,8 +69,9 @@ function install(observation: OwnObservation): OwnStep {
   if (current !== undefined && !hasSucceeded(current)) return follow(current);
   const unlocked = isManual(wanted.spec) ? unlockedRevisions(observation) : [];
   const waiting = unlocked.find((one) => isOfGeneration(observation, one));
-  if (waiting !== undefined) return activate(observation, waiting);
-  return installPresent(observation, wanted, { current, other: unlocked.find(isActive) });
+  const other = unlocked.find(isActive);
+  if (waiting !== undefined) return activate(observation, waiting, other);
+  return installPresent(observation, wanted, { current, other });
 }
 
 interface Found {
@@ -105,19 +106,19 @@ function isOfGeneration({ kind, pkg }: OwnObservation, revision: JsonObject): bo
 }
 
 /** A package transaction hands control to the revision, once for each time that a user makes it Active. */
-function activate(observation: OwnObservation, revision: JsonObject): OwnStep {
+function activate(observation: OwnObservation, revision: JsonObject, other: JsonObject | undefined): OwnStep {
   const { kind, pkg, made, writer, now } = observation;
   const ptx = made.find((one) => nameOf(one) === ownName(kind, pkg, uidOf(revision)));
-  if (!isActive(revision)) return leaveInactive(observation, ptx);
+  if (!isActive(revision)) return leaveInactive(observation, ptx, other);
   if (ptx !== undefined) return hasSucceeded(ptx) ? ignored(observation, revision) : follow(ptx);
   if (writer !== undefined && isRunning(writer)) return follow(writer, waitFor(writer, now));
   return create({ ...observation, namesake: undefined }, ownInstall(observation, uidOf(revision)), pending);
 }
 
 /** A user who makes the revision Active again gets another package transaction. */
-function leaveInactive({ namespace }: OwnObservation, ptx: JsonObject | undefined): OwnStep {
-  const step = rest('its revision is Inactive');
-  return ptx === undefined || isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, namespace) };
+function leaveInactive(observation: OwnObservation, ptx: JsonObject | undefined, other: JsonObject | undefined): OwnStep {
+  const step = other === undefined ? rest('its revision is Inactive') : ignored(observation, other);
+  return ptx === undefined || isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, observation.namespace) };
 }
 
 /** A package transaction would install another revision. */
