@@ -179,6 +179,19 @@ t.test('the Lock is deleted: a Package that requires another one says so, and al
   t.same(await locked(), [...before, 'later v1.0.0'].sort());
 });
 
+t.test('a user deletes a revision: the Package makes it again, and its CRD stays', async (t) => {
+  const revision = packagePath('providerrevisions', textAt(statusOf(await read('second')), 'currentRevision'));
+  const uidAt = async (path: string) => textAt((await client.get(path)).body, 'metadata', 'uid');
+  const crd = definitionPath(`seconds.${group}`);
+  const [former, kept] = await Promise.all([revision, crd].map(uidAt));
+  await typed(`kubectl delete providerrevision ${revision.split('/').at(-1)}`);
+  await waitFor(async () => ![undefined, former].includes(await uidAt(revision)), 'the revision to be made again', patience);
+  await untilInstalled('second', 'v1.0.0');
+  t.equal(await uidAt(crd), kept);
+  const controller = listAt(must(await client.get(crd)), 'metadata', 'ownerReferences').find((one) => at(one, 'controller'));
+  t.equal(textAt(controller, 'uid'), await uidAt(revision));
+});
+
 t.test('kubectl delete of all: nothing is left, and the Lock is free', async (t) => {
   await typed('kubectl delete providers --all --timeout=600s');
   await waitFor(async () => (await locked()).length === 0 && (await isFree()), 'the Lock to be free', patience);

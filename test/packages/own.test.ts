@@ -269,8 +269,12 @@ t.test('its package transaction: progress, refusal, end', async (t) => {
     message: /: words; it is/,
   });
   const done = [validated, condition('Installed', 'True')];
-  t.match(decided({ made: [ptxOf(provider, { phase: 'Succeeded', conditions: done })] }), { condition: undefined, wait: 0 });
+  const ended = ptxOf(provider, { phase: 'Succeeded', conditions: done });
+  t.match(decided({ made: [ended], revisions: [revision] }), { condition: undefined, wait: 0 });
   for (const step of [running, refused, failed]) t.equal(written(step), 'nothing');
+  const lost = decided({ made: [ended], revisions: [] });
+  t.match(lost.condition, { status: 'Unknown', reason: 'InstallationPending', message: /^The revision is gone/ });
+  t.equal(written(lost), `delete ${ownName('Provider', provider)}`, 'a user has deleted the revision');
 });
 
 t.test('a package transaction of an earlier generation ends before the next one is made', async (t) => {

@@ -82,11 +82,19 @@ interface Found {
 }
 
 function installPresent(observation: OwnObservation, wanted: Wanted, { current, other }: Found): OwnStep {
-  const { writer, now } = observation;
+  const { writer, now, revisions } = observation;
+  if (current !== undefined && revisions.length === 0) return again(observation, current);
   if (current === undefined && writer !== undefined && isRunning(writer)) return follow(writer, waitFor(writer, now));
   if (current === undefined && !isAsWanted(observation, wanted)) return create(observation, ownInstall(observation), pending);
   if (other !== undefined) return ignored(observation, other);
   return current === undefined ? rest('it is installed as its spec says') : follow(current);
+}
+
+/** Somebody has deleted the revision. The package transaction that has made it is made again, and makes the revision again. */
+function again(observation: OwnObservation, ptx: JsonObject): OwnStep {
+  const message = `The revision is gone: package transaction ${nameOf(ptx)} is made again`;
+  const step = rest(message, { ...pending, message }, wait);
+  return isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, observation.namespace) };
 }
 
 const pending = { status: 'Unknown', reason: 'InstallationPending' } as const;
