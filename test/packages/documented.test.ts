@@ -18,6 +18,7 @@ const page = read('docs', 'packages.md');
 const ofCoordinator = [
   'DryRunFailed',
   'FetchDenied',
+  'Unavailable',
   'WaitingForLock',
   'WaitingForPackage',
   'CRDInstallationFailed',

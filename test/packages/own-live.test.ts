@@ -380,6 +380,17 @@ t.test('a Package waits for another one that cannot be installed yet, and names 
   for (const name of ['waiting', 'awaited']) await until(name, active);
 });
 
+t.test('a Package of the name that its repository gives it is installed in the version that the user wrote', async (t) => {
+  for (const minor of [0, 1]) await publish('pinned', minor);
+  await publish('pinning', 0, { pinned: '>=v1.0.0' });
+  await apply('acme-pinned', 'v1.0.7', { of: 'pinned' });
+  await apply('pinning', 'v1.0.0');
+  await until('pinning', 'Unknown/WaitingForPackage');
+  await edit('acme-pinned', 'v1.0.0', 'pinned');
+  for (const name of ['pinning', 'acme-pinned']) await until(name, active);
+  t.match((await locked()).join(), /pinned v1\.0\.0/);
+});
+
 t.test('a Package cannot move to another source: it says which one is installed', async (t) => {
   const before = await locked();
   await edit('many2', 'v1.0.0', 'many3');

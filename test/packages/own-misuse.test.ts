@@ -94,10 +94,9 @@ t.test('a wrong tag: the status says so, and an edit repairs it', async (t) => {
   await send('apply', { typo: 'v1.0.0' });
   await untilInstalled('typo', 'v1.0.0');
   await send('apply', { typo: 'v7.0.0' });
-  await waitFor(
-    async () => /v7\.0\.0/.test(JSON.stringify(statusOf(await read('typo')))),
-    'the status to name the tag',
-    patience,
+  t.match(
+    await until('typo', /^False\/Unavailable$/),
+    /typo: .* manifests\/v7\.0\.0.*; it is not tried again: change the Package, or/,
   );
   t.same(await locked(), ['typo v1.0.0'], 'the former version stays');
   await send('apply', { typo: 'v1.0.0' });
@@ -163,6 +162,34 @@ t.test('all are deleted at once, and applied again until they are there: GitOps 
   for (const [name, tag] of Object.entries(wanted)) await untilInstalled(name, tag);
   t.same(await locked(), ['base v1.0.0', 'leaf v1.1.0', 'second v1.0.0', 'typo v1.0.0']);
   for (const name of Object.keys(wanted)) t.equal((await client.get(definitionPath(`${name}s.${group}`))).code, 200);
+});
+
+t.test('the Lock is deleted: a Package that requires another one says so, and all are back in the Lock', async (t) => {
+  await publish('later', 'v1.0.0', { base: '>=v1.0.0' });
+  const before = await locked();
+  await typed('kubectl delete locks.pkg.crossplane.io lock');
+  await send('apply', { later: 'v1.0.0' });
+  t.match(
+    await until('later', /InvalidPackage$/),
+    /installed as Provider "base", and the Lock has lost its entry: install "base"/,
+  );
+  await typed('kubectl delete transactions.pkg.crossplane.io --all --timeout=300s');
+  await untilInstalled('later', 'v1.0.0');
+  await waitFor(async () => (await locked()).length > before.length, 'all entries', patience);
+  t.same(await locked(), [...before, 'later v1.0.0'].sort());
+});
+
+t.test('a user deletes a revision: the Package makes it again, and its CRD stays', async (t) => {
+  const revision = packagePath('providerrevisions', textAt(statusOf(await read('second')), 'currentRevision'));
+  const uidAt = async (path: string) => textAt((await client.get(path)).body, 'metadata', 'uid');
+  const crd = definitionPath(`seconds.${group}`);
+  const [former, kept] = await Promise.all([revision, crd].map(uidAt));
+  await typed(`kubectl delete providerrevision ${revision.split('/').at(-1)}`);
+  await waitFor(async () => ![undefined, former].includes(await uidAt(revision)), 'the revision to be made again', patience);
+  await untilInstalled('second', 'v1.0.0');
+  t.equal(await uidAt(crd), kept);
+  const controller = listAt(must(await client.get(crd)), 'metadata', 'ownerReferences').find((one) => at(one, 'controller'));
+  t.equal(textAt(controller, 'uid'), await uidAt(revision));
 });
 
 t.test('kubectl delete of all: nothing is left, and the Lock is free', async (t) => {

@@ -219,6 +219,12 @@ t.test('what a Package says about a revision that a user makes Active', async (t
   const asWanted = { revisions, lock: lockOf() };
   for (const made of [[done], []])
     t.match(decided(byHand('Active', { ...asWanted, made })).condition, { reason: 'OtherRevisionActive', message });
+  const edited = [manualRevision('Active', { name: 's3-cccccccccccc', uid: 'r3', labels }), manualRevision('Inactive')];
+  t.match(
+    decided(byHand('Active', { revisions: edited })),
+    { condition: { reason: 'OtherRevisionActive', message: /^ProviderRevision s3-cccccccccccc is Active/ }, write: undefined },
+    'an edit came before it was installed',
+  );
   const automatic = { ...asWanted, pkg: provider, made: [] };
   t.equal(decided(automatic).condition, undefined, 'only if a user activates revisions');
 });
@@ -263,8 +269,12 @@ t.test('its package transaction: progress, refusal, end', async (t) => {
     message: /: words; it is/,
   });
   const done = [validated, condition('Installed', 'True')];
-  t.match(decided({ made: [ptxOf(provider, { phase: 'Succeeded', conditions: done })] }), { condition: undefined, wait: 0 });
+  const ended = ptxOf(provider, { phase: 'Succeeded', conditions: done });
+  t.match(decided({ made: [ended], revisions: [revision] }), { condition: undefined, wait: 0 });
   for (const step of [running, refused, failed]) t.equal(written(step), 'nothing');
+  const lost = decided({ made: [ended], revisions: [] });
+  t.match(lost.condition, { status: 'Unknown', reason: 'InstallationPending', message: /^The revision is gone/ });
+  t.equal(written(lost), `delete ${ownName('Provider', provider)}`, 'a user has deleted the revision');
 });
 
 t.test('a package transaction of an earlier generation ends before the next one is made', async (t) => {

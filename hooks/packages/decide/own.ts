@@ -69,8 +69,9 @@ function install(observation: OwnObservation): OwnStep {
   if (current !== undefined && !hasSucceeded(current)) return follow(current);
   const unlocked = isManual(wanted.spec) ? unlockedRevisions(observation) : [];
   const waiting = unlocked.find((one) => isOfGeneration(observation, one));
-  if (waiting !== undefined) return activate(observation, waiting);
-  return installPresent(observation, wanted, { current, other: unlocked.find(isActive) });
+  const other = unlocked.find(isActive);
+  if (waiting !== undefined) return activate(observation, waiting, other);
+  return installPresent(observation, wanted, { current, other });
 }
 
 interface Found {
@@ -81,11 +82,19 @@ interface Found {
 }
 
 function installPresent(observation: OwnObservation, wanted: Wanted, { current, other }: Found): OwnStep {
-  const { writer, now } = observation;
+  const { writer, now, revisions } = observation;
+  if (current !== undefined && revisions.length === 0) return again(observation, current);
   if (current === undefined && writer !== undefined && isRunning(writer)) return follow(writer, waitFor(writer, now));
   if (current === undefined && !isAsWanted(observation, wanted)) return create(observation, ownInstall(observation), pending);
   if (other !== undefined) return ignored(observation, other);
   return current === undefined ? rest('it is installed as its spec says') : follow(current);
+}
+
+/** Somebody has deleted the revision. The package transaction that has made it is made again, and makes the revision again. */
+function again(observation: OwnObservation, ptx: JsonObject): OwnStep {
+  const message = `The revision is gone: package transaction ${nameOf(ptx)} is made again`;
+  const step = rest(message, { ...pending, message }, wait);
+  return isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, observation.namespace) };
 }
 
 const pending = { status: 'Unknown', reason: 'InstallationPending' } as const;
@@ -105,19 +114,19 @@ function isOfGeneration({ kind, pkg }: OwnObservation, revision: JsonObject): bo
 }
 
 /** A package transaction hands control to the revision, once for each time that a user makes it Active. */
-function activate(observation: OwnObservation, revision: JsonObject): OwnStep {
+function activate(observation: OwnObservation, revision: JsonObject, other: JsonObject | undefined): OwnStep {
   const { kind, pkg, made, writer, now } = observation;
   const ptx = made.find((one) => nameOf(one) === ownName(kind, pkg, uidOf(revision)));
-  if (!isActive(revision)) return leaveInactive(observation, ptx);
+  if (!isActive(revision)) return leaveInactive(observation, ptx, other);
   if (ptx !== undefined) return hasSucceeded(ptx) ? ignored(observation, revision) : follow(ptx);
   if (writer !== undefined && isRunning(writer)) return follow(writer, waitFor(writer, now));
   return create({ ...observation, namesake: undefined }, ownInstall(observation, uidOf(revision)), pending);
 }
 
 /** A user who makes the revision Active again gets another package transaction. */
-function leaveInactive({ namespace }: OwnObservation, ptx: JsonObject | undefined): OwnStep {
-  const step = rest('its revision is Inactive');
-  return ptx === undefined || isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, namespace) };
+function leaveInactive(observation: OwnObservation, ptx: JsonObject | undefined, other: JsonObject | undefined): OwnStep {
+  const step = other === undefined ? rest('its revision is Inactive') : ignored(observation, other);
+  return ptx === undefined || isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, observation.namespace) };
 }
 
 /** A package transaction would install another revision. */

@@ -5,7 +5,8 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { makesOwn, type OwnMode } from '../model/own.ts';
 import { quoted } from '../model/package.ts';
-import { packagesOfKind } from '../writes/resources.ts';
+import { nameLabel, packagesOfKind } from '../writes/resources.ts';
+import { activeRevisions } from './objects.ts';
 import type { Awaiting } from './observation.ts';
 import { sourceOfPackage } from './parts.ts';
 import { list, type PackageReader } from './read.ts';
@@ -17,10 +18,7 @@ export interface AwaitedContext {
   readonly ownMode?: OwnMode | undefined;
 }
 
-/**
- * Undefined if there is no such Package. A Package with the name that the hook would give it waits for nothing: the hook installs
- * that very one.
- */
+/** Undefined if there is no such Package. */
 export async function awaited(context: AwaitedContext, packages: readonly TreePackage[]): Promise<Awaiting | undefined> {
   const { ownMode = 'none' } = context;
   const added = packages.filter(({ change }) => change === 'added');
@@ -32,7 +30,10 @@ export async function awaited(context: AwaitedContext, packages: readonly TreePa
 
 const mostNamed = 10;
 
-/** The user's Package of the source, in words. */
+/**
+ * The user's Package of the source, in words. A Package whose revision is Active installs nothing more, also if the Lock has lost its
+ * entry. If the Package has the name that the hook would give it, and a package transaction wrote it, the hook may write its version.
+ */
 async function ownPackageOf(
   { reader, ownMode }: { readonly reader: PackageReader; readonly ownMode: OwnMode },
   { name, source, meta }: TreePackage,
@@ -40,10 +41,11 @@ async function ownPackageOf(
   if (meta === undefined) return undefined;
   const all = await list(reader, packagesOfKind(meta.kind), undefined, { whole: true });
   const nameOf = (pkg: JsonObject): string => textAt(pkg, 'metadata', 'name') ?? '';
+  const isOurs = (pkg: JsonObject): boolean => nameOf(pkg) === name && textAt(pkg, 'metadata', 'labels', nameLabel) !== undefined;
   const isAwaited = (pkg: JsonObject): boolean =>
-    sourceOfPackage(pkg) === source && nameOf(pkg) !== name && makesOwn(ownMode, pkg) && !isTerminating(pkg);
+    sourceOfPackage(pkg) === source && makesOwn(ownMode, pkg) && !isTerminating(pkg) && !isOurs(pkg);
   const own = all.find(isAwaited);
-  if (own === undefined) return undefined;
+  if (own === undefined || (await activeRevisions(reader, meta.kind, { source, name: nameOf(own) })).length > 0) return undefined;
   const what = `${meta.kind} ${quoted(nameOf(own))}`;
   return `${source} is required, and ${what} installs it first: read the condition Installed of ${what}, or delete ${what}`;
 }

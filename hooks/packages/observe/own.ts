@@ -43,7 +43,7 @@ export async function observeOwn({ reader, mode, isBeside }: OwnContext, call: O
 const inShort = {
   whole: true,
   keep(object: JsonObject): JsonObject {
-    const members = ['phase', 'deletionTime', 'completionTime', 'conditions', 'progress'].map(
+    const members = ['phase', 'outcome', 'deletionTime', 'completionTime', 'conditions', 'progress'].map(
       (key) => [key, at(object, 'status', key)] as const,
     );
     return {

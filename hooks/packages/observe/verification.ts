@@ -93,7 +93,9 @@ async function ofPackage({ reader }: Verifying, item: JsonObject): Promise<reado
   const { kind, name, package: expected } = item as unknown as ChangedPackage;
   const live = await find(reader, { resource: packagesOfKind(kind), name });
   const found = live === undefined ? 'no such object' : (textAt(live, 'spec', 'package') ?? 'none');
-  return found === expected ? [] : [`${kind} ${name}: expected package ${expected}, found ${foreign(found, longestWords)}`];
+  if (found === expected) return [];
+  const next = 'another writer has changed it during the install: let that writer write the expected package';
+  return [`${kind} ${name}: expected package ${expected}, found ${foreign(found, longestWords)}: ${next}`];
 }
 
 /** Crossplane's package manager would write the Lock. */
