@@ -2,11 +2,10 @@
 import type { Resource } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { controllerOf, ownersIn } from '../checks/conflicts.ts';
+import { isLeaving, ownersIn } from '../checks/conflicts.ts';
 import { installedKinds } from '../checks/contents.ts';
-import { packageLabel, sourceOfRevision } from '../model/names.ts';
+import { packageLabel, sourceOfPackage, sourceOfRevision } from '../model/names.ts';
 import { packageKinds } from '../model/package.ts';
-import { readReference } from '../model/reference.ts';
 import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
 import { resourceOf } from './objects.ts';
 import type { Garbage } from './observation.ts';
@@ -19,6 +18,8 @@ export interface DeletedPackages {
   readonly packageUid?: string | undefined;
   /** If given, only package objects and revisions with these uids leave: others were made since the first deletion. */
   readonly uids?: readonly string[] | undefined;
+  /** The names that the Lock has for their revisions. If such a revision is gone, its objects still name it as their controller. */
+  readonly revisionNames?: readonly string[];
   /** The objects are those of a Replace: they stay, and lose each reference to a package or a revision that leaves. */
   readonly isReplaced: boolean;
 }
@@ -32,21 +33,27 @@ export interface Parts {
 }
 
 export async function readParts(reader: PackageReader, leaving: DeletedPackages): Promise<Parts> {
-  const held = await readHolders(reader, leaving);
+  const all = await readHolders(reader, { ...leaving, uids: undefined });
+  const isListed = (one: Garbage): boolean => leaving.uids === undefined || leaving.uids.includes(uidOf(one));
+  const held = { packages: all.packages.filter(isListed), revisions: all.revisions.filter(isListed) };
   // Crossplane makes the package object an owner, too.
   const owners = leaving.isReplaced ? [...held.revisions, ...held.packages] : held.revisions;
   const uids = new Set(owners.map(uidOf));
-  if (uids.size === 0) return { ...held, objects: [] };
+  const { revisionNames = [] } = leaving;
+  if (uids.size + revisionNames.length === 0) return { ...held, objects: [] };
   const resources = await inTurn(installedKinds, async ({ apiVersion, kind }) => resourceOf(reader, { apiVersion, kind }));
-  const all = await inTurn(
+  const listed = await inTurn(
     resources.filter((one) => one !== undefined),
     async (resource) => (await list(reader, resource, undefined, {})).map((object) => ({ resource, object })),
   );
+  const living = new Set(all.revisions.map(uidOf));
+  const isHolder = (owner: JsonObject): boolean => {
+    const uid = textAt(owner, 'uid') ?? '';
+    return uids.has(uid) || (isLeaving(owner, revisionNames) && !living.has(uid));
+  };
   const isHeld = (object: JsonObject): boolean =>
-    leaving.isReplaced
-      ? ownersIn(object).some((owner) => uids.has(textAt(owner, 'uid') ?? ''))
-      : uids.has(textAt(controllerOf(object), 'uid') ?? '');
-  return { ...held, objects: all.flat().filter(({ object }) => isHeld(object)) };
+    ownersIn(object).some((owner) => isHolder(owner) && (leaving.isReplaced || owner.controller === true));
+  return { ...held, objects: listed.flat().filter(({ object }) => isHeld(object)) };
 }
 
 /** The package objects and their revisions. */
@@ -82,11 +89,6 @@ async function ofKinds(
 
 export function uidOf({ object }: Garbage): string {
   return textAt(object, 'metadata', 'uid') ?? '';
-}
-
-/** `spec.package` without tag and digest. */
-export function sourceOfPackage(object: JsonObject): string | undefined {
-  return readReference(textAt(object, 'spec', 'package') ?? '')?.source;
 }
 
 export function partName({ resource, object }: Garbage): string {
