@@ -5,7 +5,7 @@ import { openSession } from '../cluster/session.ts';
 import { listNames } from '../cluster/transactions.ts';
 import { type Call, type Completes, type Option, optionsFor } from '../command/command.ts';
 import { asKubectl, namesOf } from '../command/words.ts';
-import { type Io, say } from '../io.ts';
+import { type Io, sayAll } from '../io.ts';
 import { exits } from '../problem.ts';
 
 interface Found {
@@ -19,7 +19,7 @@ export async function run(call: Call): Promise<number> {
   const begun = operands.at(-1) ?? '';
   const { words, files } = await candidates(call, before, begun);
   const fitting = words.filter((word) => word.startsWith(begun));
-  say(io, ...fitting, files === undefined ? ':4' : ':0');
+  sayAll(io, [...fitting, files === undefined ? ':4' : ':0']);
   return exits.done;
 }
 

@@ -4,7 +4,7 @@ import { type LockView, readLocks } from '../cluster/locks.ts';
 import type { Session } from '../cluster/session.ts';
 import { listVisibleTransactions, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
-import { type Io, note, say } from '../io.ts';
+import { type Io, note, say, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { clockOf } from '../show/age.ts';
 import { documentOf } from '../show/document.ts';
@@ -81,7 +81,7 @@ function showLocks(io: Io, locks: readonly Stated[], now: number): void {
     expires === undefined ? '' : clockOf(expires - now),
     [expired ? 'expired' : 'held', ...(gone ? ['its Transaction is gone'] : [])].join(', '),
   ]);
-  say(io, ...tableOf(['TARGET', 'HELD BY', 'SINCE', 'EXPIRES', 'STATE'], rows));
+  sayAll(io, tableOf(['TARGET', 'HELD BY', 'SINCE', 'EXPIRES', 'STATE'], rows));
 }
 
 /** `gone`: the Transaction that holds it does not exist. */
@@ -104,7 +104,7 @@ function showHolders(io: Io, { views }: Seen): void {
       view.phase,
     ]),
   );
-  say(io, ...tableOf(['TARGET', 'WANTED BY', 'PHASE'], rows));
+  sayAll(io, tableOf(['TARGET', 'WANTED BY', 'PHASE'], rows));
 }
 
 interface Left {

@@ -125,7 +125,7 @@ function log({ io, clock, isWritten, isNews }: Opening): Printer {
   return {
     show(next) {
       watch.note(next);
-      if (view !== undefined || isNews) say(io, ...newsOf(next, view).map(timed));
+      if (view !== undefined || isNews) sayAll(io, newsOf(next, view).map(timed));
       [view, printed] = [next, ''];
       clearTimeout(timer);
       timer = setTimeout(wait, patience);

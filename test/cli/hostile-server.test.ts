@@ -87,6 +87,20 @@ t.test('a Transaction that is nested without end ends no list', async (t) => {
   t.match(await typed(t, ['list'], { server }), { code: 0 });
 });
 
+t.test('a Transaction of 150 000 changes, more than a call has arguments, is printed', async (t) => {
+  const changes = Array.from({ length: 150_000 }, (_, index) => ({
+    ...{ type: 'Patch', target: { apiVersion: 'v1', kind: 'ConfigMap', name: `n${index}` } },
+  }));
+  const large = { ...transaction('Committing'), spec: { changes } };
+  const server = await startServer(t, (request, answer) => {
+    if (request.url?.includes('/deployments')) return answer.writeHead(500).end('{}');
+    return json(answer, list(request.url?.includes('/transactions') ? [large] : []));
+  });
+  const { code, out, err } = await typed(t, ['locks'], { server });
+  t.equal(code, 0, err);
+  t.equal(out.split('\n').filter((line) => line.startsWith('ConfigMap ')).length, changes.length);
+});
+
 t.test('a shell completes no name that it would run', async (t) => {
   const names = ['release-1', '$(reboot)', '`reboot`', 'a;reboot', '*', '-rf', ':0', evil];
   const server = await startServer(t, (_, answer) => json(answer, list(names.map((name) => ({ metadata: { name } })))));
