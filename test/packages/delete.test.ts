@@ -142,27 +142,6 @@ t.test('an instance that appears before the first deletion undoes the try', asyn
   t.same(await codes(definitionPath(crd('queues')), definitionPath(crd('topics')), instance('topics', 'late')), [200, 200, 200]);
 });
 
-t.test('somebody deletes the revision: an instance still keeps the package, and without one its CRDs go', async (t) => {
-  await world.publish({ name: 'bare', tag: 'v1.0.0', objects: [definitionOf('bares', group)] });
-  await installed('bare', 'bare', 'bare');
-  const object = { apiVersion: `${group}/v1beta1`, kind: 'Bare', metadata: { name: 'only' } };
-  await waitFor(async () => (await client.create(instance('bares'), object)).code === 201, 'the API server to accept instances');
-  const name = (await revisions()).map((one) => textAt(one, 'metadata', 'name') ?? '').find((one) => one.startsWith('bare-'));
-  const revision = packagePath('providerrevisions', name);
-  must(await client.delete(revision));
-  await waitFor(async () => (await client.get(revision)).code === 404, 'the revision to go');
-  const refused = await removed('bare-used', 'bare');
-  t.match(at(refused, 'outcome'), { kind: 'Failed', reason: 'ResourcesInUse', message: /only/ });
-  const paths = [definitionPath(crd('bares')), packagePath('providers', 'bare')];
-  t.same(await codes(...paths, instance('bares', 'only')), [200, 200, 200]);
-  must(await client.delete(instance('bares', 'only')));
-  await waitFor(async () => (await client.get(instance('bares', 'only'))).code === 404, 'the instance to go');
-  const status = await removed('bare-gone', 'bare');
-  t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
-  t.same(await codes(...paths), [404, 404]);
-  t.notOk((await sources()).includes(source('bare')));
-});
-
 t.test('keep-crds keeps the CRDs and their instances, without owners', async (t) => {
   const status = await removed('kept', 'queue', { 'pkg.crossplane.io/keep-crds': 'true' });
   t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));

@@ -37,14 +37,6 @@ export function leavingOf(ptx: PackageTransaction): DeletedPackages | undefined 
   return { sources: (ptx.status.replaced ?? []).map(({ source }) => source), uids, isReplaced: true };
 }
 
-/** The parts of a package that a Delete names. */
-function partsOf(reader: PackageReader, leaving: DeletedPackages, lock: JsonObject): Promise<Parts> {
-  if (leaving.isReplaced) return readParts(reader, leaving);
-  const entries = readLock(lock);
-  const own = typeof entries === 'string' ? [] : entries.filter(({ source }) => leaving.sources.includes(source));
-  return readParts(reader, { ...leaving, revisionNames: own.map(({ name }) => name) });
-}
-
 /**
  * An earlier try has deleted a part of what leaves. `valid`, unless the package was installed again between the tries: a revision is
  * Active again, or came since the first deletion.
@@ -72,7 +64,7 @@ export async function readDeletable(
   const valid = { kind: 'valid', lock: rest.map(({ entry }) => entry) } as const;
   if (isForward(ptx.status)) return readRest({ reader, ptx }, valid);
   if (rest.length === entries.length) return refused([notInstalled('spec.delete.source', source, entries)]);
-  const parts = await partsOf(reader, { sources: [source], packageUid: ptx.packageUid, isReplaced: false }, lock);
+  const parts = await readParts(reader, { sources: [source], packageUid: ptx.packageUid, isReplaced: false });
   const faults = [
     ...notDeleted(ptx, parts),
     ...requiredBy(source, present(await withRemovals(reader, rest))),
@@ -132,7 +124,7 @@ export async function readDeactivation(
   leaving: DeletedPackages,
   lock: JsonObject,
 ): Promise<Preparation> {
-  const parts = await partsOf(reader, leaving, lock);
+  const parts = await readParts(reader, leaving);
   if (ptx.isDryRun)
     return {
       kind: 'planned',
@@ -163,7 +155,7 @@ export async function readDeletionState(
   leaving: DeletedPackages,
   lock: JsonObject,
 ): Promise<DeletionState> {
-  const parts = await partsOf(reader, leaving, lock);
+  const parts = await readParts(reader, leaving);
   const usages = await protectedBy(reader, leaving.isReplaced ? holdersOf(parts) : allOf(parts));
   const isKept = leaving.isReplaced || keeps(ptx, parts);
   if (isForward(ptx.status))

@@ -2,10 +2,11 @@
 import type { Resource } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { isLeaving, ownersIn } from '../checks/conflicts.ts';
+import { controllerOf, ownersIn } from '../checks/conflicts.ts';
 import { installedKinds } from '../checks/contents.ts';
-import { packageLabel, sourceOfPackage, sourceOfRevision } from '../model/names.ts';
+import { packageLabel, sourceOfRevision } from '../model/names.ts';
 import { packageKinds } from '../model/package.ts';
+import { readReference } from '../model/reference.ts';
 import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
 import { resourceOf } from './objects.ts';
 import type { Garbage } from './observation.ts';
@@ -18,8 +19,6 @@ export interface DeletedPackages {
   readonly packageUid?: string | undefined;
   /** If given, only package objects and revisions with these uids leave: others were made since the first deletion. */
   readonly uids?: readonly string[] | undefined;
-  /** The names that the Lock has for their revisions. If such a revision is gone, its objects still name it as their controller. */
-  readonly revisionNames?: readonly string[];
   /** The objects are those of a Replace: they stay, and lose each reference to a package or a revision that leaves. */
   readonly isReplaced: boolean;
 }
@@ -33,27 +32,21 @@ export interface Parts {
 }
 
 export async function readParts(reader: PackageReader, leaving: DeletedPackages): Promise<Parts> {
-  const all = await readHolders(reader, { ...leaving, uids: undefined });
-  const isListed = (one: Garbage): boolean => leaving.uids === undefined || leaving.uids.includes(uidOf(one));
-  const held = { packages: all.packages.filter(isListed), revisions: all.revisions.filter(isListed) };
+  const held = await readHolders(reader, leaving);
   // Crossplane makes the package object an owner, too.
   const owners = leaving.isReplaced ? [...held.revisions, ...held.packages] : held.revisions;
   const uids = new Set(owners.map(uidOf));
-  const { revisionNames = [] } = leaving;
-  if (uids.size + revisionNames.length === 0) return { ...held, objects: [] };
+  if (uids.size === 0) return { ...held, objects: [] };
   const resources = await inTurn(installedKinds, async ({ apiVersion, kind }) => resourceOf(reader, { apiVersion, kind }));
-  const listed = await inTurn(
+  const all = await inTurn(
     resources.filter((one) => one !== undefined),
     async (resource) => (await list(reader, resource, undefined, {})).map((object) => ({ resource, object })),
   );
-  const living = new Set(all.revisions.map(uidOf));
-  const isHolder = (owner: JsonObject): boolean => {
-    const uid = textAt(owner, 'uid') ?? '';
-    return uids.has(uid) || (isLeaving(owner, revisionNames) && !living.has(uid));
-  };
   const isHeld = (object: JsonObject): boolean =>
-    ownersIn(object).some((owner) => isHolder(owner) && (leaving.isReplaced || owner.controller === true));
-  return { ...held, objects: listed.flat().filter(({ object }) => isHeld(object)) };
+    leaving.isReplaced
+      ? ownersIn(object).some((owner) => uids.has(textAt(owner, 'uid') ?? ''))
+      : uids.has(textAt(controllerOf(object), 'uid') ?? '');
+  return { ...held, objects: all.flat().filter(({ object }) => isHeld(object)) };
 }
 
 /** The package objects and their revisions. */
@@ -89,6 +82,11 @@ async function ofKinds(
 
 export function uidOf({ object }: Garbage): string {
   return textAt(object, 'metadata', 'uid') ?? '';
+}
+
+/** `spec.package` without tag and digest. */
+export function sourceOfPackage(object: JsonObject): string | undefined {
+  return readReference(textAt(object, 'spec', 'package') ?? '')?.source;
 }
 
 export function partName({ resource, object }: Garbage): string {

@@ -4,7 +4,7 @@ import { at, equalJson, type JsonObject, objectAt, textAt, withKey } from '../..
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { type Installed, readLock } from '../model/lock.ts';
-import { nameInRevision, sourceOfPackage } from '../model/names.ts';
+import { nameInRevision } from '../model/names.ts';
 import { packageApiVersion } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import { boundedPlan, type PackagePlan, type PlannedObject, type PlannedPackage } from '../model/plan.ts';
@@ -13,7 +13,7 @@ import { nameLabel, packagesOfKind, revisionsOfKind, writeOf } from '../writes/r
 import type { WebhookService } from '../writes/webhooks.ts';
 import { activeRevisions, resourceOf } from './objects.ts';
 import type { Garbage } from './observation.ts';
-import type { Parts } from './parts.ts';
+import { type Parts, sourceOfPackage } from './parts.ts';
 import { find, type PackageReader, ReadFailed } from './read.ts';
 import { readRetired } from './retired.ts';
 
