@@ -3,22 +3,10 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { faultOf } from '../due.ts';
 import { digestOf } from '../model/digest.ts';
 import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../model/holder.ts';
-import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, isForward, millisecondsOf, type Status, timeOf } from '../model/status.ts';
-import type { Awaiting, Context, ObservedTo } from '../observe/observation.ts';
+import type { Context, ObservedTo } from '../observe/observation.ts';
 import { type Note, type Step, safetyWait, setStatus } from './step.ts';
-import {
-  awaited,
-  awaitPackage,
-  ended,
-  finished,
-  handOver,
-  isOverdue,
-  readingNote,
-  releasing,
-  tooSlow,
-  unread,
-} from './transitions.ts';
+import { awaitPackage, ended, finished, handOver, isOverdue, readingNote, releasing, tooSlow, unread } from './transitions.ts';
 import { requestRollback, undoLast } from './undo.ts';
 
 type Acquiring = ObservedTo<'acquire'>;
@@ -66,17 +54,12 @@ function acquireFrom(observation: Acquiring, lock: JsonObject): Step {
 /** Undefined once the packages are read. */
 function notRead({ ptx, now, unread: reading }: Acquiring): Step | undefined {
   if (reading === undefined) return undefined;
-  if (reading.kind === 'awaiting') return awaiting(ptx, reading);
+  if (reading.kind === 'awaiting') return { kind: 'setStatus', ...awaitPackage(ptx, reading) };
   const started = advanced(ptx.status, { startTime: ptx.status.startTime ?? timeOf(now), specDigest: ptx.specDigest });
   if (reading.kind === 'failed') return setStatus(ended(started, unread(reading.failure)), reading.failure.message);
   if (isOverdue(ptx.status, now)) return setStatus(ended(started, tooSlow), tooSlow.message);
   const status = ptx.status.tryTime === undefined ? advanced(started, { tryTime: timeOf(now) }) : ptx.status;
   return setStatus(status, 'the time of the call is over', 0.2, readingNote);
-}
-
-function awaiting({ status, isDryRun }: PackageTransaction, reading: Awaiting): Step {
-  if (isDryRun) return setStatus(ended(status, awaited(reading.message)), reading.message);
-  return { kind: 'setStatus', ...awaitPackage(status, reading) };
 }
 
 function deleting({ ptx }: Context, garbage: Acquiring['garbage'], because: string, note?: Note): Step {

@@ -93,8 +93,7 @@ function installPresent(observation: OwnObservation, wanted: Wanted, { current, 
 /** Somebody has deleted the revision. The package transaction that has made it is made again, and makes the revision again. */
 function again(observation: OwnObservation, ptx: JsonObject): OwnStep {
   const message = `The revision is gone: package transaction ${nameOf(ptx)} is made again`;
-  const step = rest(message, { ...pending, message }, wait);
-  return isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, observation.namespace) };
+  return ending(rest(message, { ...pending, message }, wait), ptx, observation);
 }
 
 const pending = { status: 'Unknown', reason: 'InstallationPending' } as const;
@@ -126,7 +125,7 @@ function activate(observation: OwnObservation, revision: JsonObject, other: Json
 /** A user who makes the revision Active again gets another package transaction. */
 function leaveInactive(observation: OwnObservation, ptx: JsonObject | undefined, other: JsonObject | undefined): OwnStep {
   const step = other === undefined ? rest('its revision is Inactive') : ignored(observation, other);
-  return ptx === undefined || isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, observation.namespace) };
+  return ptx === undefined ? step : ending(step, ptx, observation);
 }
 
 /** A package transaction would install another revision. */
@@ -170,9 +169,14 @@ function saidBy(ptx: JsonObject, shown: JsonObject | undefined, more: string): O
 }
 
 /** The hook deletes a running package transaction: it ends before its next stage, and is rolled back. */
-function end({ namespace }: OwnObservation, ptx: JsonObject, whose: string): OwnStep {
+function end(observation: OwnObservation, ptx: JsonObject, whose: string): OwnStep {
   const message = `Package transaction ${nameOf(ptx)} of ${whose} ends first`;
   const step = rest(message, { status: 'Unknown', reason: 'WaitingForTransaction', message }, wait);
+  return ending(step, ptx, observation);
+}
+
+/** The step also deletes the package transaction, unless it is being deleted already. */
+function ending(step: OwnStep, ptx: JsonObject, { namespace }: OwnObservation): OwnStep {
   return isTerminating(ptx) ? step : { ...step, write: endWrite(ptx, namespace) };
 }
 

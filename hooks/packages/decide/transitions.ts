@@ -106,16 +106,17 @@ export function unread({ kind, message, retryAfterSeconds }: RegistryFailure): O
   return { kind: 'Failed', step: 'Validation', reason: reasons[kind], message: cut(message, longestMessage), ...after };
 }
 
-/** The end of a dry run whose package transaction would wait for a Package. */
-export function awaited(message: string): Outcome {
-  return { kind: 'Failed', step: 'Validation', reason: 'WaitingForPackage', message: cut(message, longestMessage) };
-}
-
-/** A user's Package installs itself first. The time that this takes does not count as time for reading. */
-export function awaitPackage(status: Status, { message }: Awaiting): Decided {
-  const note = { reason: 'WaitingForPackage', message: cut(message, longestMessage) } as const;
-  const next = status.tryTime === undefined ? status : advanced(status, { tryTime: undefined });
-  return { because: 'another Package installs itself first', status: next, wait: awaitedWait, note };
+/**
+ * A user's Package installs itself first. The hook waits without the Lock, and the time does not count as time for reading. A dry run ends
+ * instead, and says so.
+ */
+export function awaitPackage({ status, isDryRun }: PackageTransaction, awaiting: Awaiting): Decided {
+  const because = 'another Package installs itself first';
+  const note = { reason: 'WaitingForPackage', message: cut(awaiting.message, longestMessage) } as const;
+  if (isDryRun) return { because, status: ended(status, { kind: 'Failed', step: 'Validation', ...note }), wait: 1 };
+  const isWaiting = status.phase === 'Waiting' && status.tryTime === undefined;
+  const next = isWaiting ? status : advanced(status, { phase: 'Waiting', tryTime: undefined });
+  return { because, status: next, wait: awaitedWait, note };
 }
 
 /** In seconds. Metacontroller watches nothing that shows the end of that install. */

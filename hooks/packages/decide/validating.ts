@@ -10,7 +10,6 @@ import { installedAgain } from './deleting.ts';
 import { type Step, setStatus } from './step.ts';
 import {
   abandoned,
-  awaited,
   awaitPackage,
   ended,
   givingBack,
@@ -63,11 +62,10 @@ function goesOn({ ptx, now }: ObservedTo<'validate'>, lock: JsonObject, kind: 'u
   return setStatus(ptx.status, 'the time of the call is over', 0.2, readingNote);
 }
 
-/** The Package was made after the hook had read the tree. The hook waits for it without the Lock. */
-function awaits({ status, isDryRun }: PackageTransaction, lock: JsonObject, validation: Awaiting): Step {
-  if (isDryRun) return setStatus(ended(status, awaited(validation.message)), validation.message);
-  const step = awaitPackage(status, validation);
-  return { kind: 'release', lock, ...step, status: advanced(step.status, { phase: 'Waiting' }) };
+/** The user made the Package after the hook had read the tree. */
+function awaits(ptx: PackageTransaction, lock: JsonObject, validation: Awaiting): Step {
+  const decided = awaitPackage(ptx, validation);
+  return ptx.isDryRun ? { kind: 'setStatus', ...decided } : { kind: 'release', lock, ...decided };
 }
 
 function refusedBy(faults: Faults): Outcome {

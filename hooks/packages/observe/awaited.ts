@@ -4,7 +4,7 @@ import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { makesOwn, type OwnMode } from '../model/own.ts';
-import { quoted } from '../model/package.ts';
+import { type PackageKind, quoted } from '../model/package.ts';
 import { nameLabel, packagesOfKind } from '../writes/resources.ts';
 import { activeRevisions } from './objects.ts';
 import type { Awaiting } from './observation.ts';
@@ -20,32 +20,40 @@ export interface AwaitedContext {
 
 /** Undefined if there is no such Package. */
 export async function awaited(context: AwaitedContext, packages: readonly TreePackage[]): Promise<Awaiting | undefined> {
-  const { ownMode = 'none' } = context;
+  const { reader, ownMode = 'none' } = context;
   const added = packages.filter(({ change }) => change === 'added');
   if (ownMode === 'none' || added.length === 0) return undefined;
-  const found = await inTurn(added, (one) => ownPackageOf({ reader: context.reader, ownMode }, one));
-  const messages = found.filter((one) => one !== undefined);
-  return messages.length === 0 ? undefined : { kind: 'awaiting', message: messages.slice(0, mostNamed).join('; ') };
+  const kinds = [...Map.groupBy(added, ({ meta }) => meta?.kind)];
+  const messages = await inTurn(kinds, async ([kind, some]) =>
+    kind === undefined ? [] : awaitedOf({ reader, ownMode, kind }, some),
+  );
+  const all = messages.flat();
+  return all.length === 0 ? undefined : { kind: 'awaiting', message: all.slice(0, mostNamed).join('; ') };
 }
 
 const mostNamed = 10;
 
+interface OfKind {
+  readonly reader: PackageReader;
+  readonly ownMode: OwnMode;
+  readonly kind: PackageKind;
+}
+
 /**
- * The user's Package of the source, in words. A Package whose revision is Active installs nothing more, also if the Lock has lost its
+ * The users' Packages of these sources, in words. A Package whose revision is Active installs nothing more, also if the Lock has lost its
  * entry. If the Package has the name that the hook would give it, and a package transaction wrote it, the hook may write its version.
  */
-async function ownPackageOf(
-  { reader, ownMode }: { readonly reader: PackageReader; readonly ownMode: OwnMode },
-  { name, source, meta }: TreePackage,
-): Promise<string | undefined> {
-  if (meta === undefined) return undefined;
-  const all = await list(reader, packagesOfKind(meta.kind), undefined, { whole: true });
+async function awaitedOf({ reader, ownMode, kind }: OfKind, added: readonly TreePackage[]): Promise<readonly string[]> {
+  const live = await list(reader, packagesOfKind(kind), undefined, { whole: true });
+  const own = live.filter((pkg) => makesOwn(ownMode, pkg) && !isTerminating(pkg));
   const nameOf = (pkg: JsonObject): string => textAt(pkg, 'metadata', 'name') ?? '';
-  const isOurs = (pkg: JsonObject): boolean => nameOf(pkg) === name && textAt(pkg, 'metadata', 'labels', nameLabel) !== undefined;
-  const isAwaited = (pkg: JsonObject): boolean =>
-    sourceOfPackage(pkg) === source && makesOwn(ownMode, pkg) && !isTerminating(pkg) && !isOurs(pkg);
-  const own = all.find(isAwaited);
-  if (own === undefined || (await activeRevisions(reader, meta.kind, { source, name: nameOf(own) })).length > 0) return undefined;
-  const what = `${meta.kind} ${quoted(nameOf(own))}`;
-  return `${source} is required, and ${what} installs it first: read the condition Installed of ${what}, or delete ${what}`;
+  const found = await inTurn(added, async ({ name, source }) => {
+    const isOurs = (pkg: JsonObject): boolean =>
+      nameOf(pkg) === name && textAt(pkg, 'metadata', 'labels', nameLabel) !== undefined;
+    const pkg = own.find((one) => sourceOfPackage(one) === source && !isOurs(one));
+    if (pkg === undefined || (await activeRevisions(reader, kind, { source, name: nameOf(pkg) })).length > 0) return [];
+    const what = `${kind} ${quoted(nameOf(pkg))}`;
+    return [`${source} is required, and ${what} installs it first: read the condition Installed of ${what}, or delete ${what}`];
+  });
+  return found.flat();
 }
