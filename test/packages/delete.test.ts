@@ -1,7 +1,7 @@
 // Package transactions of the change Delete, on the real API server: a package goes with its objects only if nothing needs them, and
 // from the first deletion on it only goes forward.
 import t from 'tap';
-import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startPackageAdmission } from '../support/package-admission.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
@@ -142,11 +142,36 @@ t.test('an instance that appears before the first deletion undoes the try', asyn
   t.same(await codes(definitionPath(crd('queues')), definitionPath(crd('topics')), instance('topics', 'late')), [200, 200, 200]);
 });
 
+t.test('somebody deletes the revision: an instance still keeps the package, and without one its CRDs go', async (t) => {
+  await world.publish({ name: 'bare', tag: 'v1.0.0', objects: [definitionOf('bares', group)] });
+  await installed('bare', 'bare', 'bare');
+  const object = { apiVersion: `${group}/v1beta1`, kind: 'Bare', metadata: { name: 'only' } };
+  await waitFor(async () => (await client.create(instance('bares'), object)).code === 201, 'the API server to accept instances');
+  const name = (await revisions()).map((one) => textAt(one, 'metadata', 'name') ?? '').find((one) => one.startsWith('bare-'));
+  const paths = [definitionPath(crd('bares')), packagePath('providers', 'bare')];
+  must(await client.delete(packagePath('providerrevisions', name)));
+  const owners = async () => objectsAt(must(await client.get(paths[0] ?? '')), 'metadata', 'ownerReferences');
+  await waitFor(
+    async () => !(await owners()).some((one) => one.name === name),
+    'the garbage collector to take the reference away',
+  );
+  const refused = await removed('bare-used', 'bare');
+  t.match(at(refused, 'outcome'), { kind: 'Failed', reason: 'ResourcesInUse', message: /only/ });
+  t.same(await codes(...paths, instance('bares', 'only')), [200, 200, 200]);
+  must(await client.delete(instance('bares', 'only')));
+  await waitFor(async () => (await client.get(instance('bares', 'only'))).code === 404, 'the instance to go');
+  const status = await removed('bare-gone', 'bare');
+  t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+  t.same(await codes(...paths), [404, 404]);
+  t.notOk((await sources()).includes(source('bare')));
+});
+
 t.test('keep-crds keeps the CRDs and their instances, without owners', async (t) => {
   const status = await removed('kept', 'queue', { 'pkg.crossplane.io/keep-crds': 'true' });
   t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
   const kept = must(await client.get(definitionPath(crd('topics'))));
   t.equal(at(kept, 'metadata', 'ownerReferences'), undefined);
+  t.equal(at(kept, 'metadata', 'labels', 'packages.janus.io/revision'), undefined);
   t.equal((await client.get(instance('topics', 'late'))).code, 200);
   t.equal((await client.get(packagePath('providers', 'queue'))).code, 404);
   t.same(await sources(), [source('family')]);

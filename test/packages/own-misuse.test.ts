@@ -192,6 +192,24 @@ t.test('a user deletes a revision: the Package makes it again, and its CRD stays
   t.equal(textAt(controller, 'uid'), await uidAt(revision));
 });
 
+t.test('a user deletes a Package and its revision at once: an instance keeps both CRD and Package', async (t) => {
+  const [crd, pkg] = [definitionPath(`seconds.${group}`), packagePath('providers', 'second')];
+  const instances = `/apis/${group}/v1beta1/seconds`;
+  must(await client.create(instances, { apiVersion: `${group}/v1beta1`, kind: 'Second', metadata: { name: 'used' } }));
+  const revision = textAt(statusOf(await read('second')), 'currentRevision');
+  await typed(`kubectl delete providerrevision/${revision} provider/second --wait=false`);
+  const owners = async () => listAt(must(await client.get(crd)), 'metadata', 'ownerReferences');
+  await waitFor(
+    async () => !(await owners()).some((one) => textAt(one, 'name') === revision),
+    'the garbage collector to take the reference away',
+    patience,
+  );
+  await until('second', /ResourcesInUse$/);
+  must(await client.delete(`${instances}/used`));
+  await waitFor(async () => (await client.get(pkg)).code === 404, 'the Package to go', patience);
+  t.equal((await client.get(crd)).code, 404);
+});
+
 t.test('kubectl delete of all: nothing is left, and the Lock is free', async (t) => {
   await typed('kubectl delete providers --all --timeout=600s');
   await waitFor(async () => (await locked()).length === 0 && (await isFree()), 'the Lock to be free', patience);

@@ -349,8 +349,10 @@ t.test('47: a Package that is being deleted makes a Delete of the source that is
 });
 
 t.test('a Package of which nothing is installed needs no Delete', async (t) => {
-  for (const changes of [{}, { lock: lockOf() }, { revisions: [revision] }, { ...installed, lock: lockOf('v1', 'other') }])
+  for (const changes of [{}, { revisions: [revision] }, { ...installed, lock: lockOf('v1', 'other') }])
     t.match(decided({ ...going, ...changes }), { write: undefined, finalized: true });
+  const left = decided({ ...going, lock: lockOf() });
+  t.match(left, { write: { verb: 'create' }, finalized: false }, 'its revision is gone, and its entry and its objects are left');
   const running = decided({ ...going, ...installed, made: [ptxOf(provider, { phase: 'Installing' })] });
   t.match(running, { write: { verb: 'delete' }, finalized: false }, 'its install ends first');
 });

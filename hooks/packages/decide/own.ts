@@ -6,8 +6,8 @@ import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { ownersIn } from '../checks/conflicts.ts';
-import { readLock } from '../model/lock.ts';
-import { sourceOfRevision } from '../model/names.ts';
+import { type Installed, readLock } from '../model/lock.ts';
+import { nameInRevision, sourceOfPackage, sourceOfRevision, stemOf } from '../model/names.ts';
 import { type OwnCondition, ownName, packageUidLabel } from '../model/own.ts';
 import { isActive, isManual } from '../model/package.ts';
 import { readSnapshot, type Wanted } from '../model/package-transaction.ts';
@@ -233,10 +233,15 @@ function begin(observation: OwnObservation): OwnStep {
   return create(observation, ownDelete(observation, source), { reason: 'DeletionPending' });
 }
 
-/** The source of the package as it is installed. A user may have changed the Package since. */
-function installedSource({ revisions, lock }: OwnObservation): string | undefined {
+/** The source of the package as it is installed. A user may have changed the Package since, or deleted its revision. */
+function installedSource({ pkg, revisions, lock }: OwnObservation): string | undefined {
   const entries = readLock(lock ?? {});
-  if (typeof entries !== 'string') return entries.find(({ name }) => revisions.some((one) => nameOf(one) === name))?.source;
+  if (typeof entries !== 'string') {
+    const stem = stemOf(nameOf(pkg) ?? '');
+    const isOwn = ({ name, source }: Installed): boolean =>
+      revisions.some((one) => nameOf(one) === name) || (nameInRevision(name) === stem && source === sourceOfPackage(pkg));
+    return entries.find(isOwn)?.source;
+  }
   // The Delete says what is wrong with the Lock.
   return revisions.map(sourceOfRevision).find((source) => source !== undefined);
 }

@@ -64,3 +64,8 @@ export function isRevisionOf({ source, name }: RevisionOwner, revision: string, 
 export function sourceOfRevision(revision: JsonObject): string | undefined {
   return readReference(textAt(revision, 'spec', 'image') ?? '')?.source;
 }
+
+/** `spec.package` without tag and digest. */
+export function sourceOfPackage(object: JsonObject): string | undefined {
+  return readReference(textAt(object, 'spec', 'package') ?? '')?.source;
+}

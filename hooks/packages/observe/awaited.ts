@@ -3,12 +3,12 @@
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
+import { sourceOfPackage } from '../model/names.ts';
 import { makesOwn, type OwnMode } from '../model/own.ts';
 import { type PackageKind, quoted } from '../model/package.ts';
 import { nameLabel, packagesOfKind } from '../writes/resources.ts';
 import { activeRevisions } from './objects.ts';
 import type { Awaiting } from './observation.ts';
-import { sourceOfPackage } from './parts.ts';
 import { list, type PackageReader } from './read.ts';
 import type { TreePackage } from './tree.ts';
 

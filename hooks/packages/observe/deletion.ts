@@ -1,7 +1,7 @@
 // A package that is being deleted: whether anything needs it, and what is left of it. Everything is read live, so any process may go on.
 // Between the count of instances and the deletion of their CRD lies one request of this call.
 import { isTerminating } from '../../objects/content/ownership.ts';
-import { type JsonObject, objectAt, textAt } from '../../objects/json.ts';
+import { type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { isRevision, ownersIn } from '../checks/conflicts.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
@@ -11,7 +11,7 @@ import { type Deletion, deletionOf, keepsObjects, type PackageTransaction, repla
 import { isForward } from '../model/status.ts';
 import { hasFinalizer, isPaused } from '../writes/beside.ts';
 import { isPackageTransaction } from '../writes/owners.ts';
-import { configMaps, definitions, uidLabel } from '../writes/resources.ts';
+import { configMaps, definitions, revisionLabel, uidLabel } from '../writes/resources.ts';
 import { stagesOf } from '../writes/stages.ts';
 import { instancesOf } from './instances.ts';
 import type { DeletionState, Garbage, Orphan, Preparation, Validation } from './observation.ts';
@@ -35,6 +35,14 @@ export function leavingOf(ptx: PackageTransaction): DeletedPackages | undefined 
   if (deletion !== undefined) return { sources: [deletion.source], packageUid: ptx.packageUid, uids, isReplaced: false };
   if (replaces === undefined) return undefined;
   return { sources: (ptx.status.replaced ?? []).map(({ source }) => source), uids, isReplaced: true };
+}
+
+/** The parts of a package that a Delete names. */
+function partsOf(reader: PackageReader, leaving: DeletedPackages, lock: JsonObject): Promise<Parts> {
+  if (leaving.isReplaced) return readParts(reader, leaving);
+  const entries = readLock(lock);
+  const own = typeof entries === 'string' ? [] : entries.filter(({ source }) => leaving.sources.includes(source));
+  return readParts(reader, { ...leaving, installed: own.map(({ name }) => name) });
 }
 
 /**
@@ -64,7 +72,7 @@ export async function readDeletable(
   const valid = { kind: 'valid', lock: rest.map(({ entry }) => entry) } as const;
   if (isForward(ptx.status)) return readRest({ reader, ptx }, valid);
   if (rest.length === entries.length) return refused([notInstalled('spec.delete.source', source, entries)]);
-  const parts = await readParts(reader, { sources: [source], packageUid: ptx.packageUid, isReplaced: false });
+  const parts = await partsOf(reader, { sources: [source], packageUid: ptx.packageUid, isReplaced: false }, lock);
   const faults = [
     ...notDeleted(ptx, parts),
     ...requiredBy(source, present(await withRemovals(reader, rest))),
@@ -124,7 +132,7 @@ export async function readDeactivation(
   leaving: DeletedPackages,
   lock: JsonObject,
 ): Promise<Preparation> {
-  const parts = await readParts(reader, leaving);
+  const parts = await partsOf(reader, leaving, lock);
   if (ptx.isDryRun)
     return {
       kind: 'planned',
@@ -155,7 +163,7 @@ export async function readDeletionState(
   leaving: DeletedPackages,
   lock: JsonObject,
 ): Promise<DeletionState> {
-  const parts = await readParts(reader, leaving);
+  const parts = await partsOf(reader, leaving, lock);
   const usages = await protectedBy(reader, leaving.isReplaced ? holdersOf(parts) : allOf(parts));
   const isKept = leaving.isReplaced || keeps(ptx, parts);
   if (isForward(ptx.status))
@@ -235,7 +243,7 @@ async function unused(reader: PackageReader, going: readonly Garbage[], { usages
   return { objects, inUse };
 }
 
-/** The objects without the owners that go. Without another revision, a package transaction would be the last owner. */
+/** The objects without their label, and without the owners that go. Without another revision, a package transaction would be the last owner. */
 async function keptOf(reader: PackageReader, going: readonly Garbage[], parts: Parts): Promise<readonly Orphan[]> {
   const leaving = new Set(holdersOf(parts).map(uidOf));
   const found = await inTurn(going, async ({ resource, object }) => {
@@ -243,7 +251,7 @@ async function keptOf(reader: PackageReader, going: readonly Garbage[], parts: P
     if (live === undefined) return [];
     const staying = ownersIn(live).filter((owner) => !leaving.has(textAt(owner, 'uid') ?? ''));
     const owners = staying.some(isRevision) ? staying : staying.filter((owner) => !isPackageTransaction(owner));
-    return [{ resource, live, owners }];
+    return [{ resource, live: withPath(live, ['metadata', 'labels', revisionLabel], undefined), owners }];
   });
   return found.flat();
 }

@@ -4,16 +4,16 @@ import { at, equalJson, type JsonObject, objectAt, textAt, withKey } from '../..
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf } from '../checks/conflicts.ts';
 import { type Installed, readLock } from '../model/lock.ts';
-import { nameInRevision } from '../model/names.ts';
+import { nameInRevision, sourceOfPackage } from '../model/names.ts';
 import { packageApiVersion } from '../model/package.ts';
 import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
 import { boundedPlan, type PackagePlan, type PlannedObject, type PlannedPackage } from '../model/plan.ts';
 import { type ChangedPackage, installedObject, type PackageObject, type Released } from '../writes/changes.ts';
-import { nameLabel, packagesOfKind, revisionsOfKind, writeOf } from '../writes/resources.ts';
+import { nameLabel, packagesOfKind, revisionLabel, revisionsOfKind, writeOf } from '../writes/resources.ts';
 import type { WebhookService } from '../writes/webhooks.ts';
 import { activeRevisions, resourceOf } from './objects.ts';
 import type { Garbage } from './observation.ts';
-import { type Parts, sourceOfPackage } from './parts.ts';
+import type { Parts } from './parts.ts';
 import { find, type PackageReader, ReadFailed } from './read.ts';
 import { readRetired } from './retired.ts';
 
@@ -147,9 +147,10 @@ async function specOf(reader: PackageReader, wanted: Wanted, { kind, name }: Pac
   return objectAt(await find(reader, { resource: packagesOfKind(kind), name }), 'spec');
 }
 
-/** Every package transaction sets its own label. */
+/** Every package transaction sets its own label, and a handover sets that of the revision. */
 function isChanged(live: JsonObject, next: JsonObject): boolean {
-  const labels = (object: JsonObject): JsonObject => withKey(objectAt(object, 'metadata', 'labels'), nameLabel, undefined);
+  const labels = (object: JsonObject): JsonObject =>
+    withKey(withKey(objectAt(object, 'metadata', 'labels'), nameLabel, undefined), revisionLabel, undefined);
   const annotations = (object: JsonObject): JsonObject => objectAt(object, 'metadata', 'annotations');
   const isSame = at(live, 'metadata', 'generation') === at(next, 'metadata', 'generation');
   return !isSame || !equalJson(labels(live), labels(next)) || !equalJson(annotations(live), annotations(next));

@@ -8,9 +8,10 @@
 import type { Resource, Write } from '../../objects/cluster.ts';
 import { type JsonObject, listAt, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { packageLabel } from '../model/names.ts';
-import { type PackageKind, packageApiVersion } from '../model/package.ts';
+import { packageApiVersion } from '../model/package.ts';
+import type { Changed } from './changed.ts';
 import type { Maker } from './owners.ts';
-import { familyLabel, nameLabel, writeOf } from './resources.ts';
+import { familyLabel, nameLabel, revisionLabel, writeOf } from './resources.ts';
 import { serverSecret } from './webhooks.ts';
 
 /** Crossplane's controllers leave an object with this annotation alone. */
@@ -128,15 +129,15 @@ export function hasFinalizer(revision: JsonObject): boolean {
 }
 
 /**
- * What Crossplane's controllers need in the spec of a revision. They leave the Lock alone, and put our label on each object that
+ * What Crossplane's controllers need in the spec of a revision. They leave the Lock alone, and put our labels on each object that
  * they write. The names of the Secrets are those that its package manager gives.
  */
-export function besideSettings(kind: PackageKind, owner: JsonObject, maker: Maker): JsonObject {
+export function besideSettings({ kind, revision }: Changed, owner: JsonObject, maker: Maker): JsonObject {
   const name = textAt(owner, 'metadata', 'name') ?? '';
   const secrets = { tlsServerSecretName: serverSecret(name), tlsClientSecretName: `${name}-tls-client` };
   return {
     skipDependencyResolution: true,
-    commonLabels: { ...objectAt(owner, 'spec', 'commonLabels'), [nameLabel]: maker.name },
+    commonLabels: { ...objectAt(owner, 'spec', 'commonLabels'), [nameLabel]: maker.name, [revisionLabel]: revision },
     ...(kind === 'Configuration' ? {} : secrets),
   };
 }

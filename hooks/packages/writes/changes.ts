@@ -10,7 +10,7 @@ import type { Wanted } from '../model/package-transaction.ts';
 import { awaitsActivation, besideSettings, pausedForGood, pausedUntilActive, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
-import { familyLabel, imageConfigsAnnotation, nameLabel } from './resources.ts';
+import { familyLabel, imageConfigsAnnotation, nameLabel, revisionLabel } from './resources.ts';
 import { convertedBy, type WebhookService } from './webhooks.ts';
 
 /** A package, with the part of its meta that describes its revision. */
@@ -130,7 +130,7 @@ function revisionSpec(one: ChangedPackage, { owner, live, revisions }: RevisionG
   return {
     ...objectAt(live, 'spec'),
     ...Object.fromEntries(settingsOf(one.kind, owner)),
-    ...(maker.isBeside === true ? besideSettings(one.kind, owner, maker) : {}),
+    ...(maker.isBeside === true ? besideSettings(one, owner, maker) : {}),
     desiredState: isActive(live) ? 'Active' : 'Inactive',
     image: `${one.source}@${one.digest}`,
     revision: isActive(live) && typeof own === 'number' ? own : highest + 1,
@@ -183,7 +183,7 @@ export function installedObject(
   const common = (key: string): JsonObject => objectAt(owner, 'spec', key);
   const metadata = {
     name: textAt(given, 'name') ?? '',
-    labels: labelsOf(live, { ...objectAt(given, 'labels'), ...common('commonLabels') }, maker),
+    labels: labelsOf(live, { ...objectAt(given, 'labels'), ...common('commonLabels'), [revisionLabel]: revision }, maker),
     ...annotations(live, { ...objectAt(given, 'annotations'), ...common('commonAnnotations') }),
     ...owners,
   };

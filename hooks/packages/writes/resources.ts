@@ -67,6 +67,9 @@ export const fieldManager = 'janus-packages';
 /** The label of all objects that a package transaction makes. */
 export const nameLabel = 'pkg.crossplane.io/transaction';
 
+/** The label of an installed object that names its revision. It stays when somebody deletes the revision. */
+export const revisionLabel = 'packages.janus.io/revision';
+
 /** The label of its stages and their contents. */
 export const uidLabel = 'packages.janus.io/transaction-uid';
 
