@@ -107,7 +107,7 @@ t.test('equal values have one canonical text, others have not', async () => {
   fc.assert(fc.property(json, (value) => equalJson(parseJson(canonicalJson(value)), value)));
 });
 
-t.test('no text pollutes what all objects have', async (t) => {
+t.test('no text changes the prototype of objects', async (t) => {
   fc.assert(
     fc.property(json, fc.array(fc.constantFrom('__proto__', 'constructor', 'prototype', 'a')), (value, path) => {
       withPath(isObject(value) ? value : {}, path, { polluted: true });
@@ -126,7 +126,7 @@ t.test('depth is measured without going down', async (t) => {
   t.notOk(isDeeperThan('x', 0));
 });
 
-t.test('numbers that a double holds, and what is no JSON, are as JSON.parse has them', async (t) => {
+t.test('a text with numbers that a double holds, and a text that is not JSON, result in the answer of JSON.parse', async (t) => {
   const long = '1234567890123456789';
   for (const text of [`1.${long}`, `1e${long}`, `-0.${long}e-5`, `"${long}"`, `{"${long}":"\\"${long}"}`, '1000000000000000'])
     t.same(parseJson(text), JSON.parse(text), text);

@@ -195,7 +195,7 @@ t.test('a finished Transaction is kept for as long as it says', async (t) => {
   t.same(due({ ...left, deleted: 'yes' }, ttl), { kind: 'releaseFields', index: 0 }, 'a person may delete it');
 });
 
-t.test('an undo that waits is passed over; where all wait, each has its turn', async (t) => {
+t.test('the engine skips an undo that waits; if all wait, each has its turn', async (t) => {
   const status = statusOf('RollingBack', 'applied applied applied', { rollbackStartedAt: start });
   const due = (waiting: readonly number[], waits: number) => {
     const items = status.items.map((item, index) => (waiting.includes(index) ? { ...item, waiting: 'w' } : item));
@@ -211,7 +211,7 @@ t.test('an undo that waits is passed over; where all wait, each has its turn', a
   );
 });
 
-t.test('what is undone first where one object needs another', async (t) => {
+t.test('the order of an undo if one object needs another', async (t) => {
   const order = new Map([[1, { indexes: new Set([0]), isAwaited: true }]]);
   const status = { ...statusOf('RollingBack', 'applied applied'), rollbackStartedAt: start };
   const stored = { transaction: transactionOf(), status, now: start, lateWindow, waits: 0 };

@@ -25,14 +25,14 @@ t.test('W3: whose process sent all of it, and knows each answer, is accounted fo
   t.notOk(isAccountedFor({ status: rolling({ unsettledAt: start }), first, ownWrites }));
 });
 
-t.test('W6: not where another process may have a fence under way, though no change can land', async (t) => {
+t.test('W6: not if another process may have a fence under way, although no change can land', async (t) => {
   const traces = { status: rolling({ rollbackObservedAt: start }), first, ownWrites };
   t.notOk(isAccountedFor(traces));
   t.equal(mayLandUntil(traces, window), 0, 'a Create is not waited for');
   t.equal(fencedUntil(traces, window), end);
 });
 
-t.test('the windows begin with what is stored, the later one counts', async (t) => {
+t.test('the windows begin with the stored times, and the later one counts', async (t) => {
   const unknown = { first, ownWrites: { isOpen: false } };
   t.equal(mayLandUntil({ ...unknown, status: rolling() }, window), 'unobserved');
   t.equal(mayLandUntil({ ...unknown, status: rolling({ rollbackObservedAt: start }) }, window), end);

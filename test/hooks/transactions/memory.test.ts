@@ -40,7 +40,7 @@ t.test('a process knows the name that it sends under, and whether it may send mo
   t.match(memory.recall('u'), { writer: undefined, isOpen: false, unsettledAt: undefined });
 });
 
-t.test('a request without an answer is never forgotten by what follows', async (t) => {
+t.test('no later request makes the engine forget a request without an answer', async (t) => {
   const { memory, ends } = remembering();
   memory.unsettled('u', 7_000);
   ends();
@@ -60,7 +60,7 @@ t.test('the next turn', async (t) => {
   t.equal(memory.leaseToFence('u'), lease, 'the Lease is the one that was known before');
 });
 
-t.test('where the API server sent Retry-After, nothing is requested before', async (t) => {
+t.test('the engine sends no request before the Retry-After of the API server', async (t) => {
   const { memory, ends, pass } = remembering();
   t.equal(ends({ isTroubled: true, stayAway: 7_000 }), 7, 'longer than the pause would be');
   t.equal(memory.pauseLeft('u'), 7_000);
@@ -146,7 +146,7 @@ const engine: Identity = { kind: 'engine' };
 const user: Identity = { kind: 'serviceAccount', namespace: 'n', name: 'deployer' };
 const place = (resource: Resource, name = 'x') => ({ resource, namespace: 'n', name });
 
-t.test('what was seen to be there is not read again for a moment', async (t) => {
+t.test('the engine does not read an object that it has just seen', async (t) => {
   const { reader, asked } = readerOf('there', 'absent', 'absent', 'there', 'there');
   const { get } = memoryOf(1000).sightings(reader);
   const look = async (time: number, name?: string) => {
@@ -193,7 +193,7 @@ t.test('a permission counts for a moment, for one user and one question; a denia
   }
 });
 
-t.test('targets, Leases and Transactions are always read, and everything where nothing counts', async (t) => {
+t.test('the engine always reads targets, Leases and Transactions, and reads everything if no time is set', async (t) => {
   now = 0;
   const always = readerOf(...Array.from({ length: 20 }, () => 'there' as const));
   const { get, getMetadata } = memoryOf(1000).sightings(always.reader);

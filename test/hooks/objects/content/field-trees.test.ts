@@ -20,7 +20,7 @@ t.test('a tree without some members, and with others', async () => {
   );
 });
 
-t.test('what one tree has and the other lacks', async () => {
+t.test('the difference of two trees holds the fields that only the first tree has', async () => {
   fc.assert(
     fc.property(paths, paths, (one, other) => {
       const wanted = setOf(one).difference(setOf(other));

@@ -26,7 +26,7 @@ t.test('a bundle that the change does not set is left out, one that it sets is n
   t.same(withoutInjected(service('x'), '/ConfigMap', {}), service('x'), 'of these kinds only');
 });
 
-t.test('what is restored has the bundle of now; that of before only where our change took it away', async (t) => {
+t.test('a restored object has the bundle of now, or the former bundle if our change removed it', async (t) => {
   const restored = (kind: string, plain: JsonObject, ...[prior, expected, live]: readonly JsonObject[]): JsonObject =>
     withInjected(plain, kind, { prior, expected, live: live ?? {} });
   t.same(restored(crd, conversion(), conversion('a'), conversion('a'), conversion('now')), conversion('now'));
@@ -38,7 +38,7 @@ t.test('what is restored has the bundle of now; that of before only where our ch
   t.same(restored(api, service(), service(), service(), service('now')), service('now'));
 });
 
-t.test('who owns a bundle and what names its webhook, and nothing else, has injected it', async (t) => {
+t.test('a manager that owns a bundle and the name of its webhook, and nothing else, has injected the bundle', async (t) => {
   const owner = (fields: JsonObject) => ({
     ...{ name: 'injector', operation: 'Apply', apiVersion: 'v1', subresource: '' },
     fields: parseFields({ 'f:webhooks': { 'k:{"name":"w0"}': fields } }),

@@ -53,7 +53,7 @@ class ByName extends Map<string, readonly string[] | 'set'> {
 
 const kinds: ListKinds = new ByName();
 
-t.test('undone, a change leaves what was before', async () => {
+t.test('the undo of a change restores the former content', async () => {
   fc.assert(
     fc.property(value, value, (prior, expected) => {
       const { restored, ours, theirs } = merge({ prior, expected, live: expected }, kinds);
@@ -73,7 +73,7 @@ t.test('before it is made, a change is untouched', async () => {
   );
 });
 
-t.test('there are no paths of a change exactly where nothing differs', async () => {
+t.test('a change has no paths exactly if nothing differs', async () => {
   fc.assert(
     fc.property(value, value, (before, after) => equalJson(before, after) === (differences(before, after, kinds).length === 0)),
     runs,
@@ -146,7 +146,7 @@ t.test('foreign edits on other paths survive, and ours is gone', async () => {
   );
 });
 
-t.test('what others changed elsewhere is never lost without a conflict', async () => {
+t.test('a merge loses no change of another writer without a conflict', async () => {
   const text = (path: Path): string => pathText(path).slice(0, -1);
   fc.assert(
     fc.property(value, value, value, (prior, expected, live) => {
@@ -159,7 +159,7 @@ t.test('what others changed elsewhere is never lost without a conflict', async (
   );
 });
 
-t.test('fields that nobody has written since go back to their owner', async () => {
+t.test('fields that no manager has written since return to their owner', async () => {
   const content = mapOf(scalar);
   fc.assert(
     fc.property(content, content, (before, after) => {

@@ -144,7 +144,7 @@ for (const row of lost) {
   );
 }
 
-t.test('who is there, and what is theirs', async (t) => {
+t.test('the managers of an object, and the fields of each', async (t) => {
   const live = object('a:1', 'kubectl:a janus@:b');
   t.ok(hasManager(live, ours));
   t.notOk(hasManager(live, ['nobody']));

@@ -129,13 +129,13 @@ t.test('a change that changes nothing is done only when it has left our entry', 
   t.equal(found('before, marked as being restored'), 'done');
 });
 
-t.test('a conflict names the object, the paths and who has them', async (t) => {
+t.test('a conflict names the object, the paths and their managers', async (t) => {
   const verdict = evaluateApply(evidenceOf('Patch', 'before, a edited'));
   t.match(verdict, { kind: 'conflict', message: /^Widget shop\/x .*: spec\.a \(by [\w, ]*other\)$/ });
   t.same(listed(told(verdict)), ['Conflict spec.a']);
 });
 
-t.test('a Patch that names what somebody has changed since', async (t) => {
+t.test('a Patch that names a field that another writer has changed since', async (t) => {
   const named = (live: string, content: Change['content']): string => told(evaluateApply(evidenceOf('Patch', live, content)));
   t.equal(
     named('before, b edited', { spec: { b: 1 } }),

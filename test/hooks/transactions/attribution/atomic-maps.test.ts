@@ -29,7 +29,7 @@ t.test('a new co-owner of an atomic map that we changed is a rollback conflict',
   t.match(evaluateUndo({ ...plainEvidence, entry: patch, live }), { kind: 'conflict', message: /by argo/ });
 });
 
-t.test('who has overwritten a key of an atomic map is named', async (t) => {
+t.test('the conflict names the manager that has overwritten a key of an atomic map', async (t) => {
   const live = service({ app: 'c' }, entry('kubectl-edit', leaf));
   t.match(evaluateUndo({ ...plainEvidence, entry: patch, live }), { kind: 'conflict', message: /by kubectl-edit/ });
 });

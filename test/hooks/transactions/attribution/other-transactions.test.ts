@@ -124,7 +124,7 @@ for (const [reason, type, live, others, verdict] of rows) {
   });
 }
 
-t.test('what goes back to whom', async (t) => {
+t.test('an undo returns fields to their former managers', async (t) => {
   const patched = managed(prior, entry(theirs, specA, { operation: 'Apply' }), entry('kubectl', specX));
   const updated = managed(prior, entry(theirs, specA), entry('kubectl', specX));
   const gone = (before: JsonObject, others: Others): readonly string[] =>
@@ -136,7 +136,7 @@ t.test('what goes back to whom', async (t) => {
   t.same(gone(updated, noOthers), [], 'an Update stays the owner, as any client does');
 });
 
-t.test('what a change remembers', async (t) => {
+t.test('the record of a change', async (t) => {
   const forward = 'janus-tx-1';
   const [before, after] = [with_(managed(prior, entry('kubectl', specX)), 'metadata.resourceVersion', '7'), created];
   t.same(
@@ -154,7 +154,7 @@ t.test('what a change remembers', async (t) => {
   t.same(effectOf('Create', { before: undefined, after, forward }), { uid: 'u1', resourceVersion: '8' });
 });
 
-t.test('what came after what', async (t) => {
+t.test('the order of two changes', async (t) => {
   const after = (type: Way, resourceVersion: string | undefined, ours: string | undefined): boolean =>
     isAfter({ type, resourceVersion }, ours);
   t.ok(after('Patch', '10', '9'), 'as numbers');

@@ -30,7 +30,7 @@ function next(live: JsonObject, stored: Partial<StoredObjects> = {}, entry: obje
   return evaluateStorage({ ...whole, ...entry } as unknown as SnapshotEntry, known, live, restored);
 }
 
-t.test('what the API server accepts at once needs nothing before', async (t) => {
+t.test('a write that the API server accepts at once needs no write before it', async (t) => {
   t.equal(next(crd('v1 v2!', ['v1'])), undefined, 'no version came to the stored ones');
   t.equal(next(crd('v1 v2!', ['v1', 'v2']), {}, { resource: { ...resource, group: 'example.org' } }), undefined, 'no CRD');
 });

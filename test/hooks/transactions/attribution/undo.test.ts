@@ -123,12 +123,12 @@ for (const { found, verdict } of deletions) {
 
 const statusIsContent = { ...entryFor('Delete'), resource: { ...entryFor('Delete').resource, statusSubresource: false } };
 
-t.test('where status is content, another one is other content', async (t) => {
+t.test('if status is content, another status is another content', async (t) => {
   const live = liveObject('before, another uid, status moved', 'Delete');
   t.equal(told(evaluateUndo({ ...evidenceOf('Delete', live, true), entry: statusIsContent })), 'Recreated status.ready');
 });
 
-t.test('restored is what was before plus what others have done since', async (t) => {
+t.test('an undo restores the former content, and keeps the later changes of other writers', async (t) => {
   for (const type of ['Update', 'Patch'] as const) {
     const judged = evaluateUndo(evidenceOf(type, liveObject('after, b edited, field added, label edited', type), true));
     const wanted = with_(with_(with_(prior, 'spec.b', 5), 'spec.x', 1), 'metadata.labels.l', '2');
@@ -136,13 +136,13 @@ t.test('restored is what was before plus what others have done since', async (t)
   }
 });
 
-t.test('a Namespace that holds what others have put there is kept, and some of it named', async (t) => {
+t.test('an undo keeps a Namespace that holds objects of other writers, and names some of the objects', async (t) => {
   const lost = ['ConfigMap a', 'ConfigMap b', 'ConfigMap c', 'ConfigMap d', 'ConfigMap e', 'ConfigMap f'];
   const judged = evaluateUndo({ ...evidenceOf('Create', liveObject('after', 'Create'), true), ...withHazards({ lost }) });
   t.match(judged, { kind: 'conflict', reason: 'NotEmpty', message: /ConfigMap a, .*ConfigMap e and 1 more$/ });
 });
 
-t.test('what is itself to be taken back before it is waited for, and is no conflict', async (t) => {
+t.test('the undo waits for an object that it takes back itself, without a conflict', async (t) => {
   const evidence = evidenceOf('Create', liveObject('after', 'Create'), true);
   const awaited = ['Endpoints x'];
   t.match(evaluateUndo({ ...evidence, ...withHazards({ awaited }) }), {
@@ -190,7 +190,7 @@ for (const { reason, live, owner, drift, verdict } of drifts) {
   });
 }
 
-t.test('what our manager owns is ours, whatever the dry run had promised', async (t) => {
+t.test('a field that our manager owns is ours, also if the dry run showed another owner', async (t) => {
   const stamped = with_(liveObject('after', 'Update') ?? {}, 'spec.a', 'stamped at 12:00');
   t.equal(told(evaluateUndo(evidenceOf('Update', stamped, false))), 'content');
 });
@@ -251,26 +251,29 @@ for (const { reason, of, manager, field, verdict } of aggregations) {
   });
 }
 
-t.test('rules that the controller derives of what we made of a ClusterRole are reverted with it, and else stay', async (t) => {
-  const before = managed({ ...role, rules: [] }, entry('kubectl', { 'f:rules': {} }));
-  const ours = entry(managers.forward, { 'f:aggregationRule': {} });
-  const controller = entry('clusterrole-aggregation-controller', { 'f:rules': {} });
-  const made = { ...entryFor('Patch'), resource: roles, prior: before, expected: managed({ ...aggregated, rules: [] }, ours) };
-  const undone = (live: JsonObject, change: typeof made): UndoVerdict =>
-    evaluateUndo({ ...evidenceOf('Patch', managed(live, ours, controller), true), entry: change });
-  const restored = undone({ ...aggregated, rules }, made);
-  t.match(restored, { kind: 'content', restored: { rules: [] } });
-  t.notOk(restored.kind === 'content' && 'aggregationRule' in restored.restored);
-  const labelled = {
-    ...made,
-    prior: managed({ ...aggregated, rules: [] }),
-    expected: managed(with_(aggregated, 'rules', []), ours),
-  };
-  const changed = { ...labelled, expected: managed({ ...aggregated, labels: { a: 'b' }, rules: [{ verbs: ['*'] }] }, ours) };
-  t.match(undone({ ...aggregated, labels: { a: 'b' }, rules }, changed), { kind: 'content', restored: { rules } });
-});
+t.test(
+  'rules that the controller derives from our change of a ClusterRole are reverted with the change; other rules stay',
+  async (t) => {
+    const before = managed({ ...role, rules: [] }, entry('kubectl', { 'f:rules': {} }));
+    const ours = entry(managers.forward, { 'f:aggregationRule': {} });
+    const controller = entry('clusterrole-aggregation-controller', { 'f:rules': {} });
+    const made = { ...entryFor('Patch'), resource: roles, prior: before, expected: managed({ ...aggregated, rules: [] }, ours) };
+    const undone = (live: JsonObject, change: typeof made): UndoVerdict =>
+      evaluateUndo({ ...evidenceOf('Patch', managed(live, ours, controller), true), entry: change });
+    const restored = undone({ ...aggregated, rules }, made);
+    t.match(restored, { kind: 'content', restored: { rules: [] } });
+    t.notOk(restored.kind === 'content' && 'aggregationRule' in restored.restored);
+    const labelled = {
+      ...made,
+      prior: managed({ ...aggregated, rules: [] }),
+      expected: managed(with_(aggregated, 'rules', []), ours),
+    };
+    const changed = { ...labelled, expected: managed({ ...aggregated, labels: { a: 'b' }, rules: [{ verbs: ['*'] }] }, ours) };
+    t.match(undone({ ...aggregated, labels: { a: 'b' }, rules }, changed), { kind: 'content', restored: { rules } });
+  },
+);
 
-t.test('who adds an item to a list takes nothing over from those who changed its order', async (t) => {
+t.test('a manager that adds an item to a list takes no field from managers that changed the order', async (t) => {
   const items = (...names: readonly string[]): JsonObject =>
     with_(
       prior,
@@ -290,7 +293,7 @@ t.test('who adds an item to a list takes nothing over from those who changed its
   t.match(judged, { restored: { spec: { items: [{ name: 'one' }, { name: 'three' }, { name: 'two' }] } } });
 });
 
-t.test('what is generated inside a list item of ours is nobody else’s', async (t) => {
+t.test('a value that the API server generates inside our list item has no other owner', async (t) => {
   const ports = (nodePort: number): JsonObject =>
     managed(with_(service, 'spec.ports', [{ port: 80, protocol: 'TCP', nodePort }]), ...own);
   const judged = evaluateUndo({

@@ -103,7 +103,7 @@ for (const [what, earlier, refusedOne, failure] of covered)
 for (const [what, earlier, refusedOne, failure] of near)
   t.test(`not taken away: ${what}`, async (t) => t.equal(removerOf(failure, refusedOne, [earlier]), undefined));
 
-t.test('what the item says', async (t) => {
+t.test('the message of the item', async (t) => {
   const reason = 'NotFound';
   t.equal(
     deferredNote(refused(404, 'reader', { reason }), role),

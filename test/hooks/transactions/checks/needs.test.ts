@@ -228,18 +228,21 @@ for (const [what, stays, rest, needed, unlike] of rows)
 
 const widgets = '{spec: {group: "shop.example.com", names: {kind: Widget, plural: widgets}}}';
 
-t.test('the definition of its kind, by group and kind; by its group where the content is not known', async (t) => {
-  const [widget, own, other] = [
-    item(0, 'Widget a'),
-    item(1, 'CustomResourceDefinition /widgets.shop.example.com', widgets),
-    item(2, 'CustomResourceDefinition /gadgets.shop.example.com', widgets.replace('kind: Widget', 'kind: Gadget')),
-  ];
-  t.same([...keptWith([widget, own, other], new Set([0])).keys()], [1]);
-  const unknown = { ...other, object: undefined };
-  t.same([...keptWith([widget, own, unknown], new Set([0])).keys()], [1, 2]);
-  const elsewhere = { ...item(2, 'CustomResourceDefinition /gadgets.example.com'), object: undefined };
-  t.same([...keptWith([widget, own, elsewhere], new Set([0])).keys()], [1]);
-});
+t.test(
+  'an object needs the definition of its kind, found by group and kind, or by the group if the content is not known',
+  async (t) => {
+    const [widget, own, other] = [
+      item(0, 'Widget a'),
+      item(1, 'CustomResourceDefinition /widgets.shop.example.com', widgets),
+      item(2, 'CustomResourceDefinition /gadgets.shop.example.com', widgets.replace('kind: Widget', 'kind: Gadget')),
+    ];
+    t.same([...keptWith([widget, own, other], new Set([0])).keys()], [1]);
+    const unknown = { ...other, object: undefined };
+    t.same([...keptWith([widget, own, unknown], new Set([0])).keys()], [1, 2]);
+    const elsewhere = { ...item(2, 'CustomResourceDefinition /gadgets.example.com'), object: undefined };
+    t.same([...keptWith([widget, own, elsewhere], new Set([0])).keys()], [1]);
+  },
+);
 
 const answering = [
   item(0, 'Secret cert'),
@@ -255,7 +258,7 @@ const answering = [
   item(6, 'Ingress i', '{spec: {defaultBackend: {service: {name: hook}}}}'),
 ];
 
-t.test('what answers behind a Service that the API server calls, and what that needs in turn', async (t) => {
+t.test('a Service that the API server calls needs its Pods, and these need further objects', async (t) => {
   t.same(
     keptWith(answering, new Set([5])),
     new Map([
@@ -270,7 +273,7 @@ t.test('what answers behind a Service that the API server calls, and what that n
   t.same([...keptWith(headless, new Set([5])).keys()], [1], 'a Service without a selector selects nothing');
 });
 
-t.test('what is left already is not kept once more, and a circle ends', async (t) => {
+t.test('an object that stays already is not kept again, and a circle ends', async (t) => {
   t.same(keptWith(answering, new Set([0, 1, 2, 5])), new Map());
   const circle = [
     item(0, 'ConfigMap a', '{metadata: {ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: b}]}}'),

@@ -20,7 +20,7 @@ function described(kind: string, namespace: string | undefined, asked: string | 
   return describeRefusal(failure, { index: 0, target }, transaction);
 }
 
-t.test('words about a cluster-scoped object are shown on request, and those about what is secret never', async (t) => {
+t.test('a message about a cluster-scoped object is shown on request, and a message with secret content never', async (t) => {
   t.equal(described('Node', undefined, 'true'), 'not on Fridays');
   t.equal(described('Node', undefined, 'false'), 'Forbidden');
   t.equal(described('Node', undefined, undefined), 'Forbidden');

@@ -237,7 +237,7 @@ t.test('one question for each verb, resource and namespace', async (t) => {
   t.equal(needsOf([...many, resolved(500, 'ConfigMap elsewhere/a')]).length, 6);
 });
 
-t.test('what a change needs is not needed by the undo alone', async (t) => {
+t.test('a right that a change needs is no right of the undo alone', async (t) => {
   const [gone, made] = [resolved(0, 'ConfigMap gone', {}, 'Delete'), resolved(1, 'ConfigMap made', {}, 'Create')];
   const lists = [needsOf([gone]), needsOf([made])];
   for (const needs of [lists, lists.toReversed()]) {
@@ -251,7 +251,7 @@ t.test('what a change needs is not needed by the undo alone', async (t) => {
   }
 });
 
-t.test('by name is asked where there is a name yet', async (t) => {
+t.test('the check names the object if the object has a name yet', async (t) => {
   const question = (verb: string): AccessQuestion => ({ verb, group: '', resource: 'configmaps', namespace: 'shop' });
   t.match(byName(question('update'), 'a'), { verb: 'update', name: 'a' });
   t.equal(byName(question('create'), 'a'), undefined);

@@ -65,7 +65,7 @@ for (const row of rows)
     t.equal(next && (neededByKept(items, entries, next)?.target.name ?? ''), row.kept);
   });
 
-t.test('where all wait, each that nothing holds up has its turn', async (t) => {
+t.test('if all items wait, each item that no other item delays has its turn', async (t) => {
   const entries = ['Create a', 'Create b: a', 'Create c'].map(entry);
   const items = ['waits', 'waits', 'waits'].map(item);
   const order = undoOrder(entries);

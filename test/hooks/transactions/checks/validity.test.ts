@@ -149,7 +149,7 @@ for (const { content, ...verdicts } of contents) {
   }
 }
 
-t.test('a change without a target takes it from its content, or names what is missing', async (t) => {
+t.test('a change without a target takes the target from its content, or names the missing field', async (t) => {
   const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
   const of = (type: string, more: JsonObject) => faultsOf({ changes: [{ type, ...more }] as never });
   for (const type of ['Create', 'Apply']) {
@@ -174,7 +174,7 @@ for (const type of ['Replace', '', 'create', 'constructor', '__proto__', 'toStri
   });
 }
 
-t.test('content is needed, but for a Delete, where it does not count', async (t) => {
+t.test('each type but Delete requires content', async (t) => {
   const { content: _none, ...bare } = change('Create', 'a');
   t.match(faultsOf({ changes: [bare] }), [/content must be an object, for Create of ConfigMap a/]);
   for (const content of [null, 'text', { kind: 'Secret' }] as Json[])

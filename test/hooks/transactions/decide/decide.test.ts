@@ -450,7 +450,7 @@ t.test('a final refusal says whose right is missing, in the words of the API ser
   t.match(saying({ ...ofAccount, code: 405 }), /was refused: no way; .*remove the reason/);
 });
 
-t.test('who gives up waiting for a lock has those locks to give back that were taken meanwhile', async (t) => {
+t.test('a Transaction that stops waiting for a lock releases the locks that it has taken meanwhile', async (t) => {
   const view = { ...begin, targets: [target], locks: { ...locks(other), locks: [lockOf(target)] } };
   const states = new Map([[lockOf(target).name, other]]);
   const step = decide(observation({ kind: 'begin' }, pending, { ...view, locks: { ...view.locks, states } }, hasty));

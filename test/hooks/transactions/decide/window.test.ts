@@ -61,7 +61,7 @@ const release: readonly Change[] = [
   ...changes('Patch'),
 ];
 
-t.test('a CRD is waited for before what needs it, and not sooner', async (t) => {
+t.test('the engine waits for a CRD before the objects that need the CRD, and not earlier', async (t) => {
   t.equal(windowEnd({ changes: release }, 0, 'all'), 5, 'the API server would refuse what needs it: it may be announced');
   t.equal(openGates({ changes: release }, [applied, { progress: { kind: 'announced' } }, ...Array(3).fill(prepared)]), undefined);
   t.match(openGates({ changes: release }, [applied, applied, applied, announced, announced]), { gates: [{ index: 0 }] });

@@ -61,7 +61,7 @@ t.test('the worst Pod, and of equally bad ones the newest', async (t) => {
   t.equal(words({ pods: [leaving] }), '', 'it is being deleted');
 });
 
-t.test('that there is no Pod is said where Pods were looked for', async (t) => {
+t.test('the diagnosis says that there is no Pod if the engine has listed Pods', async (t) => {
   t.equal(words({ pods: [] }), 'There is no Pod.');
   t.equal(words({}), '');
 });
@@ -114,12 +114,12 @@ t.test('the last three Events of all together, whichever field has their time', 
   t.equal(words({ ...evidence, sealed: true }), 'Last Warning Events: ReplicaSet (Series); Pod (Micro); Deployment (Old).');
 });
 
-t.test('what could not be read, each once', async (t) => {
+t.test('the diagnosis names each unreadable kind once', async (t) => {
   const unread = ['Pods', 'Events', 'Events'].map((what) => ({ what, reason: 'Forbidden' as const }));
   t.equal(words({ unread }), 'Pods could not be read (Forbidden). Events could not be read (Forbidden).');
 });
 
-t.test('words of others are on one line, visible and bounded', async (t) => {
+t.test('a message of a stranger is on one line, visible and bounded', async (t) => {
   const nasty = `\u202e\n${'x'.repeat(100_000)}`;
   const status = { containerStatuses: [{ name: nasty, state: { waiting: { reason: 'ErrImagePull', message: nasty } } }] };
   const events = ['A', 'B', 'C'].map((reason) => event(reason, 'd', { message: nasty }));

@@ -19,7 +19,7 @@ t.test('a gate that is open for five minutes is looked at about 70 times', async
   t.ok(looks.length >= 40);
 });
 
-t.test('what is ready is seen a tenth of the wait late at most, or 0.3 s', async (t) => {
+t.test('the engine sees readiness at most a tenth of the wait late, or 0.3 s', async (t) => {
   const looks = looksUntil(5 * minutes);
   const gaps = looks.slice(1).map((time, index) => ({ gap: time - (looks[index] ?? 0), waited: looks[index] ?? 0 }));
   t.same(

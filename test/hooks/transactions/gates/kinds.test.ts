@@ -189,7 +189,7 @@ for (const row of classes) {
   });
 }
 
-t.test('which gates are passed without a look', async (t) => {
+t.test('gates that pass without a read', async (t) => {
   const { resource } = gateEvidence('/ConfigMap', undefined);
   const configMap = gateEvidence('/ConfigMap', undefined);
   t.ok(needsNoRead(configMap));

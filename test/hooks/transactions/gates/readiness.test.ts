@@ -147,7 +147,7 @@ for (const row of evidence) {
   }
 }
 
-t.test('what stands there as the change left it is no evidence', async (t) => {
+t.test('a status from before the change is no evidence', async (t) => {
   const stored = (generation: number, day: number): JsonObject => ({
     metadata: { uid: 'u1', generation, resourceVersion: '8' },
     status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: `2026-01-0${day}T00:00:00Z` }] },
@@ -182,7 +182,7 @@ t.test('fields and expressions rest on no condition', async (t) => {
   }
 });
 
-t.test('what a rule of a kind says counts at once, and so does what cannot be evaluated', async (t) => {
+t.test('the answer of a rule of a kind counts at once, and an expression without an answer too', async (t) => {
   const early = { age: 0 };
   t.match(evaluateGate(gateEvidence('/Namespace', objectOf('/Namespace'), early)), { kind: 'ready' });
   const written = { ready: { expression: 'x' } };

@@ -25,13 +25,13 @@ function names(dependents: readonly Dependent[], isMade: Parameters<typeof casca
     .join(' ');
 }
 
-t.test('what names it as owner, by uid alone', async (t) => {
+t.test('objects that name the object as owner, by uid alone', async (t) => {
   t.equal(names(owned('a < gone', 'b < other', 'c <- gone')), 'a c');
   t.equal(names(owned('a <x gone')), '', 'what is leaving already is not lost by it');
   t.equal(names(owned('a < gone', 'b < a')), 'a', 'what hangs on what is lost need not be named');
 });
 
-t.test('what was adopted: it is older than its owner', async (t) => {
+t.test('an adopted object is older than its owner', async (t) => {
   const owner = { uid: 'gone', createdAt: 60_000 };
   const [one] = owned('a <- gone');
   for (const [createdAt, isMade] of [
@@ -44,7 +44,7 @@ t.test('what was adopted: it is older than its owner', async (t) => {
   t.equal(one !== undefined && isMadeBy({ ...one, createdAt: 0 }, { uid: 'gone', createdAt: undefined }), true);
 });
 
-t.test('what hangs on what was made of it', async (t) => {
+t.test('dependents of dependents', async (t) => {
   t.equal(names(owned('a <- gone', 'b <- a', 'c < b', 'd <- c'), isMadeBy), 'c');
   t.equal(names(owned('a <- gone', 'b <- a', 'a2 <- b', 'gone <- b'), isMadeBy), '', 'in a circle as well');
   t.equal(names(owned('b < gone', 'a <- gone', 'b < a'), isMadeBy), 'b', 'and is named once');

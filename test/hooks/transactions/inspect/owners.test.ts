@@ -33,7 +33,7 @@ t.test('signs of owners', async (t) => {
   );
 });
 
-t.test('what is no sign', async (t) => {
+t.test('managers that show no owner', async (t) => {
   const disabled = { 'kustomize.toolkit.fluxcd.io/reconcile': 'disabled' };
   t.same(seen(metadata({ labels: { 'kustomize.toolkit.fluxcd.io/name': 'web' }, annotations: disabled })), []);
   t.same(seen(metadata({ labels: { 'app.kubernetes.io/instance': 'web' } })), []);
@@ -57,7 +57,7 @@ t.test('autoscalers of a target', async (t) => {
   t.same(scalersOf(target, all), ['shop/its']);
 });
 
-t.test('names of others are clean and bounded', async (t) => {
+t.test('names that strangers chose are clean and bounded', async (t) => {
   const [owner] = ownersOf(metadata({ labels: { 'helm.toolkit.fluxcd.io/name': `\u001b[2J${'x'.repeat(1_000)}` } }), []);
   t.notMatch(owner?.sentence, new RegExp(String.fromCharCode(27)));
   t.ok((owner?.name.length ?? 1_000) <= 253);

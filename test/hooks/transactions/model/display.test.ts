@@ -64,7 +64,7 @@ const transaction = transactionOf({
   ],
 });
 
-t.test('what needs another object is undone before it', async (t) => {
+t.test('an object that needs another object is undone first', async (t) => {
   const order = new Map([[1, { indexes: new Set([0]), isAwaited: true }]]);
   const items = ['applied', 'applied'].map(itemOf);
   t.same(statesOf({ phase: 'RollingBack', items }, order), ['Restoring', 'Applied']);
@@ -72,7 +72,7 @@ t.test('what needs another object is undone before it', async (t) => {
   t.equal(displayOf(status, { ...transaction, order }, 100).current, 'Deployment web-server');
 });
 
-t.test('a target has its namespace where it is another one', async (t) => {
+t.test('a target shows its namespace if the Transaction has another one', async (t) => {
   const { items, current } = displayOf(statusOf('Committing', 'applied announced announced'), transaction, 700);
   t.same(
     items.map(({ target }) => target),
@@ -90,7 +90,7 @@ t.test('the change in hand, and the duration', async (t) => {
   t.notOk('current' in displayOf(ended, transaction, 700));
 });
 
-t.test('a long name is cut to the bytes that it may take where it is stored', async (t) => {
+t.test('a long name is cut to the bytes that its place of storage allows', async (t) => {
   for (const letter of ['x', '<', '語', '\u{1f600}', '\u0000']) {
     const long = transactionOf({ changes: [change('Patch', letter.repeat(253))] });
     const [item] = displayOf(statusOf('Pending', 'waiting'), long, 120).items;

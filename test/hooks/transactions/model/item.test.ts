@@ -75,7 +75,7 @@ const item: fc.Arbitrary<Item> = fc
   .tuple(fc.constantFrom(...wire.map((row) => progressOf(row.progress))), optional)
   .map(([progress, more]) => ({ progress, ...more }));
 
-t.test('what is written is read again, through JSON as well', async () => {
+t.test('the reader returns each item that was written, also through JSON', async () => {
   fc.assert(
     fc.property(item, (one) => {
       const read = decodeItem(JSON.parse(JSON.stringify(encodeItem(one))) as Json);

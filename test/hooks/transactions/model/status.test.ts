@@ -35,18 +35,18 @@ const full: Status = {
 
 const written = (status: Status): JsonObject => encodeStatus(status as TruncatedStatus);
 
-t.test('what is written is read again', async (t) => {
+t.test('the reader returns the status that was written', async (t) => {
   t.same(decodeStatus(written(full), 2), full);
   const least = statusOf('Pending', 'waiting waiting');
   t.same(decodeStatus(written(least), 2), least);
   t.same(written(decodeStatus(written(full), 2) ?? least), written(full));
 });
 
-t.test('what Metacontroller adds is no part of it', async (t) => {
+t.test('members that Metacontroller adds are no part of the status', async (t) => {
   t.same(decodeStatus({ ...written(full), observedGeneration: 3 }, 2), full);
 });
 
-t.test('progress counts what has been applied, also what an undo had to leave', async (t) => {
+t.test('progress counts applied items, also items that an undo had to leave', async (t) => {
   const progress = (words: string): Json | undefined => written(statusOf('Failed', words)).progress;
   t.same(['waiting waiting', 'applied announced', 'applied applied', 'restored restored', 'left stuck'].map(progress), [
     '0/2',

@@ -17,7 +17,7 @@ t.test('an answer survives being stored', async (t) => {
   t.same(decodeUndo(encodeUndo(answer)), { undo: answer });
 });
 
-t.test('what another writer stored is no answer', async (t) => {
+t.test('a member that another writer stored is no answer', async (t) => {
   for (const wire of [undefined, null, {}, { ...encodeUndo(answer), reason: 'Other' }, { ...encodeUndo(answer), request: 1 }])
     t.same(decodeUndo(wire), {});
 });

@@ -40,7 +40,7 @@ t.test('a text that is far too long is no duration, and costs nothing', async (t
   t.equal(parseDuration(`${'1'.repeat(1_000_000)}x`), undefined);
 });
 
-t.test('what is not said, or not understood, has its default', async (t) => {
+t.test('a missing or unreadable value has its default', async (t) => {
   t.match(transactionOf(), defaultTimeouts);
   t.match(transactionOf({ spec: { timeout: 'soon', lockWait: 5, lockTimeout: '' } }), defaultTimeouts);
   t.match(transactionOf({ spec: { timeout: '1s', lockWait: '0s', lockTimeout: '30s' } }), {

@@ -11,7 +11,7 @@ const listing = (items: () => readonly JsonObject[]): Partial<Reader> => ({
   listMetadata: async () => ({ kind: 'ok', items: items(), complete: true, next: '', size: 10, serverTime: 0 }),
 });
 
-t.test('what is in a Namespace is listed again after a moment', async (t) => {
+t.test('the engine lists the contents of a Namespace again after a moment', async (t) => {
   let items: readonly JsonObject[] = [];
   const configMaps = {
     group: '',

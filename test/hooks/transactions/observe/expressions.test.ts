@@ -67,7 +67,7 @@ t.test('checks that had no turn are no fault, and the rest of them waits for the
   ]);
 });
 
-t.test('a look ends however long its expressions take together, and the first of them has its turn', async (t) => {
+t.test('a call ends however long its expressions take together, and the first one has its turn', async (t) => {
   const { expressions, done, monotonic } = thread(2_000);
   const evaluate = evaluateInTurn(expressions, { monotonic }, requester);
   const results = await Promise.all(Array.from({ length: 500 }, (_, index) => evaluate(`${index}`, {})));

@@ -28,7 +28,7 @@ t.test('a call waits half a second for one task, and three seconds for all', asy
   t.same(await waitsOf([400, 400, 400, 400, 400, 400, 400, 400, 400]), [500, 500, 500, 500, 500, 500, 500, 200, 0]);
 });
 
-t.test('after one that was late, the others of that call have a turn if nobody else wants it', async (t) => {
+t.test('after a late expression, the others of that call have a turn if no other call waits', async (t) => {
   t.same(await waitsOf([undefined, 400, undefined]), [500, 0, 0]);
 });
 

@@ -52,7 +52,7 @@ function readerOf(objects: readonly JsonObject[]): Reader {
   return { get: async () => ({ kind: 'ok', object: left.shift() ?? {}, serverTime: 0 }) } as unknown as Reader;
 }
 
-t.test('what is dropped makes room, and what found none beside the others is tried again alone', async (t) => {
+t.test('a dropped object makes room, and an object that found no room beside others is tried again alone', async (t) => {
   const object = { data: { key: 'x'.repeat(50) } };
   const { memory } = weightOf(object);
   const room = createMemoryBudgets({ little: 0, call: memory, process: memory }).open('shop').room;

@@ -92,7 +92,7 @@ t.test('no conditions contradict each other', async (t) => {
   }
 });
 
-t.test('a cause is told where it counts', async (t) => {
+t.test('a condition names its cause', async (t) => {
   const found = conditionsOf(statusFor({ phase: 'Failed', locks: 'none', snapshot: 'none' }), [], start);
   t.match(
     found.find(({ type }) => type === 'Succeeded'),

@@ -63,7 +63,7 @@ t.test('a message has an end', async (t) => {
   t.same(completed(long, { ...long, message: 'x'.repeat(10_000) }, now, transaction), long);
 });
 
-t.test('what is stored is read as it was', async (t) => {
+t.test('the reader returns the stored status', async (t) => {
   const after = completed(
     stored,
     { ...stored, phase: 'RollingBack', cause: { reason: 'Timeout', message: 'late' } },
@@ -74,7 +74,7 @@ t.test('what is stored is read as it was', async (t) => {
   t.ok(isPhase(after.phase));
 });
 
-t.test('what people read is derived when the version grows, and kept as it is stored else', async (t) => {
+t.test('the engine derives the members for people when the version grows, and keeps them otherwise', async (t) => {
   const { display: _, ...bare } = stored;
   const byOther = bare as typeof stored;
   t.match(stored.display, { current: 'ConfigMap a', items: [{ target: 'ConfigMap a', state: 'Applying' }] });

@@ -145,14 +145,14 @@ t.test('a deleted object is created, then its status, then its owners', async (t
   );
 });
 
-t.test('where status is content it comes with the object', async (t) => {
+t.test('if status is content, one write restores object and status', async (t) => {
   const plain = { ...entryFor('Delete'), resource: { ...entryFor('Delete').resource, statusSubresource: false } };
   const writes = undo('Delete', judged('Delete', undefined), { entry: plain });
   t.equal(written(writes), 'create, update');
   t.match(writes[0], { object: { status: { ready: 1 } } });
 });
 
-t.test('who may not write status restores the rest', async (t) => {
+t.test('a ServiceAccount that may not write status restores the rest', async (t) => {
   const create = compensation(
     { transaction, entry: entryFor('Delete'), goneOwners: [], goneManagers: [] },
     judged('Delete', undefined),
@@ -162,7 +162,7 @@ t.test('who may not write status restores the rest', async (t) => {
   t.equal(written(writesOf(status?.otherwise?.())), 'update');
 });
 
-t.test('created again by an earlier call: what is missing follows', async (t) => {
+t.test('an earlier call has created the object again: the missing writes follow', async (t) => {
   const again = with_(with_(prior, 'metadata.uid', 'u2'), 'status', undefined);
   const live = managed(again, entry(managers.restore, { 'f:spec': { 'f:a': {} } }));
   t.equal(written(undo('Delete', judged('Delete', live))), 'update status, update');
@@ -180,7 +180,7 @@ t.test('owners that are gone are not referred to', async (t) => {
   t.same(references(['o1', 'o2']), undefined);
 });
 
-t.test('managers of what is undone or gone get nothing back', async (t) => {
+t.test('managers of an undone or absent object get no field back', async (t) => {
   const two = 'janus-two-0123abcd';
   const shared = managed(prior, entry('kubectl', { 'f:spec': { 'f:b': {} } }), entry(two, { 'f:spec': { 'f:a': {} } }));
   const owners = (goneManagers: readonly string[]): readonly string[] => {
@@ -192,7 +192,7 @@ t.test('managers of what is undone or gone get nothing back', async (t) => {
   t.same(owners([two]), ['kubectl']);
 });
 
-t.test('what asks for no write gets none', async (t) => {
+t.test('a decision without a write plans no write', async (t) => {
   for (const live of [prior, undefined]) t.equal(written(undo('Patch', judged('Patch', live))), '');
   t.equal(written(undo('Patch', judged('Patch', ours(liveObject('after, a edited', 'Patch'))))), '', 'a conflict');
 });

@@ -81,7 +81,7 @@ t.test('a failed change is told before the undo, which is no news then but in it
   ]);
 });
 
-t.test('what one call has applied is one Event, and so is what one call has undone', async (t) => {
+t.test('all changes that one call has applied are one Event, and all that one call has undone are one', async (t) => {
   const three = transactionOf({ changes: ['a', 'b', 'c'].map((name) => change('Patch', name)) });
   const announced = statusOf('Committing', 'announced announced announced');
   const applied = statusOf('Committing', 'applied applied applied');
@@ -142,7 +142,7 @@ t.test('of many that are left the first ten are told', async (t) => {
   t.equal(events.length, 10);
 });
 
-t.test('one Event tells of all that a call has made', async (t) => {
+t.test('one Event names all objects that a call has created', async (t) => {
   const total = 95;
   const many = transactionOf({ changes: Array.from({ length: total }, (_, index) => change('Patch', `c${index + 1}`)) });
   const items = (done: number): string =>

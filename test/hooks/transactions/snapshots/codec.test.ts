@@ -84,7 +84,7 @@ t.test('absent is not empty', async (t) => {
   t.same(stored(entryOf('ConfigMap', 'shop', {}))?.prior, {});
 });
 
-t.test('what readers of the namespace must not learn is sealed', async (t) => {
+t.test('the snapshot seals content that readers of the namespace must not learn', async (t) => {
   const text = (kind: string, namespace: string): string => encode(entryOf(kind, namespace, { data: { a: 'canary' } }));
   t.ok(text('ConfigMap', 'shop').includes('canary'));
   for (const [kind, namespace] of [
@@ -109,7 +109,7 @@ t.test('what readers of the namespace must not learn is sealed', async (t) => {
   t.ok(isSealed({ index: 1, target: named }, spec), 'what comes from a Secret');
 });
 
-t.test('an entry is read only where it belongs, and only by its key', async (t) => {
+t.test('an entry is read only in its place, and only by its key', async (t) => {
   for (const kind of ['Secret', 'ConfigMap'])
     for (const size of [1, 5_000]) {
       const entry = entryOf(kind, 'shop', { data: { a: 'x'.repeat(size) } });
@@ -135,7 +135,7 @@ t.test('an entry is read only where it belongs, and only by its key', async (t) 
     }
 });
 
-t.test('what is in the clear is believed by its tag alone', async (t) => {
+t.test('a plain entry counts only if its tag is authentic', async (t) => {
   const entry = entryOf('ConfigMap', 'shop', { data: { a: '1' } });
   const [place, json] = [placeOf(entry), textOf(entry)];
   const tagged = encode(entry);
@@ -156,7 +156,7 @@ t.test('what is in the clear is believed by its tag alone', async (t) => {
   for (const text of texts) t.equal(read(text, place), undefined, text.slice(0, 60));
 });
 
-t.test('where it must be sealed, nothing in the clear is taken, whoever tagged it', async (t) => {
+t.test('an entry that must be sealed is not read as plain text, also with an authentic tag', async (t) => {
   const entry = entryOf('Secret', 'shop', { data: {} });
   const [place, json] = [placeOf(entry), textOf(entry)];
   t.equal(read(`plain:${packer.tag(json, contextOf('plain', place))}:${json}`, place), undefined);
@@ -251,7 +251,7 @@ t.test('ConfigMaps of a snapshot', async (t) => {
   t.same(readHead(first, transaction, base, packer), { parts: 2, digest: digestOf(maps.map((map) => at(map, 'data') ?? {})) });
 });
 
-t.test('what the first ConfigMap says of the whole counts only where it is authentic', async (t) => {
+t.test('the head in the first ConfigMap counts only if it is authentic', async (t) => {
   const [first = {}] = configMapsOf(transaction, base, [[['0.a', 'x']], [['1.b', 'y']]], packer);
   const edited = (key: string, value: string): JsonObject => withPath(first, ['metadata', 'annotations', key], value);
   t.equal(readHead({}, transaction, base, packer), undefined);
@@ -267,7 +267,7 @@ t.test('what the first ConfigMap says of the whole counts only where it is authe
 
 const owner = { namespace: 'shop', name: 'one', uid: '0a1b2c3d-1' };
 
-t.test('names fit, and nobody else can tell them', async (t) => {
+t.test('names fit, and no other Transaction can compute them', async (t) => {
   t.match(snapshotNames(owner, packer), [/^one-rollback-[0-9a-f]{20}$/]);
   const stranger = createSealer(() => ({ current: 'k', keys: new Map([['k', Buffer.alloc(32, 2)]]) }));
   const all = [owner, { ...owner, uid: 'x' }, { ...owner, namespace: 'x' }, { ...owner, name: 'one-x' }];
@@ -280,7 +280,7 @@ t.test('names fit, and nobody else can tell them', async (t) => {
   }
 });
 
-t.test('a ConfigMap is ours by its name, never by what else it says', async (t) => {
+t.test('a ConfigMap is ours by its name alone', async (t) => {
   const [name] = snapshotNames(owner, packer);
   const named = (one: string, more: JsonObject = {}): JsonObject => ({ metadata: { namespace: 'shop', name: one, ...more } });
   const isOurs = (map: JsonObject): boolean => isSnapshotOf(map, owner, packer);

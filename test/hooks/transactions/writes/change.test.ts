@@ -68,7 +68,7 @@ for (const row of creations) {
   });
 }
 
-t.test('where status is content it is a field as any other', async (t) => {
+t.test('if status is content, it is a field as any other', async (t) => {
   const context = changeContextOf('Create', { status: { a: 1 } });
   const write = changeWrite({ ...context, resource: { ...resource, statusSubresource: false } }, undefined);
   t.same('object' in write ? write.object.metadata : undefined, { name: 'a', namespace: 'shop' });
