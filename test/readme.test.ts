@@ -90,7 +90,7 @@ t.test('each annotation that a user sets is explained', async (t) => {
   );
 });
 
-t.test('the phases, and what may follow each', async (t) => {
+t.test('the phases, and the possible next phases', async (t) => {
   const rows = rowsOf('Phases').map(([phase, , next]) => [named(phase)[0], [...named(next)].sort()]);
   const legal = phases.map((phase) => [phase, phases.filter((next) => mayFollow(phase, next)).sort()]);
   t.same(rows.toSorted(), legal.toSorted());

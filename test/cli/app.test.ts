@@ -67,7 +67,7 @@ t.test('at a terminal apply of an app follows the Transaction', inAllOnly, async
   t.equal(at(await stage.read(name), 'spec', 'gate'), undefined);
 });
 
-t.test('render prints what apply would create, the Secret with contents first', async (t) => {
+t.test('render prints the objects that apply would create, the Secret with contents first', async (t) => {
   const words = ['render', '-f', 'app/', 'shop', '--label', label];
   t.match(await janus('render', '-f', 'app/'), { code: 64, err: /render needs a name/ });
   t.match(await janus(...words), { code: 0, out: /name: shop-[a-z0-9]{5}-contents\n/ });

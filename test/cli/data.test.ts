@@ -233,7 +233,7 @@ t.test('a plan for a script: its exit code, a summary, markdown', async (t) => {
   t.notMatch(markdown.out, /^<\/details>.*\|/m);
 });
 
-t.test('--abort-on-timeout undoes what is late; list --failed leaves it out', inAllOnly, async (t) => {
+t.test('--abort-on-timeout undoes a late release; list --failed leaves the release out', inAllOnly, async (t) => {
   const late = {
     ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name: 'late', labels: { ...stage.label } } },
     spec: {

@@ -114,7 +114,7 @@ t.test('a release that recreates an object names the finalizer too', async (t) =
   t.match(await running.finished, { code: 0 });
 });
 
-t.test('who waits for a lock reads how far its holder is, at the command that follows and in the status', async (t) => {
+t.test('a user who waits for a lock reads the progress of its holder, in the command and in the status', async (t) => {
   const own = (name: string, changes: readonly JsonObject[]) => cli.write(`${name}.json`, JSON.stringify(holding(name, changes)));
   const holding = (name: string, changes: readonly JsonObject[]): JsonObject => ({
     ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { name, labels: stage.label } },

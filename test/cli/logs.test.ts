@@ -36,21 +36,25 @@ t.test('a command that follows shows the last lines of the container that failed
   t.notMatch(JSON.stringify((await stage.read('loop')).status), 'no database', 'the engine keeps none by itself');
 });
 
-t.test('what the engine has kept is shown once, by each command that has not read it itself', inAllOnly, async (t) => {
-  await stage.transaction('kept', [failing('noted', { keepLogs: true })]);
-  const { code, out } = await cli.run(['status', 'kept', ...where, '--watch']);
-  t.equal(code, 3, out);
-  t.match(out, /\nLast lines of container app in Pod noted:\n {2}app starts\n {2}no database\n$/);
-  t.equal(out.split('no database').length, 2, 'read by the command itself: not once more');
-  const shown = /\nLast lines of the container of Pod noted that failed:\n {2}app starts\n {2}no database\n$/;
-  t.match(await cli.run(['status', 'kept', ...where]), { code: 0, out: shown });
-  t.match(await cli.run(['status', 'kept', ...where, '--watch']), { code: 3, out: shown }, 'the Pod is gone');
-  const history = ['history', 'pod/noted', ...where];
-  t.match(await cli.run(history), {
-    code: 0,
-    out: /\nLast lines of the container that failed in kept:\n {2}app starts\n {2}no database\n$/,
-  });
-  const document = JSON.parse((await cli.run([...history, '-o', 'json'])).out);
-  t.ok(fits('history', document));
-  t.match(document.transactions, [{ changes: [{ logs: ['app starts', 'no database'] }] }]);
-});
+t.test(
+  'each command shows the log lines that the engine has kept, once, unless it has read the Pod itself',
+  inAllOnly,
+  async (t) => {
+    await stage.transaction('kept', [failing('noted', { keepLogs: true })]);
+    const { code, out } = await cli.run(['status', 'kept', ...where, '--watch']);
+    t.equal(code, 3, out);
+    t.match(out, /\nLast lines of container app in Pod noted:\n {2}app starts\n {2}no database\n$/);
+    t.equal(out.split('no database').length, 2, 'read by the command itself: not once more');
+    const shown = /\nLast lines of the container of Pod noted that failed:\n {2}app starts\n {2}no database\n$/;
+    t.match(await cli.run(['status', 'kept', ...where]), { code: 0, out: shown });
+    t.match(await cli.run(['status', 'kept', ...where, '--watch']), { code: 3, out: shown }, 'the Pod is gone');
+    const history = ['history', 'pod/noted', ...where];
+    t.match(await cli.run(history), {
+      code: 0,
+      out: /\nLast lines of the container that failed in kept:\n {2}app starts\n {2}no database\n$/,
+    });
+    const document = JSON.parse((await cli.run([...history, '-o', 'json'])).out);
+    t.ok(fits('history', document));
+    t.match(document.transactions, [{ changes: [{ logs: ['app starts', 'no database'] }] }]);
+  },
+);

@@ -54,34 +54,38 @@ const steady = (lines: readonly string[]): readonly string[] =>
     .replaceAll(/Pod webx-[-0-9a-z]+/g, 'Pod webx')
     .split('\n');
 
-t.test('a release that does not come up: what is not ready first, the cause in full, all once', needsScript, async (t) => {
-  const pty = apply('svc-1', [...services, webx], '5s');
-  const isThere = (text: RegExp) =>
-    waitFor(() => text.test(pty.screen().join('\n')), `the screen to show ${text}: ${pty.screen().join('\n')}`);
-  await isThere(
-    /ready 25\/26 [\s\S]* ⧗ Deployment webx +created +not ready: 0 of 1 replicas are available\n ✓ 25 Services +created +ready$/m,
-  );
-  t.match(pty.screen()[1], /^svc-1 · \S+ · committing 26\/26 applied · ready 25\/26 · 0:\d\d of 0:\d\d$/);
-  t.equal(pty.screen().at(-1), '[q] leave, it goes on   [a] abort and undo');
-  const open = pty.lines().slice(1);
-  t.equal(await pty.finished, 3);
-  const [created, head, ...lines] = pty.lines();
-  t.equal(created, 'transaction.tx.janus.io/svc-1 created');
-  t.match(head, /^svc-1 · \S+ · rolled back 26\/26 undone · 0:\d\d$/);
-  t.match(lines[0], / ✗ Deployment webx +deleted again +failed: GateTimeout: 0 of 1 replicas are available/);
-  t.equal(lines[1], ' ↺ 25 Services       deleted again   as before');
-  const end = lines
-    .slice(2)
-    .map((line) => line.slice(2))
-    .join(' ');
-  t.match(end, /^svc-1 was rolled back after 0:\d\d: Deployment \S+\/webx did not become ready within 5s: /);
-  t.match(end, /Pod webx-\S+: container c is waiting \(ImagePullBackOff\): Back-off pulling image "x:bad": manifest unknown/);
-  t.match(
-    end,
-    / 26 objects are as before \(26 deleted again\)\. Nothing to clean up\. Correct the cause, then run janus apply again\.$/,
-  );
-  t.same(steady([...open, '…', ...pty.lines().slice(1)]), steady(documentedScreen()), 'as docs/cli.md shows it');
-});
+t.test(
+  'a release that does not become ready: objects that are not ready first, the cause in full, each line once',
+  needsScript,
+  async (t) => {
+    const pty = apply('svc-1', [...services, webx], '5s');
+    const isThere = (text: RegExp) =>
+      waitFor(() => text.test(pty.screen().join('\n')), `the screen to show ${text}: ${pty.screen().join('\n')}`);
+    await isThere(
+      /ready 25\/26 [\s\S]* ⧗ Deployment webx +created +not ready: 0 of 1 replicas are available\n ✓ 25 Services +created +ready$/m,
+    );
+    t.match(pty.screen()[1], /^svc-1 · \S+ · committing 26\/26 applied · ready 25\/26 · 0:\d\d of 0:\d\d$/);
+    t.equal(pty.screen().at(-1), '[q] leave, it goes on   [a] abort and undo');
+    const open = pty.lines().slice(1);
+    t.equal(await pty.finished, 3);
+    const [created, head, ...lines] = pty.lines();
+    t.equal(created, 'transaction.tx.janus.io/svc-1 created');
+    t.match(head, /^svc-1 · \S+ · rolled back 26\/26 undone · 0:\d\d$/);
+    t.match(lines[0], / ✗ Deployment webx +deleted again +failed: GateTimeout: 0 of 1 replicas are available/);
+    t.equal(lines[1], ' ↺ 25 Services       deleted again   as before');
+    const end = lines
+      .slice(2)
+      .map((line) => line.slice(2))
+      .join(' ');
+    t.match(end, /^svc-1 was rolled back after 0:\d\d: Deployment \S+\/webx did not become ready within 5s: /);
+    t.match(end, /Pod webx-\S+: container c is waiting \(ImagePullBackOff\): Back-off pulling image "x:bad": manifest unknown/);
+    t.match(
+      end,
+      / 26 objects are as before \(26 deleted again\)\. Nothing to clean up\. Correct the cause, then run janus apply again\.$/,
+    );
+    t.same(steady([...open, '…', ...pty.lines().slice(1)]), steady(documentedScreen()), 'as docs/cli.md shows it');
+  },
+);
 
 t.test('q leaves, and the Transaction goes on; a aborts it after a question', needsScript, async (t) => {
   const pty = apply('keys', [webx], '5m');

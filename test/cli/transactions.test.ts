@@ -405,7 +405,7 @@ t.test('list, history, status and version print Transactions and versions', asyn
   );
 });
 
-t.test('options choose what list, status and history print, and in which characters', inAllOnly, async (t) => {
+t.test('options choose the output of list, status and history, and its characters', inAllOnly, async (t) => {
   t.match(await janus('list', ...where, '-l', 'none=such'), { code: 0, out: '', err: /^No Transactions in namespace/ });
   t.match((await janus('list', ...where, '-l', `${key}=${value}`)).out, /^folder +Committed/m);
   t.match(await janus('list', ...where, '-w', '-o', 'json'), { code: 64, err: /--watch prints rows: leave out -o json/ });

@@ -97,7 +97,7 @@ esac
   t.equal(moduleFolder(patchOf(), env), import.meta.dirname, 'the pinned one has its go.mod here');
 });
 
-t.test('on another version runs what uses the API server', async (t) => {
+t.test('tests that use the API server run on another version', async (t) => {
   t.ok(usesApiServer('test/scenarios/changes/types.test.ts'));
   t.ok(usesApiServer('test/packaging/installs.test.ts'), 'a control plane of its own');
   t.notOk(usesApiServer('test/hooks/objects/json.test.ts'));

@@ -19,7 +19,7 @@ function rowsOf(page: string): readonly Row[] {
 
 const rows = rowsOf(apiPage());
 
-t.test('docs/api.md is what the script generates', async (t) => {
+t.test('the script generates docs/api.md', async (t) => {
   t.equal(readDocument('docs/api.md'), apiPage(), 'run: npm run generate');
 });
 
@@ -34,7 +34,7 @@ t.test('each field has a type and a meaning, and each value of spec an example',
   }
 });
 
-t.test('it has defaults of the API server and of the engine, bounds, and what a text must be', async (t) => {
+t.test('docs/api.md has the defaults of the API server and of the engine, bounds, and formats', async (t) => {
   const cellsAt = (section: string, field: string): readonly string[] =>
     rows.find((row) => row.section === `Transaction: ${section}` && row.cells[0] === `\`${field}\``)?.cells ?? [];
   t.same(cellsAt('spec', 'timeout').slice(1, 4), ['string', '`30m`', '1s to 24h, in h, m, s, ms']);

@@ -164,7 +164,7 @@ t.test('gates in their order', async (t) => {
       t.same(invariants[name]?.(gatedRun(...steps)), [], `${name}: ${steps.join(', ')}`);
 });
 
-t.test('what keeps them all violates none', async (t) => {
+t.test('a run that keeps all invariants violates none', async (t) => {
   t.same(violations(calm), []);
   t.same(violations(undone), []);
   t.same(violations({ ...calm, events: [...calm.events, letGoOf(snapshot.name)] }), [], 'its own snapshot is its own');
@@ -357,12 +357,12 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
   ['I19 committed gates', 'not passed', { ...gatedRun(...inOrder), story: { ...gatedCommit, spec: { gate: {} } } }],
 ];
 
-t.test('what breaks one is seen by it', async (t) => {
+t.test('each invariant sees a run that breaks it', async (t) => {
   for (const [name, why, evidence] of broken) t.not(invariants[name]?.(evidence).length, 0, `${name}: ${why}`);
   t.same([...new Set(broken.map(([name]) => name))], Object.keys(invariants), 'each of them can fail');
 });
 
-t.test('the audit log is read for what counts', async (t) => {
+t.test('the reader of the audit log keeps the requests that count', async (t) => {
   const line = {
     verb: 'update',
     user: { username: engineUser },

@@ -17,7 +17,7 @@ await installManifests(client);
 const definitionPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${customResourceDefinition.metadata.name}`;
 
 for (const [path, text] of Object.entries(generatedManifests))
-  t.test(`manifests/${path} is what the script generates`, async (t) => {
+  t.test(`the script generates manifests/${path}`, async (t) => {
     const committed = readFileSync(new URL(`../../manifests/${path}`, import.meta.url), 'utf8');
     t.equal(committed, text, 'run: npm run generate');
   });

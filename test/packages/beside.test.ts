@@ -178,7 +178,7 @@ for (const [how, value, said] of [
     t.match(must(await client.get(revisionPath('root', digests[1]))), { spec: { desiredState: 'Active' } });
   });
 
-t.test('the next one starts from what is there', inAllOnly, async (t) => {
+t.test('the next package transaction starts from the present objects', inAllOnly, async (t) => {
   await install('again', 2);
   t.equal(conditionIn(await world.finished('again'), 'Ready')?.status, 'True');
   t.equal(annotation(await provider('root'), paused), 'true');
@@ -387,7 +387,7 @@ for (const [what, mode, found, fault, crossplane = ''] of starts)
     if (answer.kind === 'fault' && fault !== undefined) t.match(answer.fault, fault);
   });
 
-t.test('the hook does not start where a package manager runs that it does not expect', async (t) => {
+t.test('the hook does not start beside a package manager that its setting excludes', async (t) => {
   const kubeconfig = await engineKubeconfig(t, client, world.plane.kubeconfig);
   const hook = startHookProcess(t, { ...hookEnvironment(t, kubeconfig, 'janus-system'), JANUS_PACKAGES: 'true' });
   t.equal(await hook.ended, 1);

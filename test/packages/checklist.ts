@@ -44,7 +44,7 @@ const shown: Readonly<Record<number, Shown>> = {
     [points, '14: CRDConflict'],
   ],
   15: [
-    ['test/packages/compare.test.ts', '15: what a definition may not lose'],
+    ['test/packages/compare.test.ts', '15: members that a definition may not lose'],
     [command, '15: against a cluster'],
   ],
   28: [
@@ -96,7 +96,7 @@ const shown: Readonly<Record<number, Shown>> = {
   25: [[install, '25: the history keeps the newest']],
   33: [[install, '33: an update makes a second revision']],
   27: [tree],
-  32: [[install, '6, 11, 15, 26, 32: what cannot be installed']],
+  32: [[install, '6, 11, 15, 26, 32: the hook refuses a package']],
   39: [
     [recovery, '39: a package transaction ends without the controller manager'],
     [
@@ -123,14 +123,14 @@ const shown: Readonly<Record<number, Shown>> = {
   ],
   42: [
     [own, '42: the name of a package transaction follows'],
-    [ownLive, '52: a Provider is applied'],
+    [ownLive, '52: a user applies a Provider'],
   ],
   43: [[install, '7, 20, 24, 25, 43: several at once, from two hooks']],
   47: [
     [own, '47: a Package that is being deleted makes a Delete'],
     [ownLive, '47: kubectl delete is refused while instances exist'],
   ],
-  52: [[ownLive, '52: a Provider is applied']],
+  52: [[ownLive, '52: a user applies a Provider']],
   // The controllers of revisions are Crossplane's: a Crossplane runs revisions, and reports, and the Lock and the CRDs stay as installed.
   53: [
     ['test/packages/crossplane.test.ts', 'an install runs'],

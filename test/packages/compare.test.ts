@@ -300,7 +300,7 @@ function definition(spec: JsonObject, stored: readonly string[] = ['v1']): JsonO
   };
 }
 
-t.test('15: what a definition may not lose', async (t) => {
+t.test('15: members that a definition may not lose', async (t) => {
   const version = (name: string, schema: JsonObject, served = true): JsonObject => ({
     name,
     served,

@@ -88,24 +88,27 @@ t.test('two hooks beside Crossplane', withCrossplane, async (t) => {
     ['deletes the new revision', (revision) => client.delete(revision), /ProviderRevision queue-\w+/],
   ];
   for (const [index, [what, edit, said]] of edits.entries())
-    await t.test(`a user ${what} during a try: it ends, and the next one starts from what is there`, async (t) => {
-      last.minor += 1;
-      last.digest = await publish(last.minor);
-      const answers: number[] = [];
-      // The revision is made, and not active yet.
-      admission.decide(async ({ dryRun, resource }) => {
-        if (!dryRun && resource === 'customresourcedefinitions' && answers.length === 0)
-          answers.push((await edit(revisionPath(last.digest))).code);
-        return undefined;
-      });
-      await install(`edited-${index}`, last.minor);
-      const status = await world.finished(`edited-${index}`);
-      admission.decide(() => undefined);
-      t.same(answers, [200]);
-      t.match(conditionIn(status, 'Installed')?.message, said, JSON.stringify(status));
-      await succeeds(`after-${index}`, last.minor, last.digest);
-      t.same(await packageNames(), ['queue']);
-    });
+    await t.test(
+      `a user ${what} during a try: it ends, and the next package transaction starts from the present objects`,
+      async (t) => {
+        last.minor += 1;
+        last.digest = await publish(last.minor);
+        const answers: number[] = [];
+        // The revision is made, and not active yet.
+        admission.decide(async ({ dryRun, resource }) => {
+          if (!dryRun && resource === 'customresourcedefinitions' && answers.length === 0)
+            answers.push((await edit(revisionPath(last.digest))).code);
+          return undefined;
+        });
+        await install(`edited-${index}`, last.minor);
+        const status = await world.finished(`edited-${index}`);
+        admission.decide(() => undefined);
+        t.same(answers, [200]);
+        t.match(conditionIn(status, 'Installed')?.message, said, JSON.stringify(status));
+        await succeeds(`after-${index}`, last.minor, last.digest);
+        t.same(await packageNames(), ['queue']);
+      },
+    );
 
   const remove = async (name: string): Promise<JsonObject> => {
     const spec = { change: 'Delete', delete: { source: source('queue') }, retryLimit: 1 };

@@ -159,7 +159,7 @@ t.test('beside Crossplane', withCrossplane, async (t) => {
     t.match(conditionIn(status, 'Installed'), { status: 'False', message: /not today/ });
   });
 
-  await t.test('another Replace goes on from what is left', async (t) => {
+  await t.test('another Replace goes on from the objects that are left', async (t) => {
     const status = await moved('back', 'two', 'one');
     t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
     await runs('one');

@@ -115,30 +115,36 @@ t.test(
   },
 );
 
-t.test('what is due after the end: leftovers when their time comes, and revisions that Crossplane has not got', async (t) => {
-  const late = timeOf(now + 60_000);
-  const due = (status: Partial<Status>): string => dueOf(ptxOf({ phase: 'Succeeded', ...status }), now);
-  t.equal(due({}), 'rest');
-  t.equal(due({ sweepTime: late }), 'wait');
-  t.equal(due({ sweepTime: late, handOverFault: 'no' }), 'handOver');
-  t.equal(due({ sweepTime: timeOf(now), handOverFault: 'no' }), 'cleanUp');
-  t.equal(due({ handOverFault: 'no' }), 'handOver');
-});
+t.test(
+  'after the end the hook deletes leftovers when their time comes, and hands over revisions that Crossplane has not got',
+  async (t) => {
+    const late = timeOf(now + 60_000);
+    const due = (status: Partial<Status>): string => dueOf(ptxOf({ phase: 'Succeeded', ...status }), now);
+    t.equal(due({}), 'rest');
+    t.equal(due({ sweepTime: late }), 'wait');
+    t.equal(due({ sweepTime: late, handOverFault: 'no' }), 'handOver');
+    t.equal(due({ sweepTime: timeOf(now), handOverFault: 'no' }), 'cleanUp');
+    t.equal(due({ handOverFault: 'no' }), 'handOver');
+  },
+);
 
-t.test('who waits for a holder that is gone takes the Lock, although revisions of the holder stay paused', async (t) => {
-  const theirs = withPackages(held(free, { name: 'theirs', uid: 'uid-2', number: 4 }), []);
-  const settledHolder = digestOf({ name: 'theirs', uid: 'uid-2' });
-  const settled = { settledTime: timeOf(now - 1_000), settledHolder };
-  const scene = { ...moment, lock: theirs, isHolderThere: false, leftStages: [], garbage: [], ofTries: [] };
-  const first = { ...scene, ptx: ptxOf(settled), paused: [revision('one')] };
-  const { reply } = replyTo(acquire(first), first, [refusal]);
-  t.match(reply.status, { phase: 'Waiting', handOverFault: 'ProviderRevision one: not today' });
-  const fault = textAt(reply.status, 'handOverFault') ?? '';
-  t.match(acquire({ ...first, ptx: ptxOf({ ...settled, handOverFault: fault }) }), { kind: 'release' });
-  const unwritten = withPath(theirs, ['metadata', 'annotations', 'packages.janus.io/holder-has-written'], undefined);
-  const early = { ...first, lock: unwritten, paused: [revision('one', { [pausedFor]: 'uid-2' })] };
-  t.match(writesOf(acquire(early), early), [{ metadata: { annotations: { [paused]: 'true', [pausedFor]: 'uid-2' } } }]);
-});
+t.test(
+  'a package transaction that waits for an absent holder takes the Lock, although revisions of the holder stay paused',
+  async (t) => {
+    const theirs = withPackages(held(free, { name: 'theirs', uid: 'uid-2', number: 4 }), []);
+    const settledHolder = digestOf({ name: 'theirs', uid: 'uid-2' });
+    const settled = { settledTime: timeOf(now - 1_000), settledHolder };
+    const scene = { ...moment, lock: theirs, isHolderThere: false, leftStages: [], garbage: [], ofTries: [] };
+    const first = { ...scene, ptx: ptxOf(settled), paused: [revision('one')] };
+    const { reply } = replyTo(acquire(first), first, [refusal]);
+    t.match(reply.status, { phase: 'Waiting', handOverFault: 'ProviderRevision one: not today' });
+    const fault = textAt(reply.status, 'handOverFault') ?? '';
+    t.match(acquire({ ...first, ptx: ptxOf({ ...settled, handOverFault: fault }) }), { kind: 'release' });
+    const unwritten = withPath(theirs, ['metadata', 'annotations', 'packages.janus.io/holder-has-written'], undefined);
+    const early = { ...first, lock: unwritten, paused: [revision('one', { [pausedFor]: 'uid-2' })] };
+    t.match(writesOf(acquire(early), early), [{ metadata: { annotations: { [paused]: 'true', [pausedFor]: 'uid-2' } } }]);
+  },
+);
 
 t.test(
   'a CRD without the authority of its webhook ends the try after five minutes, and the message names the Secret',

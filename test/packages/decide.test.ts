@@ -212,7 +212,7 @@ t.test('the engine reads packages before it takes the Lock, and at most one call
   t.match(late.status, { phase: 'Releasing', failures: 1 });
 });
 
-t.test('20: where the next number cannot be read the Lock is not taken, and who waits is told what to mend', async (t) => {
+t.test('20: if the next number cannot be read, no try takes the Lock, and the message says what to repair', async (t) => {
   const scene = { ptx: ptxOf(), ...moment, namespace, isHolderThere: false, leftStages: [], garbage: [], ofTries: [] };
   const numbered = (lock: JsonObject, next: Json): JsonObject =>
     withPath(lock, ['metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'], next);
@@ -834,7 +834,7 @@ t.test('names: one source has one name, and one name has one source', async (t) 
   t.same(otherName(named(ours, long), `${'n'.repeat(50)}-0123456789ab`), [], 'the Lock cuts it');
 });
 
-t.test('writes: a call that is late sends nothing; what may be refused stops nothing', async (t) => {
+t.test('writes: a late call sends nothing, and the refusal of an optional write ends no call', async (t) => {
   const sent: string[] = [];
   const answers: Readonly<Record<string, FailureKind>> = { refused: 'refused', absent: 'absent' };
   const writer = {
@@ -867,7 +867,7 @@ t.test('writes: a call that is late sends nothing; what may be refused stops not
   t.notOk(sent.includes('never'));
 });
 
-t.test('35: what changes, dependencies first; the wanted package is always among it', async (t) => {
+t.test('35: the packages that change, dependencies first, always with the wanted package', async (t) => {
   const wanted = installOf(ptxOf());
   if (wanted === undefined) throw new Error('no install');
   const before = [entry('other')];

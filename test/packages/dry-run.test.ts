@@ -152,7 +152,7 @@ t.test(
   },
 );
 
-t.test('the plan of what is installed changes nothing', async (t) => {
+t.test('the plan of an installed package changes nothing', async (t) => {
   const { out, plan } = await planOf(t, provider('queue', 'v1.1.0'), 0);
   t.same(plan, { packages: at(plan, 'packages'), objects: [], unchanged: 3, unlisted: 0 });
   t.match(out, /0 packages change; objects: 3 unchanged\./);
@@ -168,7 +168,7 @@ t.test('a dry run that is refused is final, however often it may fail', async (t
   });
 });
 
-t.test('the plan of a Delete names what goes, and what refuses it', async (t) => {
+t.test('the plan of a Delete names the objects that go, and the reason of a refusal', async (t) => {
   const { plan, out } = await planOf(t, deletion(), 1);
   t.match(plan.packages, [{ operation: 'Delete', kind: 'Provider', name: 'queue', from: /^v1.1.0@/ }]);
   t.same(

@@ -107,7 +107,7 @@ t.test('only the entries of the two trees change, although somebody has edited t
   ]);
 });
 
-t.test('what a source requires is found in a circle, too', async (t) => {
+t.test('the hook finds the requirements of a source also in a circle', async (t) => {
   const requiring = (source: string, ...needs: readonly string[]) => ({
     source,
     dependencies: needs.map((one) => ({ package: one, kind: 'Provider' as const, constraints: '*' })),

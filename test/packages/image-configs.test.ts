@@ -60,7 +60,7 @@ const entries = async (): Promise<readonly string[]> => {
 const revisionOf = async (name: string, digest: string): Promise<JsonObject> =>
   must(await client.get(packagePath('providerrevisions', `${name}-${digest.slice(7, 19)}`)));
 
-t.test('a mirror, and its pull secret, for a package and what it requires', async (t) => {
+t.test('a mirror, and its pull secret, for a package and its dependencies', async (t) => {
   const canary = 'cAnaRy-5170';
   const auths = { [proxy.host]: { username: 'robot', password: canary } };
   must(await secret('mirror', { '.dockerconfigjson': JSON.stringify({ auths }) }, 'kubernetes.io/dockerconfigjson'));

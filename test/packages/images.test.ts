@@ -136,7 +136,7 @@ t.test('an ImageConfig comes before the package, and rewrites each request', asy
   });
 });
 
-t.test('a digest is read where its tag was found', async (t) => {
+t.test('the hook reads a digest from the registry of its tag', async (t) => {
   const opened = await open({ configs: [config('one', `${root}:v1.0.0`, rewrite(`${mirror}/root:v1.0.0`))] });
   await opened.images.digest({ source: root, version: 'v1.0.0' });
   await opened.images.read(root, digest, () => undefined);

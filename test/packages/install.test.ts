@@ -180,7 +180,7 @@ t.test('33: an update makes a second revision, which controls the CRDs; instance
   await stagesStay(t, 'second', 'Committed');
 });
 
-t.test('6, 11, 15, 26, 32: what cannot be installed is refused before a write', async (t) => {
+t.test('6, 11, 15, 26, 32: the hook refuses a package that cannot be installed before a write', async (t) => {
   const before = await everything();
   const packages = at(await lock(), 'packages');
   await world.install('removed', `${source('s3')}:v2.0.0`, { retryLimit: 1 });
@@ -459,25 +459,29 @@ async function pathOfKind(name: string): Promise<string> {
   return path;
 }
 
-t.test('the uninstall section, with both kinds of Transactions: both go, and what they installed stays', inAllOnly, async (t) => {
-  const [, section = ''] = readFileSync(join(import.meta.dirname, '../../docs/upgrade.md'), 'utf8').split('## Uninstall\n');
-  const [steps = ''] = section.split('\n### ');
-  const kindsOf = [...steps.matchAll(/kubectl delete (\S+) --all\b/g)].map(([, name = '']) => name).sort();
-  t.same(kindsOf, ['ptx', 'transactions.tx.janus.io']);
-  await t.rejects(pathOfKind('transactions'), /expected one kind/);
-  for (const name of kindsOf) {
-    const path = await pathOfKind(name);
-    const { items } = await client.list(path);
-    t.ok(items.length > 0, `there are some: ${name}`);
-    for (const item of items) {
-      const [namespace, own] = [textAt(item, 'metadata', 'namespace'), textAt(item, 'metadata', 'name')];
-      must(
-        await client.delete(`${namespace === undefined ? path : path.replace(/[^/]+$/, `namespaces/${namespace}/$&`)}/${own}`),
-      );
+t.test(
+  'the uninstall section, with both kinds of Transactions: both go, and the installed objects stay',
+  inAllOnly,
+  async (t) => {
+    const [, section = ''] = readFileSync(join(import.meta.dirname, '../../docs/upgrade.md'), 'utf8').split('## Uninstall\n');
+    const [steps = ''] = section.split('\n### ');
+    const kindsOf = [...steps.matchAll(/kubectl delete (\S+) --all\b/g)].map(([, name = '']) => name).sort();
+    t.same(kindsOf, ['ptx', 'transactions.tx.janus.io']);
+    await t.rejects(pathOfKind('transactions'), /expected one kind/);
+    for (const name of kindsOf) {
+      const path = await pathOfKind(name);
+      const { items } = await client.list(path);
+      t.ok(items.length > 0, `there are some: ${name}`);
+      for (const item of items) {
+        const [namespace, own] = [textAt(item, 'metadata', 'namespace'), textAt(item, 'metadata', 'name')];
+        must(
+          await client.delete(`${namespace === undefined ? path : path.replace(/[^/]+$/, `namespaces/${namespace}/$&`)}/${own}`),
+        );
+      }
+      await waitFor(async () => (await client.list(path)).items.length === 0, `${name} to be gone`);
     }
-    await waitFor(async () => (await client.list(path)).items.length === 0, `${name} to be gone`);
-  }
-  t.equal((await client.get(definitionPath(`buckets.${group}`))).code, 200);
-  t.equal((await client.get(packagePath('providers', 'root'))).code, 200);
-  t.equal((await client.get(`/apis/${group}/v1beta1/buckets/mine`)).code, 200);
-});
+    t.equal((await client.get(definitionPath(`buckets.${group}`))).code, 200);
+    t.equal((await client.get(packagePath('providers', 'root'))).code, 200);
+    t.equal((await client.get(`/apis/${group}/v1beta1/buckets/mine`)).code, 200);
+  },
+);

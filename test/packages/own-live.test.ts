@@ -131,7 +131,7 @@ await publish('family', 1);
 await publish('bucket', 0, { family: '>=v1.0.0' });
 await publish('bucket', 1, { family: '>=v1.1.0' });
 
-t.test('52: a Provider is applied, and it is installed with what it requires', async (t) => {
+t.test('52: a user applies a Provider, and it is installed with its dependencies', async (t) => {
   // The newest family is v1.1.0: an older one is installed first, so that bucket v1.1.0 moves it.
   await apply('acme-family', 'v1.0.0', { of: 'family' });
   await until('acme-family', active);
@@ -178,7 +178,7 @@ t.test('a Package that a package transaction makes carries the annotation, and m
   t.same(await transactionsOf(base), []);
 });
 
-t.test('the reason of a refusal is in the status, and what is back at its former version writes nothing', async (t) => {
+t.test('the status shows the reason of a refusal, and a Package that returns to its former version writes nothing', async (t) => {
   await world.publish({ name: 'queue', tag: 'v2.0.0', requires: { missing: '>=v1.0.0' } });
   await edit('queue', 'v2.0.0');
   const refused = await waitFor(async () => {
@@ -405,7 +405,7 @@ t.test('a Package cannot move to another source: it says which one is installed'
   t.equal(writesOf(`CREATE transactions ${ownName('Provider', back)}`).length, 0, 'what is installed already');
 });
 
-t.test('ten edits within a second: only what was tried made a package transaction, and the last one wins', async (t) => {
+t.test('ten edits within a second: only tried generations made a package transaction, and the last one wins', async (t) => {
   for (let minor = 0; minor <= 10; minor += 1) await publish('edited', minor);
   await apply('edited', 'v1.0.0');
   await until('edited', active);

@@ -204,7 +204,7 @@ for (const [what, changes, expected] of byHandTable)
     t.equal(written(decided(changes)), expected);
   });
 
-t.test('what a Package says about a revision that a user makes Active', async (t) => {
+t.test('the status of a Package with a revision that a user makes Active', async (t) => {
   const failed = decided(byHand('Active', { made: [done, activation('Failed')] }));
   t.match(failed.condition, { status: 'False', reason: 'ResourcesInUse', message: /it is not tried again/ });
   const other = decided(byHand('Active', { made: [done, activation('Succeeded')] }));

@@ -117,7 +117,7 @@ t.test('a Package that is deleted and applied again is the owner under its new u
   t.same(await ownersAt(one.crd), [`ProviderRevision ${await uidAt(one.revision)}`, `Transaction ${await uidAt(ptxPath(ptx))}`]);
 });
 
-t.test('a Package that is deleted for good leaves what it installed, and no owner that is gone', async (t) => {
+t.test('a Package that is deleted for good leaves its installed objects, and no absent owner', async (t) => {
   const one = await installed('good');
   await historyDrops(one.ptx);
   const collected = await watchEnd(providerOwner(one.provider));

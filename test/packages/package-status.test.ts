@@ -101,7 +101,7 @@ t.test('the former revision is current while a try makes the next one', async (t
   });
 });
 
-t.test('what others have written stays, and a condition that stays keeps its time', async (t) => {
+t.test('conditions of other writers stay, and an unchanged condition keeps its time', async (t) => {
   const paused = condition('Synced', 'False', 'paused');
   const before = provider([paused, condition('Installed', 'True'), condition('Healthy', 'False')]);
   const status = packageStatusOf(before, [revision('b', 2, 'Active', well)], now);

@@ -53,7 +53,7 @@ t.test('6: a registry that is down: two tries, and none in later calls', async (
   t.equal(requests(), before, 'the registry is not asked again, though it is there now');
 });
 
-t.test('12: VersionConflict: what is installed requires an older one', async (t) => {
+t.test('12: VersionConflict: an installed package requires an older one', async (t) => {
   for (const tag of ['v1.0.0', 'v2.0.0'])
     await world.publish({ name: 'shared', tag, objects: [definitionOf('ones', 'shared.org')] });
   await world.publish({ name: 'older', tag: 'v1.0.0', requires: { shared: '<v2.0.0' } });

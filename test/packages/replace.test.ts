@@ -250,7 +250,7 @@ t.test('a CRD of the old tree that somebody else controls: CRDConflict, and noth
   must(await client.patch(path, { metadata: { ownerReferences: owners } }));
 });
 
-t.test('48: a dry run shows which package takes the place of which, and what is handed over', async (t) => {
+t.test('48: a dry run shows the successor of each package, and the objects that it takes', async (t) => {
   const before = await everything();
   await replace(world, 'planned', { ...wish(), dryRun: true });
   const status = await world.finished('planned');

@@ -60,7 +60,7 @@ t.test('on Kubernetes before 1.30 it says what it requires', async (t) => {
 });
 
 // Secrets are no objects of the chart: test/packaging/helm-install.test.ts.
-t.test('what values no longer name, or the chart leaves, stays: CRDs, namespaces', async (t) => {
+t.test('CRDs and namespaces stay if the values do not name them any more, or if the chart is removed', async (t) => {
   const packages = { enabled: true, kinds: true };
   const { objects } = helm.render({ metacontroller: { install: true }, packages });
   const kept = objects.filter((one) => textAt(one, 'metadata', 'annotations', 'helm.sh/resource-policy') === 'keep');
@@ -87,7 +87,7 @@ t.test('the ports of the API server are those of the values', async (t) => {
   t.match(at(policy, 'spec', 'egress'), [{ ports: [{ port: 16443 }] }]);
 });
 
-t.test('every Pod is admitted where Pod Security `restricted` is enforced', async (t) => {
+t.test('a namespace that enforces Pod Security `restricted` admits every Pod', async (t) => {
   const metadata = { name: 'restricted', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } };
   await client.create('/api/v1/namespaces', { metadata });
   t.teardown(() => client.delete('/api/v1/namespaces/restricted'));
@@ -113,7 +113,7 @@ t.test('a variable that is given replaces that of the chart', async (t) => {
   t.same(isList(env) ? env.filter((one) => textAt(one, 'name') === 'HOST') : env, [{ name: 'HOST', value: '::' }]);
 });
 
-t.test('a confined Metacontroller may watch all that wakes what it calls for', async (t) => {
+t.test('a confined Metacontroller may watch all objects that cause its calls', async (t) => {
   const { objects } = helm.render({ metacontroller: { install: true }, packages: { enabled: true } });
   const role = objects.find((one) => one.kind === 'ClusterRole' && textAt(one, 'metadata', 'name') === 'metacontroller');
   const rules = (at(role, 'rules') ?? []) as readonly JsonObject[];

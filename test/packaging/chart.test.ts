@@ -283,7 +283,7 @@ t.test('the schema and the README name every value', async (t) => {
   for (const name of names) t.match(read('charts/janus/README.md'), new RegExp(`\`${name}[.\`]`), name);
 });
 
-t.test('its copies are what the originals are: npm run generate', async (t) => {
+t.test('the files of the chart equal their originals: npm run generate', async (t) => {
   for (const [copy, original] of Object.entries(chartFiles)) t.equal(read(`charts/janus/${copy}`), read(original), copy);
 });
 

@@ -67,7 +67,7 @@ t.test('an upgrade keeps the token, also when the chart no longer creates it', a
   t.equal((await client.get('/api/v1/namespaces/metacontroller')).code, 200, 'what others have there stays');
 });
 
-t.test('packages are turned off: what was put into their namespace stays, and they can be turned on again', async (t) => {
+t.test('packages are turned off: objects in their namespace stay, and packages can be turned on again', async (t) => {
   const secret = '/api/v1/namespaces/janus-packages/secrets';
   t.equal(run('upgrade', { packages: { enabled: true } }).status, 0);
   must(await client.create(secret, { metadata: { name: 'pull' } }));

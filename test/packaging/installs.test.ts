@@ -164,7 +164,7 @@ t.test('a spec that the policy did not see ends as Failed; with the policy back 
   await remove('team-a', 'unseen');
 });
 
-t.test('who may view a namespace sees Transactions, who may edit it makes them', async (t) => {
+t.test('a user with view sees Transactions, and a user with edit creates them', async (t) => {
   const [viewer, editor] = [client.asUser('viewer'), client.asUser('editor')];
   await bind('team-b', { kind: 'ClusterRole', name: 'view' }, [{ kind: 'User', name: 'viewer' }]);
   await bind('team-b', { kind: 'ClusterRole', name: 'edit' }, [{ kind: 'User', name: 'editor' }]);
@@ -178,7 +178,7 @@ t.test('who may view a namespace sees Transactions, who may edit it makes them',
   await remove('team-b', 'two');
 });
 
-t.test('rights in the whole cluster, applied over them, let what waited begin', async (t) => {
+t.test('after rights in the whole cluster are applied, a waiting Transaction begins', async (t) => {
   await applyAll(client, render('manifests'));
   await phase('elsewhere', 'outside', 'Committed');
   t.equal(await versionIn('elsewhere'), '2');

@@ -39,7 +39,7 @@ t.test('every platform has its archive, and the sum of that archive', async (t) 
   );
 });
 
-t.test('the validator of krew accepts it, and refuses what breaks a rule', async (t) => {
+t.test('the validator of krew accepts the manifest, and refuses one that breaks a rule', async (t) => {
   const { status, stderr } = validate(manifest);
   t.equal(status, 0, stderr);
   for (const [whole, broken, found] of [

@@ -86,7 +86,7 @@ for (const [folder, expected] of everyNth(2, [
 
 const one = (folder: string, name: string): JsonObject => render(folder).find((object) => inShort(object) === name) ?? {};
 
-t.test('package transactions: on, with a folder for what registries send', async (t) => {
+t.test('package transactions: on, with a folder for the answers of registries', async (t) => {
   const pod = at(one('examples/packages', 'Deployment janus-system/janus'), 'spec', 'template', 'spec');
   t.match(JSON.stringify(pod), '{"name":"JANUS_PACKAGES","value":"true"}');
   t.match(JSON.stringify(at(pod, 'volumes')), 'emptyDir');
@@ -133,7 +133,7 @@ t.test('with the tuned flags, and without', async (t) => {
   t.notMatch(JSON.stringify(flags('test/fixtures/metacontroller/install')), '--workers');
 });
 
-t.test('what has variables of its own is left to itself by the substitution of Flux', async (t) => {
+t.test('the substitution of Flux leaves files with variables of their own as they are', async (t) => {
   const objects = ['manifests', 'manifests/monitoring', 'examples/packages', 'examples/sharded'].flatMap((folder) =>
     render(folder),
   );

@@ -8,7 +8,7 @@ import { sabotages } from './all.ts';
 import { edited } from './sabotage.ts';
 import { openWorkshop, root } from './workshop.ts';
 
-t.test('every fault can be put in, and says where it must be noticed', async (t) => {
+t.test('every fault can be applied, and names the tests that must fail', async (t) => {
   t.ok(sabotages.length <= 60, 'one for each promise');
   t.equal(new Set(sabotages.map(({ name }) => name)).size, sabotages.length, 'no name twice');
   for (const { name, edits, caughtBy } of sabotages) {
@@ -47,7 +47,7 @@ t.test('tests notice some of the faults', inAllOnly, async (t) => {
   }
 });
 
-t.test('noticed is what fails a test, by name', async (t) => {
+t.test('a fault is noticed if it fails a test, by name', async (t) => {
   const workshop = openWorkshop(undefined, 20_000);
   t.teardown(() => workshop.close());
   const [parallel, hanging, crashing] = ['parallel', 'hangs', 'crashes'].map((name) => `test/sabotage/fixtures/${name}.ts`);

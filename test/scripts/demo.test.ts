@@ -25,7 +25,7 @@ t.test('before its first lines it loads nothing but files of its own', async (t)
   t.notOk(seen.has('scripts/demo/run.ts'), 'which is loaded after them');
 });
 
-t.test('a first build is announced with what it costs, and with what does without', async (t) => {
+t.test('the announcement of a first build names its cost, and a command without a build', async (t) => {
   const folder = t.testdir({ etcd: '', 'kube-apiserver': '' });
   for (const name of ['etcd', 'kube-apiserver']) chmodSync(join(folder, name), 0o755);
   const run = (env: Readonly<Record<string, string>>) => {

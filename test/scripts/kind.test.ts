@@ -32,7 +32,7 @@ function run(path: string, ...args: readonly string[]) {
   return { status, stderr, stdout };
 }
 
-t.test('without tools it says what to install', async (t) => {
+t.test('without tools the command names the tools to install', async (t) => {
   const { status, stderr } = run(standIns(t, []).path);
   t.equal(status, 1);
   for (const tool of ['docker', 'kubectl', 'kind']) t.match(stderr, `- ${tool}: found`);
@@ -84,7 +84,7 @@ t.test('image, cluster, Metacontroller, token, engine, example', async (t) => {
   t.match(readFileSync(log, 'utf8'), 'kind delete cluster --name janus');
 });
 
-t.test('what fails is named, and nothing follows it', async (t) => {
+t.test('the command names a failed step, and ends', async (t) => {
   const { path, log } = standIns(t, ['docker', 'kubectl', 'kind'], 'create cluster');
   const { status, stderr } = run(path);
   t.equal(status, 1);

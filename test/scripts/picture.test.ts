@@ -8,7 +8,7 @@ import { svgOf } from '../../scripts/picture/svg.ts';
 const plain = (recording: string): readonly string[] =>
   screenOf(recording).map((runs) => runs.reduce((line, { column, text }) => line.padEnd(column) + text, ''));
 
-t.test('the screen is what remains when a program has redrawn its lines', async (t) => {
+t.test('the screen has the lines that remain after a program has redrawn them', async (t) => {
   const rows: readonly (readonly [recording: string, lines: readonly string[]])[] = [
     ['one\r\ntwo\r\n', ['one', 'two']],
     ['50 %\r100 %\n', ['100 %']],

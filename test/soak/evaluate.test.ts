@@ -123,7 +123,7 @@ t.test('a Delete that somebody else made first is undone too, exactly; no other 
   t.match(ofUndo(undoOfDelete([strangerDeleted, recreated({ a: '1' })], story)), [/had not changed it/], 'a Patch');
 });
 
-t.test('an undo recreates twice only what a stranger deleted in between', async (t) => {
+t.test('an undo recreates an object twice only if another writer deleted it in between', async (t) => {
   const ofWrites = (texts: readonly string[]) => texts.filter((text) => text.startsWith('I4'));
   const [gone, back] = [event({ verb: 'delete', request: versioned }), recreated({ a: '1' })];
   t.same(ofWrites(undoOfDelete([gone, back, strangerDeleted, back], deletion)), []);

@@ -38,7 +38,7 @@ for (const [reason, script, found] of [
   });
 }
 
-t.test('a build removes what was abandoned, and leaves another one that ends meanwhile', async (t) => {
+t.test('a build removes abandoned builds, and leaves a build that ends meanwhile', async (t) => {
   const directory = t.testdir({ 'tools-1.building-old': {}, 'tools-1.building-new': {} });
   const long = new Date(Date.now() - 2 * 86_400_000);
   utimesSync(join(directory, 'tools-1.building-old'), long, long);

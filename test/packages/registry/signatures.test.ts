@@ -76,7 +76,7 @@ t.test('an attestation below its tag', async (t) => {
   t.same(await ask([attested]), { kind: 'ok' });
 });
 
-t.test('a bundle that refers to the image, where the registry has no list of them', async (t) => {
+t.test('a bundle that refers to the image, if the registry has no list of bundles', async (t) => {
   const { place, digest, ask } = await publish();
   await pushBundles(place, [bundleOf(digest, sbom, byUs), bundleOf(digest, imageSigned, sigstore.signer(person))]);
   t.same(await ask([byCi]), { kind: 'ok' });
@@ -84,7 +84,7 @@ t.test('a bundle that refers to the image, where the registry has no list of the
   t.match(await ask([byKey]), { kind: 'unsigned' });
 });
 
-t.test('a bundle that refers to the image, where the registry lists them', async (t) => {
+t.test('a bundle that refers to the image, if the registry lists bundles', async (t) => {
   const { place, digest, ask } = await publish();
   await pushBundles(place, [bundleOf(digest, imageSigned, byUs)]);
   const list = await fetch(`${origin}/v2/${place.repository}/manifests/${digest.replace(':', '-')}`, {

@@ -54,7 +54,7 @@ t.test('a Service that gets a selector', async (t) => {
     t.equal((await client.get(path('services/had'))).code, 200);
   });
 
-  await t.test('passes where it is allowed, or deleted before', async (t) => {
+  await t.test('passes if it is allowed, or deleted before', async (t) => {
     await commit(stage, 'deleted', [change('Delete', 'db', undefined, endpoints), change('Patch', 'db', selecting, service)]);
     must(await client.create(path('services'), { ...service, metadata: { name: 'other' }, ...plain }));
     await byHand('other');
@@ -62,7 +62,7 @@ t.test('a Service that gets a selector', async (t) => {
     t.pass();
   });
 
-  await t.test('passes where Kubernetes has made them', async (t) => {
+  await t.test('passes if Kubernetes has made them', async (t) => {
     must(await client.create(path('services'), { ...service, metadata: { name: 'fed' }, ...selecting }));
     await waitFor(async () => (await client.get(path('endpoints/fed'))).code === 200, 'the Endpoints');
     must(await client.patch(path('services/fed'), { spec: { selector: null } }));

@@ -128,7 +128,7 @@ t.test('RBAC objects that the ServiceAccount may take away but not put back', as
       t.match(await refusal(t, stage, what, changed), /edge:\w+ could not be restored by the ServiceAccount: /);
     });
 
-  await t.test('what it has itself it may take away and put back', async () => {
+  await t.test('an account may remove and restore rights that it has itself', async () => {
     await commit(stage, 'weak', [change('Delete', 'edge:weak', undefined, role)]);
     await undoAll(stage, 'weak');
   });

@@ -54,7 +54,7 @@ t.test('a change is sent without reading its target', async (t) => {
   const engines = await openEngines(t, plain);
   const hour = 3_600_000;
 
-  await t.test('and what was just seen to be there is not looked at again', async (t) => {
+  await t.test('the engine does not read an object again that it has just seen', async (t) => {
     const { stage, asked } = counting(engines, hour);
     await createConfigMaps(stage, ['a', 'b', 'c']);
     await stage.transaction(

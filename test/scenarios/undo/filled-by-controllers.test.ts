@@ -153,7 +153,7 @@ t.test('an aggregated ClusterRole', async (t) => {
   });
 });
 
-t.test('what the installed program fills in', async (t) => {
+t.test('values that the installed program fills in', async (t) => {
   const { path } = stage;
   const hooks = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
   const name = `${namespace}-filled`;

@@ -224,7 +224,7 @@ inBothOrders('what waits holds up what it needs, and nothing else', 'waiting', a
   );
 });
 
-t.test('what a rollback leaves, and what that needs', async (t) => {
+t.test('the objects that a rollback leaves, and the objects that these need', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   for (const [what, name, run] of cases) {
     await t.test(what, (t) => run(t, stage, name, (list) => list));

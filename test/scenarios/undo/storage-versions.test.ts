@@ -224,7 +224,7 @@ t.test('a storage version that the CRD did not have', async (t) => {
   });
 });
 
-t.test('who may not write the status of CRDs is refused first', async (t) => {
+t.test('the engine first refuses an account that may not write the status of CRDs', async (t) => {
   const rules = [{ apiGroups: ['*'], resources: ['customresourcedefinitions', 'rights'], verbs: ['*'] }];
   const stage = await startStage(t, { withoutLoop: true, rules });
   const kind = kindOf(stage, 'rights');

@@ -166,7 +166,7 @@ t.test('two undos at once: the later one is undone, the earlier one is whole or 
   t.equal(color, textAt(status, 'phase') === 'RolledBack' ? 'blue' : 'green');
 });
 
-t.test('what a Transaction deleted is there again, exactly', async (t) => {
+t.test('an object that a Transaction deleted is there again, exactly', async (t) => {
   const stage = await startStage(t);
   await painted(stage, 'one');
   const [before] = await portraits(stage.client, [stage.path('configmaps/one')], true);

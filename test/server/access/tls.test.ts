@@ -112,7 +112,7 @@ t.test('an administrator replaces certificate, key and authority without a resta
   t.equal((await served.call('/sync', { trusted: other, shown: client })).code, 401, 'whom the former authority knew');
 });
 
-t.test('a hook does not start with files that are no certificates, and says what it expected', async (t) => {
+t.test('a hook does not start with files that are no certificates, and names the expected format', async (t) => {
   const directory = freeFolder(t);
   const tls = paths(directory);
   t.match(openAccess({ tls }), {

@@ -166,7 +166,7 @@ for (const { because, answer: given, failure } of rows) {
   });
 }
 
-t.test('an object that a policy denies is not named as what the answer is about', async (t) => {
+t.test('a refusal by a policy has no subject', async (t) => {
   const details = { name: 'web', causes: [{ message: 'no' }] };
   t.equal(failureOfAnswer(answer(403, status('Forbidden', { details }))).subject, undefined);
 });

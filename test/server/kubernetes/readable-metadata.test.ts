@@ -28,7 +28,7 @@ t.test('metadata of another type are unreadable', async (t) => {
   for (const metadata of bad) t.notOk(isReadable({ metadata }), JSON.stringify(metadata));
 });
 
-t.test('an object of Kubernetes, a Status, and what has no metadata are readable', async (t) => {
+t.test('an object of Kubernetes, a Status, and an answer without metadata are readable', async (t) => {
   const metadata = {
     ...{ name: 'a', namespace: 'b', uid: 'u', resourceVersion: '1', generation: 2, creationTimestamp: null },
     ...{ labels: { a: 'b' }, annotations: {}, finalizers: ['x'], ownerReferences: [{ kind: 'A' }] },

@@ -135,7 +135,7 @@ t.test('a dry run returns the result without a write', async (t) => {
   t.same(objectOf(await cluster.get(location, engine)), stored);
 });
 
-t.test('status is a subresource where it is one', async (t) => {
+t.test('a write of status goes to the subresource if the kind has it', async (t) => {
   const replicaSet = {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',

@@ -58,13 +58,13 @@ t.test('a call may be made without HTTP, and is recorded', async (t) => {
   t.match(JSON.parse(bodies[0] ?? '{}'), { parent: { metadata: { uid } }, finalizing: false });
 });
 
-t.test('starting fails where the API server does not let it look', async (t) => {
+t.test('the start fails if the API server refuses the first list', async (t) => {
   const stranger = relocated(t, (cluster, user) => [cluster, { ...user, as: 'nobody' }]);
   const starting = startMetacontroller({ kubeconfig: stranger, hookUrl: 'http://hook', parentResource });
   await t.rejects(starting, { name: 'ApiError', code: 403 });
 });
 
-t.test('what changes while the watch is broken is seen by a new LIST, which brings a call for every parent', async (t) => {
+t.test('a new LIST shows changes that came while the watch was broken, and causes a call for every parent', async (t) => {
   const { own, collection, create } = await place(t);
   const names = ['changed', 'deleted', 'untouched'];
   for (const name of names) await create(name);

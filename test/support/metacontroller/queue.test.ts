@@ -69,7 +69,7 @@ t.test('of several delays the earliest wins, and there is no second call', async
   t.ok((times[0] ?? 0) > 47 && (times[0] ?? 0) < 195, `after 50 ms, found ${times[0]}`);
 });
 
-t.test('what a turn ends with decides about the next', async (t) => {
+t.test('the result of a turn decides about the next turn', async (t) => {
   const verdicts: Verdict[] = [{ kind: 'after', seconds: 0 }, { kind: 'after', seconds: -1 }, { kind: 'backOff' }, done];
   let turn = 0;
   const last = Promise.withResolvers<void>();

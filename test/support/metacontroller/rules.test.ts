@@ -16,7 +16,7 @@ for (const kind of loopKinds) {
       t.ok(at(call?.parent, 'metadata', 'finalizers'), 'the finalizer is there before the first call');
     });
     await t.test('the loop stores nothing of a useless answer, records an Event, and calls again', (t) => refusals(t, stage));
-    await t.test('an answer without status wipes what was there', async (t) => {
+    await t.test('an answer without status removes the stored status', async (t) => {
       const parent = await stage.parent('wiped', (_call, number) => (number === 1 ? { body: { status: null } } : { body: {} }));
       const found = await parent.becomes('with a status', (object) => at(object, 'status') !== undefined);
       t.strictSame(found.status, { observedGeneration: 1 });
