@@ -1,4 +1,4 @@
-// A command line in the process of the test: for what needs no control plane.
+// A command line in the process of the test, for tests without a control plane.
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

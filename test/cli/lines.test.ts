@@ -1,4 +1,4 @@
-// What is shown and in which order, as pure functions: trees that fit, news, the kinds, words that are wrong.
+// Pure functions choose the lines of the command line and their order: trees that fit, news, kinds, and messages for wrong words.
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';

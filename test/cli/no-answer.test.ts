@@ -1,4 +1,4 @@
-// The command line where what listens at the address of the API server never answers.
+// The command line if the server at the address of the API server never answers.
 import t from 'tap';
 import { startSilence, typed } from './here.ts';
 

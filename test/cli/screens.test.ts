@@ -1,4 +1,4 @@
-// What a person sees who follows a Transaction, at a real pseudo-terminal: recorded states, twice in the middle and after the last one.
+// A person who follows a Transaction at a real pseudo-terminal sees its screens: recorded states, twice in the middle and after the last one.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';

@@ -1,4 +1,4 @@
-// Ready programs of a control plane, for who has no Go: in a folder that JANUS_CONTROL_PLANE names, or in that of envtest.
+// Ready programs of a control plane, for users without Go: in a folder that JANUS_CONTROL_PLANE names, or in the folder of envtest.
 import { join } from 'node:path';
 import { isProgram } from '../support/program.ts';
 import { type Binaries, type Component, components } from './components.ts';

@@ -1,4 +1,4 @@
-// Other versions of Kubernetes: which there are, how they are built, and what a version that is not known gets.
+// Other versions of Kubernetes: their list, their build, and the answer to an unknown version.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The reader of the audit log: what it cannot see must not pass for what has not happened.
+// The reader of the audit log: a request that it cannot read must not count as a request that was not sent.
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// What must hold for every status that was ever stored, not only for the last one.
+// Invariants of every status that was ever stored, not only of the last one.
 
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { isPhase, isTerminal, mayFollow } from '../../hooks/transactions/model/phase.ts';

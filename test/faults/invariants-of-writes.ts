@@ -1,4 +1,4 @@
-// What must hold for every write of a run, as the API server's audit log shows it.
+// Invariants of every write of a run, as the API server's audit log shows it.
 import { at, equalJson, isList, type Json, textAt } from '../../hooks/objects/json.ts';
 import { lockName } from '../../hooks/objects/reference.ts';
 import type { AuditEvent } from './audit.ts';

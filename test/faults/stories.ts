@@ -1,4 +1,4 @@
-// The basic stories: what is changed, what else happens, and how it must end for any fault of the engine.
+// The basic stories: the changes, other events, and the expected end for any fault of the engine.
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Client, must } from '../support/client.ts';
 import { change } from '../support/targets.ts';

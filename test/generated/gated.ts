@@ -1,4 +1,4 @@
-// Generated Transactions with gates: what is changed, what becomes of each object, and how that must end.
+// Generated Transactions with gates: the changes, the later state of each object, and the expected end.
 import fc from 'fast-check';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 

@@ -1,4 +1,4 @@
-// Histories of one line of releases: what each release holds, what others edit or delete in between, and which undos follow.
+// Histories of one line of releases: the contents of each release, edits and deletions by other writers in between, and the undos that follow.
 import fc from 'fast-check';
 
 export const objects = ['a', 'b', 'c'] as const;

@@ -1,4 +1,4 @@
-// What must hold after a generated run, as complaints; none is good.
+// Checks the state after a generated run. Returns complaints; an empty list is good.
 //
 // The content of an object is taken as its leaves: elements of lists with keys by their key, members of sets by their value, all
 // other lists whole; so are maps that the API takes as one value.

@@ -1,4 +1,4 @@
-// What a generated plan is of: a run without others, and what is wrong with it.
+// The run of a generated plan, without other writers, and the differences between plan and run.
 import fc from 'fast-check';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Plan, plan, type Target } from './arbitraries.ts';

@@ -1,4 +1,4 @@
-// Where generated runs take place: the objects by path, and a kind of our own with lists of all sorts.
+// The cluster of generated runs: the objects by path, and a kind of our own with lists of all types.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { type Answer, type Client, must, type Teardown, waitFor } from '../support/client.ts';
 import type { Stage } from '../support/stage.ts';

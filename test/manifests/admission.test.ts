@@ -1,4 +1,4 @@
-// Who may use a ServiceAccount: tried as a user without and with the right to impersonate it.
+// The right to use a ServiceAccount: users try it without and with the right to impersonate it.
 import t from 'tap';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Answer, type Client, freeNamespace, must, waitFor } from '../support/client.ts';

@@ -1,4 +1,4 @@
-// What `npm test` leaves to `npm run test:all`: a kind of behaviour is never left out whole.
+// The files that `npm test` leaves to `npm run test:all`: no kind of behaviour is left out whole.
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// What counts as a test in `npm test`'s last line. The lines are such as tap 21 prints them.
+// The tests that `npm test` counts in its last line. The lines are those that tap 21 prints.
 import t from 'tap';
 import { type FileResults, fileByFile } from '../../scripts/tap-results.ts';
 

@@ -1,4 +1,4 @@
-// The hook as a process: what stops it from starting, how it waits for a cluster that is away, how it ends.
+// The hook as a process: faults that prevent its start, its wait for a cluster that is away, and its end.
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

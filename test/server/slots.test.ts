@@ -1,4 +1,4 @@
-// Who waits for a turn: in order, and no longer than his signal says.
+// Callers wait for a turn in order, and no longer than their signal says.
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { createSlots } from '../../server/slots.ts';

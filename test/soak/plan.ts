@@ -1,4 +1,4 @@
-// What a seed runs: eight Transactions with changes to twelve shared objects.
+// The plan of a seed: eight Transactions with changes to twelve shared objects.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { canaryOf, type Names } from '../faults/names.ts';
 import { base64, type Given, pathOfTransaction, type Story } from '../faults/story.ts';

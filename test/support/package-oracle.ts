@@ -1,4 +1,4 @@
-// What must be so once package transactions are at rest, in words where it is not.
+// Checks package transactions at rest. Returns violations in words.
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from './client.ts';
 import { definitionPath, lockPath, packagePath, stagesPath } from './package-paths.ts';

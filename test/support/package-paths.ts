@@ -1,4 +1,4 @@
-// Where the API server has what package transactions are about.
+// Paths of the objects of package transactions.
 export const imageConfigPath = '/apis/pkg.crossplane.io/v1beta1/imageconfigs';
 
 export const kinds = ['provider', 'configuration', 'function'].flatMap((kind) => [`${kind}s`, `${kind}revisions`]);

@@ -1,4 +1,4 @@
-// What a plan needs, over a connection of its own as the administrator.
+// The needs of a plan, over a connection of its own as the administrator.
 import { randomBytes } from 'node:crypto';
 import type { PlanParts } from '../../hooks/transactions/inspection.ts';
 import { clock } from '../../server/clock.ts';

@@ -1,4 +1,4 @@
-// Names of field managers are free text: who may write an object can put any number of them into it.
+// Names of field managers are free text: a writer of an object can put any number of them into it.
 import t from 'tap';
 import { at, isList, type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';

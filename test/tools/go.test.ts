@@ -1,4 +1,4 @@
-// Without a Go that can build the control plane the message says what was found and what to do.
+// Without a Go that can build the control plane the message names the Go that was found, and the next step.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';

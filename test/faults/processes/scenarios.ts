@@ -1,4 +1,4 @@
-// What is tried with real processes, in the order of `npm run faults`.
+// The scenarios with real processes, in the order of `npm run faults`.
 import type { ProcessScenario } from './case.ts';
 import { freezesOn } from './freezes.ts';
 import { killsOn } from './kills.ts';

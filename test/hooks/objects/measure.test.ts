@@ -1,4 +1,4 @@
-// The estimate of an object's memory against V8's heap: what is counted is at most a third less than what an object takes.
+// The estimate of an object's memory against V8's heap: the estimate is at most a third below the real size.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

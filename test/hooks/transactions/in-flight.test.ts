@@ -1,4 +1,4 @@
-// What may still be in flight while a Transaction is undone (W3, W4, W6 of hooks/transactions/in-flight/in-flight.ts).
+// Requests that may still be in flight during an undo (W3, W4, W6 of hooks/transactions/in-flight/in-flight.ts).
 import t from 'tap';
 import { serverTimeResolution } from '../../../hooks/objects/time.ts';
 import {

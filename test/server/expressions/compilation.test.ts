@@ -1,4 +1,4 @@
-// What is no expression, and why.
+// Texts that are no expressions, and why.
 import t from 'tap';
 import { open, patient } from './opened.ts';
 

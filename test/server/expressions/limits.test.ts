@@ -1,4 +1,4 @@
-// What ends an expression that takes too long, and who waits for it meanwhile.
+// The limits that end a long expression, and the calls that wait for it meanwhile.
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { createStopwatch } from '../../../server/threads/stopwatch.ts';

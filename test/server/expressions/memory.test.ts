@@ -1,4 +1,4 @@
-// What an evaluation may fill memory with.
+// The memory that an evaluation may take.
 import t from 'tap';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { open, patient, yes } from './opened.ts';

@@ -1,4 +1,4 @@
-// What is compiled once, and how much of it is kept.
+// Programs that are compiled once, and the number that is kept.
 import t from 'tap';
 import { keepPrograms } from '../../../server/expressions/programs.ts';
 import { open, patient, yes } from './opened.ts';

@@ -1,4 +1,4 @@
-// Who has a turn in the thread of expressions, and which answers need none.
+// Turns in the thread of expressions, and answers that need no turn.
 import t from 'tap';
 import type { ExpressionResult } from '../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../hooks/objects/json.ts';

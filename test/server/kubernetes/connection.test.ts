@@ -1,4 +1,4 @@
-// Credentials: where they come from, when they are read again, and what is reported when they cannot be read.
+// Credentials: their sources, when they are read again, and the report if they cannot be read.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';

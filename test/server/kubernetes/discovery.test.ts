@@ -1,4 +1,4 @@
-// What aggregated discovery says of API servers that are away, without a cluster.
+// Aggregated discovery while API servers are away, without a cluster.
 import t from 'tap';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { createDiscovery } from '../../../server/kubernetes/discovery.ts';

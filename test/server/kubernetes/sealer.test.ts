@@ -1,4 +1,4 @@
-// What is sealed opens where it was sealed for and nowhere else, with any key of the ring; tampered with, not at all.
+// A sealed text opens only in its place, with any key of the ring, and never after a change of its bytes.
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';

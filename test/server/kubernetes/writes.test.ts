@@ -1,4 +1,4 @@
-// Each verb of the port on the real API server: what it does, what its precondition stops, and that a dry run does nothing.
+// Each verb of the port on the real API server: its effect, its precondition, and that a dry run changes nothing.
 import t from 'tap';
 import type { Write } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, parseJson, textAt, withPath } from '../../../hooks/objects/json.ts';

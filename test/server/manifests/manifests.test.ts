@@ -1,4 +1,4 @@
-// One object out of bytes that somebody stored: what it is read as, what it is refused for, in how much memory and time.
+// One object out of bytes that a stranger stored: the parsed object, the refusals, and the bounds of memory and time.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { createManifests, type OpenManifests } from '../../../server/manifests/manifests.ts';

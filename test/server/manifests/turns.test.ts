@@ -1,4 +1,4 @@
-// Who has a turn in the thread of YAML, and which texts need none.
+// Turns in the thread of YAML, and texts that need no turn.
 import t from 'tap';
 import type { Requester } from '../../../hooks/objects/cluster.ts';
 import { createManifests } from '../../../server/manifests/manifests.ts';

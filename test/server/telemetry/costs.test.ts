@@ -1,4 +1,4 @@
-// What each namespace costs: calls, their time, and what was read for them; the first namespaces by name, and no counter ever moves.
+// The cost of each namespace: calls, their time, and the bytes read; the first namespaces by name, and no counter ever moves.
 import t from 'tap';
 import type { Hook } from '../../../hooks/transactions/call.ts';
 import { countRequests } from '../../../server/telemetry/api-requests.ts';

@@ -1,4 +1,4 @@
-// What is in the cluster, counted on the real API server: whole pages, by phase, age and what was not restored.
+// The inventory of the cluster on the real API server: whole pages, by phase, age and unrestored objects.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';

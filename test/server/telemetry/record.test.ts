@@ -1,4 +1,4 @@
-// What a step leaves: one log line, one audit line per target write, Events; and never content.
+// The record of a step: one log line, one audit line for each write of a target, Events; and never content.
 import t from 'tap';
 import { report, request, testApp } from '../parts.ts';
 

@@ -1,4 +1,4 @@
-// What is no request at all.
+// Bodies that are no requests.
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { Json } from '../../../hooks/objects/json.ts';

@@ -1,4 +1,4 @@
-// What of an object is content, and how content becomes an object to write; and what is generated anew.
+// Which part of an object is content, how content becomes an object to write, and which values the API server generates again.
 import t from 'tap';
 import { asNew, contentOf, withContent, withManagedFields, withoutKeys } from '../../../../hooks/objects/content/content.ts';
 import { withoutGenerated } from '../../../../hooks/objects/content/generated.ts';

@@ -1,4 +1,4 @@
-// What the API server may have made of what was sent.
+// The objects that the API server may have made from a sent object.
 import t from 'tap';
 import { mayBecome, withStoredKeys } from '../../../../hooks/objects/content/defaulted.ts';
 import { pathText } from '../../../../hooks/objects/content/path.ts';

@@ -1,4 +1,4 @@
-// The CA bundle that somebody fills in: what counts without it, and what a restored object has of it.
+// The CA bundle that another program injects: a comparison without the bundle, and the bundle of a restored object.
 import t from 'tap';
 import { parseFields } from '../../../../hooks/objects/content/fields.ts';
 import { isInjectedBy, withInjected, withoutInjected } from '../../../../hooks/objects/content/injected.ts';

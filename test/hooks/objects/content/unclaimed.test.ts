@@ -1,4 +1,4 @@
-// Values that nobody owns: what is there x who owns what -> whether it may be anybody's.
+// Values without an owner: live object x managers -> whether any writer may have set the value.
 import t from 'tap';
 import { listKindsOf } from '../../../../hooks/objects/content/lists.ts';
 import { isUnclaimed, ownersAt } from '../../../../hooks/objects/content/owners.ts';

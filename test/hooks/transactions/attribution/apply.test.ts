@@ -1,4 +1,4 @@
-// Before a change is sent: what is found x type of the change -> it is sent, it is done already, or it is a conflict, and over what.
+// Before the engine sends a change: live object x type of the change -> sent, done already, or a conflict with its paths.
 import t from 'tap';
 import { describePath } from '../../../../hooks/objects/content/path.ts';
 import { type JsonObject, withPath } from '../../../../hooks/objects/json.ts';

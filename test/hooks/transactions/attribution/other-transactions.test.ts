@@ -1,4 +1,4 @@
-// Other Transactions over the same object: what an undo of ours makes of theirs.
+// Other Transactions that change the object: the effect of our undo on their changes.
 import t from 'tap';
 import { at, isList, isObject, type JsonObject } from '../../../../hooks/objects/json.ts';
 import { effectOf } from '../../../../hooks/transactions/attribution/effect.ts';

@@ -1,4 +1,4 @@
-// What a conflict says of a sealed object: where it is, never what stands there.
+// A conflict on a sealed object names the path, and never the value.
 
 import t from 'tap';
 import { describeForeign } from '../../../../hooks/transactions/attribution/attribute.ts';

@@ -1,4 +1,4 @@
-// Taking a change back: what is found x type of the change x whether it was recorded -> what has to be done.
+// The undo of a change: live object x type of the change x whether the change was recorded -> the write.
 import t from 'tap';
 import { contentOf } from '../../../../hooks/objects/content/content.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';

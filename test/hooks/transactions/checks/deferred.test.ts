@@ -1,4 +1,4 @@
-// The table of refusals that an earlier change takes away: which pairs, and which answers, and what comes near them and is none.
+// The table of refusals that an earlier change removes: pairs of changes, answers, and similar cases that do not count.
 import t from 'tap';
 import type { Failure } from '../../../../hooks/objects/failure.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';

@@ -1,4 +1,4 @@
-// Gates as they are written, as tables of bad input: every fault at once, where it is, and what to write.
+// Tables of bad input for gates: the message has every fault at once, its place, and the correct form.
 import t from 'tap';
 import { gateFaults, gateTimeoutBounds, leastJobLife, longestExpression } from '../../../../hooks/transactions/checks/gates.ts';
 import type { Change, ChangeType } from '../../../../hooks/transactions/model/change.ts';

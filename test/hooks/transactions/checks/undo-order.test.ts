@@ -1,4 +1,4 @@
-// Which change an undo takes back next, where objects need each other, and what is left with an object that stays.
+// Which change an undo takes back next if objects need each other, and which objects stay beside an object that stays.
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { neededByKept, undoOrder } from '../../../../hooks/transactions/checks/undo-order.ts';

@@ -1,4 +1,4 @@
-// What is said of a Transaction without looking at the cluster, as tables of bad input: each is refused with a reason and in words.
+// Tables of bad input that the engine refuses without a read of the cluster, each with a reason and a message.
 import t from 'tap';
 import { type Json, type JsonObject, parseJson } from '../../../../hooks/objects/json.ts';
 import { describeFailure } from '../../../../hooks/transactions/checks/failures.ts';

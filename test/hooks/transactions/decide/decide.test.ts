@@ -1,4 +1,4 @@
-// Observation -> step, as tables: what is due, what was seen, what is done.
+// Tables of observation -> step.
 
 import t from 'tap';
 import type { Failure, Refusal } from '../../../../hooks/objects/failure.ts';

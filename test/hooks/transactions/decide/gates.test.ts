@@ -1,4 +1,4 @@
-// Open gates after a look -> the next status: times, and what of an earlier look still counts.
+// Open gates after their reads -> the next status: times, and which earlier reads still count.
 import t from 'tap';
 import type { Failure } from '../../../../hooks/objects/failure.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';

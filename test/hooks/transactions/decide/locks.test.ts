@@ -1,4 +1,4 @@
-// Locks as tables: of whom a Lease is, and what taking several comes to.
+// Tables of locks: the holder of a Lease, and the result of taking several locks.
 import t from 'tap';
 import { type JsonObject, withPath } from '../../../../hooks/objects/json.ts';
 import { formatMicroTime } from '../../../../hooks/objects/time.ts';

@@ -1,4 +1,4 @@
-// Every way in which a status changes, as a table: where from, what happens, where to.
+// The table of transitions: phase, event, next phase.
 import t from 'tap';
 import * as forward from '../../../../hooks/transactions/decide/transitions.ts';
 import * as backward from '../../../../hooks/transactions/decide/undo-transitions.ts';

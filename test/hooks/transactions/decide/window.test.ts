@@ -1,4 +1,4 @@
-// V1 to V4 (hooks/transactions/decide/window.ts): what a status announces, and when a call goes on.
+// V1 to V4 (hooks/transactions/decide/window.ts): the changes that a status announces, and when a call continues.
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { mayGoOn, windowEnd } from '../../../../hooks/transactions/decide/window.ts';

@@ -1,4 +1,4 @@
-// Which Pod a diagnosis is about, and what it says of it: of an object that may be read, and of a sealed one.
+// The Pod of a diagnosis, and its message for an object that readers may see, and for a sealed object.
 import t from 'tap';
 import type { Json, JsonObject } from '../../../../hooks/objects/json.ts';
 import { describeDiagnosis, type Evidence, longestDiagnosis } from '../../../../hooks/transactions/gates/diagnosis.ts';

@@ -1,4 +1,4 @@
-// Paths to fields: which are some, and where they lead.
+// Paths to fields: valid ones, and the values that they find.
 import t from 'tap';
 import { parseFieldPath, readField } from '../../../../hooks/transactions/gates/field-path.ts';
 import { json, table } from '../../../support/table.ts';

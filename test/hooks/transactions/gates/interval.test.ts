@@ -1,4 +1,4 @@
-// How often an open gate is looked at: what a wait costs follows from it.
+// How often the engine reads the object of an open gate. The cost of a wait follows from it.
 import t from 'tap';
 import { intervalOf, podListing } from '../../../../hooks/transactions/gates/interval.ts';
 

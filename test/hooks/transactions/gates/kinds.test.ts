@@ -1,4 +1,4 @@
-// When an object of each kind is ready: what kstatus says of it, and what the gate says. Where these differ, docs/gates.md says why.
+// When an object of each kind is ready: the answers of kstatus and of the gate. If these differ, docs/gates.md says why.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';

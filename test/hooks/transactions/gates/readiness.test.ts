@@ -1,4 +1,4 @@
-// What a look comes to: whether it is the object at all, the checks that the gate names, and whether a controller has seen the change.
+// The answer of a gate: whether the live object is the changed one, the checks of the gate, and whether a controller has seen the change.
 import t from 'tap';
 import type { ExpressionResult } from '../../../../hooks/objects/cluster.ts';
 import type { Json, JsonObject } from '../../../../hooks/objects/json.ts';

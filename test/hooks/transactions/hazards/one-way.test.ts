@@ -1,4 +1,4 @@
-// What nobody can take back, as a table: what makes a change a one-way one, and what comes near it and is none.
+// The table of one-way changes, and of similar changes that an undo can take back.
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { kindOfObject } from '../../../../hooks/objects/reference.ts';

@@ -1,4 +1,4 @@
-// Who will act against a change: each sign, and what is none.
+// Writers that will act against a change: each sign, and similar metadata that is no sign.
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { ownersOf, scalersOf } from '../../../../hooks/transactions/inspect/owners.ts';

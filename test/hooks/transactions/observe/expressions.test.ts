@@ -1,4 +1,4 @@
-// Who waits for the expressions of a Transaction that has many, or slow ones.
+// Other calls beside the expressions of a Transaction that has many, or slow ones.
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Expressions } from '../../../../hooks/objects/cluster.ts';

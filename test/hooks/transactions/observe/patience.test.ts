@@ -1,4 +1,4 @@
-// What a call waits for its turns in threads that all Transactions share.
+// How long a call waits for its turns in threads that all Transactions share.
 import t from 'tap';
 import { createPatience } from '../../../../hooks/transactions/observe/patience.ts';
 

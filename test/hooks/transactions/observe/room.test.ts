@@ -1,4 +1,4 @@
-// The room for objects: what one call, one namespace and the process may hold.
+// The room for objects: the limits of a call, of a namespace, and of the process.
 import t from 'tap';
 import type { Reader } from '../../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';

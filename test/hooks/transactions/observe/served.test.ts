@@ -1,4 +1,4 @@
-// What a 404 without a name proves, by what the CustomResourceDefinition and discovery say.
+// What a 404 without a name proves, together with the CustomResourceDefinition and discovery.
 import t from 'tap';
 import type { Answer, Reader, ResourcesAnswer } from '../../../../hooks/objects/cluster.ts';
 import type { Failure } from '../../../../hooks/objects/failure.ts';

@@ -1,4 +1,4 @@
-// What a step and the answers of the API server come to, as tables: done, judged anew, waited for, or given up.
+// Tables of a step with the answers of the API server -> done, decided again, waited for, or given up.
 import t from 'tap';
 import type { Answer, Write } from '../../../../hooks/objects/cluster.ts';
 import type { FailureKind } from '../../../../hooks/objects/failure.ts';

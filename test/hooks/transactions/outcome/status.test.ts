@@ -1,4 +1,4 @@
-// The status to store: its version grows exactly with what the CRD guards, and saying the same twice changes nothing.
+// The status to store: its version grows exactly if a member changes that the CRD guards, and an equal step changes nothing.
 import t from 'tap';
 import { isPhase } from '../../../../hooks/transactions/model/phase.ts';
 import { decodeStatus, encodeStatus, type Status } from '../../../../hooks/transactions/model/status.ts';

@@ -1,4 +1,4 @@
-// After the deadline of a call nothing is sent any more: a process that was frozen and wakes up must not go on where it was.
+// After the deadline of a call the engine sends nothing: a process that was frozen and wakes up must not go on.
 import t from 'tap';
 import type { Answer, Cluster, Write } from '../../../../hooks/objects/cluster.ts';
 import { type Session, startSession } from '../../../../hooks/transactions/perform/deadline.ts';

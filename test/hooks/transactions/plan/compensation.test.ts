@@ -1,4 +1,4 @@
-// Backward: which writes a judgement comes to, in order, each given the answer to the one before.
+// Backward: the writes of a decision in their order, each after the answer to the write before.
 import t from 'tap';
 import type { Write } from '../../../../hooks/objects/cluster.ts';
 import { managersOf } from '../../../../hooks/objects/content/fields.ts';

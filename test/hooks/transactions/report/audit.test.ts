@@ -1,4 +1,4 @@
-// What a call has sent, as data: audit lines, and what was done to Leases.
+// The requests of a call, as data: audit lines, and writes of Leases.
 import t from 'tap';
 import type { Answer, Write } from '../../../../hooks/objects/cluster.ts';
 import { auditOf, locksOf } from '../../../../hooks/transactions/report/audit.ts';

@@ -1,4 +1,4 @@
-// What a change of status comes to in figures.
+// The metrics of a change of status.
 import t from 'tap';
 import type { Item, ItemError } from '../../../../hooks/transactions/model/item.ts';
 import type { Phase } from '../../../../hooks/transactions/model/phase.ts';

@@ -1,4 +1,4 @@
-// What is stored of the states before and after: packed, distributed, told apart from anything else.
+// The stored states before and after: packed, distributed over ConfigMaps, and told apart from forged ones.
 import fc from 'fast-check';
 import t from 'tap';
 import { at, equalJson, type JsonObject, parseJson, withPath } from '../../../../hooks/objects/json.ts';

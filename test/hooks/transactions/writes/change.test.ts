@@ -1,4 +1,4 @@
-// Forward, as tables: what a change sends, given what was there and what is there now.
+// Forward, as tables: the content of a write, by prior and live object.
 import t from 'tap';
 import { at, type Json, type JsonObject, parseJson } from '../../../../hooks/objects/json.ts';
 import { madeOf, type Way } from '../../../../hooks/transactions/model/change.ts';
