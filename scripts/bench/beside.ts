@@ -28,8 +28,7 @@ const pathsOf = (namespace: string) => ({
 const atOnce = 16;
 
 const small: Row = { name: '', changes: 3, transactions: 1, concurrency: 1, hook: 'janus', flags: 'tuned' };
-/** A small Transaction takes most of a minute beside fifty large ones. */
-const pairsOf = (row: string): number => (row === 'beside-50-large' ? 5 : 20);
+const pairs = 20;
 /** ms between two reads of a Transaction of the load. */
 const lookEvery = 250;
 
@@ -61,7 +60,6 @@ export async function measureBeside(world: World, row: string): Promise<readonly
 
 /** The medians of small Transactions through each hook, in turn. */
 async function lineBeside(world: World, name: string): Promise<Line> {
-  const pairs = pairsOf(name);
   const times = { janus: [] as number[], requests: [] as number[] };
   for (let turn = 0; turn < pairs; turn += 1)
     for (const hook of ['requests', 'janus'] as const) times[hook].push(await timeOf(world, hook, `${hook}-${name}-${turn}`));

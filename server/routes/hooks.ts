@@ -5,8 +5,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
-import { createSlots } from '../slots.ts';
-import { callOf } from '../tenant-turns.ts';
+import { createCallTurns } from '../call-turns.ts';
 import { validateSyncRequest } from '../validation.ts';
 import type { Work } from '../work.ts';
 
@@ -19,29 +18,16 @@ interface HookRoutes {
 
 const secondsUntilOtherReplica = 1;
 
-/**
- * Calls at a time. Each call takes a worker of Metacontroller, for up to 20 s if requests to a kind of the cluster hang. All these calls
- * on two replicas take fewer than its 50 workers.
- */
-const mostCalls = 24;
-/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too. */
-const longestTurn = 250;
-
-/** After several seconds, not all at once: what is refused takes workers, too. */
-function crowded(): Reply {
-  const because = 'other Transactions of the namespace take its share of calls';
-  return { kind: 'retry', retryAfterSeconds: 4 + 4 * Math.random(), because };
+interface Received {
+  readonly finalizing: boolean;
+  /** Bytes of the request. */
+  readonly size: number;
 }
 
 export function addHookRoutes(server: FastifyInstance, { hook, work, replyLost }: HookRoutes): void {
-  const slots = createSlots(mostCalls);
-  const inTurn = async (call: Call): Promise<Reply> => {
-    const turn = slots.take({ tenant: call.namespace, signal: AbortSignal.timeout(longestTurn) });
-    const giveBack = await turn.catch(() => undefined);
-    return giveBack === undefined ? crowded() : callOf(call.namespace, () => hook(call)).finally(giveBack);
-  };
-  const served = async (call: Call, reply: FastifyReply, finalizing: boolean) => {
-    const result = await work.run(() => inTurn(call));
+  const turns = createCallTurns(hook);
+  const served = async (call: Call, reply: FastifyReply, { finalizing, size }: Received) => {
+    const result = await work.run(() => turns(call, size));
     if (reply.raw.destroyed) replyLost(call.uid);
     if (result.kind === 'retry') logRetry(server, call, result.because);
     return answer(reply, result, finalizing);
@@ -54,7 +40,8 @@ export function addHookRoutes(server: FastifyInstance, { hook, work, replyLost }
           .code(400)
           .send({ error: 'not a valid Metacontroller sync request for a Transaction', faults: validated.faults });
       if (work.draining) return retryLater(reply.header('connection', 'close'), secondsUntilOtherReplica);
-      return served(validated.call, reply, path === '/finalize');
+      const size = Number(request.headers['content-length'] ?? 0);
+      return served(validated.call, reply, { finalizing: path === '/finalize', size });
     });
   }
 }
