@@ -922,7 +922,12 @@ t.test('33, 38: the new revision is the controller; only the last package transa
   const newRevision = { metadata: { uid: 'new-uid' }, spec };
   const made = installedObject({ kind: 'Provider', name: 'a', revision: 'new', object }, live, ptxOf(), newRevision);
   t.equal(made.status, undefined);
-  t.same(at(made, 'metadata', 'labels'), { theirs: '1', team: 'a', 'pkg.crossplane.io/transaction': 'mine' });
+  t.same(at(made, 'metadata', 'labels'), {
+    theirs: '1',
+    team: 'a',
+    'pkg.crossplane.io/transaction': 'mine',
+    'packages.janus.io/revision': 'new',
+  });
   t.same(at(made, 'metadata', 'annotations'), { note: 'b' });
   t.same(at(made, 'metadata', 'ownerReferences'), [
     owner('ProviderRevision', 'old', { controller: false }),
