@@ -68,7 +68,7 @@ async function inTurn(slots: ReturnType<typeof createSlots>, call: Call, run: ()
   return giveBack === undefined ? crowded() : run().finally(giveBack);
 }
 
-/** After several seconds, not all at once: what is refused takes workers, too. */
+/** After several seconds, not all at once: a refused call takes a worker, too. */
 function crowded(): Reply {
   const because = 'other Transactions of the namespace take its share of calls';
   return { kind: 'retry', retryAfterSeconds: 4 + 4 * Math.random(), because };

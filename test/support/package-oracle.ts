@@ -1,4 +1,4 @@
-// Checks package transactions at rest. Returns violations in words.
+// Checks the cluster when no package transaction runs. Returns each violation as a sentence.
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from './client.ts';
 import { definitionPath, lockPath, packagePath, stagesPath } from './package-paths.ts';

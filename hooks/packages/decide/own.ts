@@ -7,7 +7,7 @@ import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { ownersIn } from '../checks/conflicts.ts';
 import { type Installed, readLock } from '../model/lock.ts';
-import { nameInRevision, sourceOfPackage, sourceOfRevision, stemOf } from '../model/names.ts';
+import { isRevisionOf, sourceOfPackage, sourceOfRevision } from '../model/names.ts';
 import { type OwnCondition, ownName, packageUidLabel } from '../model/own.ts';
 import { isActive, isManual } from '../model/package.ts';
 import { readSnapshot, type Wanted } from '../model/package-transaction.ts';
@@ -237,9 +237,9 @@ function begin(observation: OwnObservation): OwnStep {
 function installedSource({ pkg, revisions, lock }: OwnObservation): string | undefined {
   const entries = readLock(lock ?? {});
   if (typeof entries !== 'string') {
-    const stem = stemOf(nameOf(pkg) ?? '');
-    const isOwn = ({ name, source }: Installed): boolean =>
-      revisions.some((one) => nameOf(one) === name) || (nameInRevision(name) === stem && source === sourceOfPackage(pkg));
+    const isOfPackage = ({ name, source }: Installed): boolean =>
+      source === sourceOfPackage(pkg) && isRevisionOf({ source, name: nameOf(pkg) ?? '' }, name, undefined);
+    const isOwn = (entry: Installed): boolean => revisions.some((one) => nameOf(one) === entry.name) || isOfPackage(entry);
     return entries.find(isOwn)?.source;
   }
   // The Delete says what is wrong with the Lock.

@@ -52,7 +52,7 @@ function partsOf(reader: PackageReader, leaving: DeletedPackages, lock: JsonObje
 export async function readRest({ reader, ptx }: DeletionContext, valid: Validation): Promise<Validation> {
   const [leaving, { leavingUids: uids }] = [leavingOf(ptx), ptx.status];
   if (leaving === undefined || uids === undefined) return valid;
-  const { revisions } = await readHolders(reader, { ...leaving, uids: undefined });
+  const { revisions } = await readHolders(reader, leaving);
   const isLater = (one: Garbage): boolean => isActive(one.object) || !uids.includes(uidOf(one));
   const later = revisions.filter((one) => !isTerminating(one.object) && isLater(one));
   return later.length === 0 ? valid : { kind: 'installedAgain', revisions: later.map(partName) };

@@ -37,7 +37,7 @@ export interface Parts {
 }
 
 export async function readParts(reader: PackageReader, leaving: DeletedPackages): Promise<Parts> {
-  const all = await readHolders(reader, { ...leaving, uids: undefined });
+  const all = await readHolders(reader, leaving);
   const isListed = (one: Garbage): boolean => leaving.uids === undefined || leaving.uids.includes(uidOf(one));
   const held = { packages: all.packages.filter(isListed), revisions: all.revisions.filter(isListed) };
   // A revision that was made since the first deletion has the objects.
@@ -66,22 +66,21 @@ function isLabelled(object: JsonObject, names: readonly string[]): boolean {
   return isFree && names.includes(textAt(object, 'metadata', 'labels', revisionLabel) ?? '');
 }
 
-/** The package objects and their revisions. */
+/** The package objects and their revisions, also those that were made since the first deletion. */
 export async function readHolders(
   reader: PackageReader,
-  { sources, packageUid, uids }: DeletedPackages,
+  { sources, packageUid }: DeletedPackages,
 ): Promise<Pick<Parts, 'packages' | 'revisions'>> {
   const isSource = (source: string | undefined): boolean => source !== undefined && sources.includes(source);
   const isMeant = (one: JsonObject): boolean =>
     packageUid === undefined ? isSource(sourceOfPackage(one)) : textAt(one, 'metadata', 'uid') === packageUid;
-  const isListed = (one: Garbage): boolean => uids === undefined || uids.includes(uidOf(one));
   const packages = await ofKinds(packageKinds.map(packagesOfKind), reader, isMeant);
   const names = new Set(packages.map(({ object }) => textAt(object, 'metadata', 'name')));
   const isOwn = (one: JsonObject): boolean =>
     isSource(sourceOfRevision(one)) || names.has(textAt(one, 'metadata', 'labels', packageLabel));
   return {
-    packages: packages.filter(isListed),
-    revisions: (await ofKinds(packageKinds.map(revisionsOfKind), reader, isOwn)).filter(isListed),
+    packages,
+    revisions: await ofKinds(packageKinds.map(revisionsOfKind), reader, isOwn),
   };
 }
 

@@ -1,4 +1,4 @@
-// The stored states before and after: packed, distributed over ConfigMaps, and told apart from forged ones.
+// The codec packs the states before and after a change, distributes them over ConfigMaps, and detects forged entries.
 import fc from 'fast-check';
 import t from 'tap';
 import { at, equalJson, type JsonObject, parseJson, withPath } from '../../../../hooks/objects/json.ts';
