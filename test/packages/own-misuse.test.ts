@@ -149,6 +149,40 @@ t.test(
   },
 );
 
+t.test(
+  'a new package waits until a Package that it requires is gone and applied again; an installed one does not wait',
+  async (t) => {
+    await publish('floor', 'v1.0.0');
+    for (const tag of ['v1.0.0', 'v1.1.0']) await publish('tenant', tag, { floor: '>=v1.0.0' });
+    await publish('newcomer', 'v1.0.0', { floor: '>=v1.0.0' });
+    await send('apply', { floor: 'v1.0.0', tenant: 'v1.0.0' });
+    for (const name of ['floor', 'tenant']) await untilInstalled(name, 'v1.0.0');
+    const before = textAt(await read('floor'), 'metadata', 'uid');
+    await typed('kubectl delete provider floor --wait=false');
+    await until('floor', /RequiredByOthers$/);
+    await send('apply', { newcomer: 'v1.0.0' });
+    t.match(
+      await until('newcomer', /^Unknown\/WaitingForPackage$/),
+      /floor is required, and Provider "floor" is being deleted: read/,
+    );
+    await send('apply', { tenant: 'v1.1.0' });
+    await untilInstalled('tenant', 'v1.1.0');
+    t.notOk((await locked()).includes('newcomer v1.0.0'), 'it still waits');
+    await typed('kubectl delete provider tenant --timeout=600s');
+    await waitFor(() => isGone('floor'), 'floor to go', patience);
+    await waitFor(
+      async () => /its Package "floor" was deleted just now/.test(await until('newcomer', /^Unknown\/WaitingForPackage$/)),
+      'newcomer to wait until floor is applied again',
+      patience,
+    );
+    await send('apply', { floor: 'v1.0.0' });
+    for (const name of ['floor', 'newcomer']) await untilInstalled(name, 'v1.0.0');
+    t.not(textAt(await read('floor'), 'metadata', 'uid'), before);
+    t.ok(await isGone('acme-floor'), 'the hook gave it no other name');
+    await typed('kubectl delete provider newcomer floor --timeout=600s');
+  },
+);
+
 t.test('all are deleted at once, and applied again until they are there: GitOps tools heal', async (t) => {
   const wanted = { base: 'v1.0.0', leaf: 'v1.1.0', second: 'v1.0.0' };
   const uids = await Promise.all(Object.keys(wanted).map(async (name) => textAt(await read(name), 'metadata', 'uid')));
@@ -174,6 +208,8 @@ t.test('the Lock is deleted: a Package that requires another one says so, and al
     /installed as Provider "base", and the Lock has lost its entry: install "base"/,
   );
   await typed('kubectl delete transactions.pkg.crossplane.io --all --timeout=300s');
+  // A Package whose package transactions history has removed sees no event of their deletion.
+  await typed('kubectl annotate providers --all checked=again');
   await untilInstalled('later', 'v1.0.0');
   await waitFor(async () => (await locked()).length > before.length, 'all entries', patience);
   t.same(await locked(), [...before, 'later v1.0.0'].sort());

@@ -1,59 +1,121 @@
-// A user applies Packages at once, and one requires another one. The other one has its own name and its own version, so it is
-// installed first.
+// A package requires another one, which has a Package of a user. That Package is installed first, in its own name and version. A Package
+// that is being deleted is gone first: a package that comes to require it would refuse its Delete for good.
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { sourceOfPackage } from '../model/names.ts';
-import { makesOwn, type OwnMode } from '../model/own.ts';
+import { installedKind } from '../model/lock.ts';
+import { packageLabel, sourceOfPackage } from '../model/names.ts';
+import { makesOwn, type OwnMode, packageUidLabel } from '../model/own.ts';
 import { type PackageKind, quoted } from '../model/package.ts';
-import { nameLabel, packagesOfKind } from '../writes/resources.ts';
+import type { Wanted } from '../model/package-transaction.ts';
+import { millisecondsOf } from '../model/status.ts';
+import { nameLabel, packagesOfKind, packageTransactions } from '../writes/resources.ts';
 import { activeRevisions } from './objects.ts';
 import type { Awaiting } from './observation.ts';
 import { list, type PackageReader } from './read.ts';
-import type { TreePackage } from './tree.ts';
+import type { Tree, TreePackage } from './tree.ts';
 
 export interface AwaitedContext {
   readonly reader: PackageReader;
+  readonly wanted: Wanted;
   /** Which Packages make their own package transactions. If absent, none does. */
   readonly ownMode?: OwnMode | undefined;
+  /** The time of the API server, in ms. */
+  readonly now: number;
 }
 
 /** Undefined if there is no such Package. */
-export async function awaited(context: AwaitedContext, packages: readonly TreePackage[]): Promise<Awaiting | undefined> {
-  const { reader, ownMode = 'none' } = context;
-  const added = packages.filter(({ change }) => change === 'added');
-  if (ownMode === 'none' || added.length === 0) return undefined;
-  const kinds = [...Map.groupBy(added, ({ meta }) => meta?.kind)];
+export async function awaited(
+  context: AwaitedContext,
+  { packages, lock }: Extract<Tree, { kind: 'resolved' }>,
+): Promise<Awaiting | undefined> {
+  const { ownMode = 'none', wanted } = context;
+  // An installed package that requires a Package refuses its Delete. So an update of that package waits for no deletion.
+  const isNew = wanted.replaces === undefined && packages.some(({ change, from }) => change === 'root' && from === undefined);
+  const required = packages.filter(({ change }) => change === 'added' || (isNew && change !== 'root'));
+  if (ownMode === 'none' || required.length === 0) return undefined;
+  const kindOf = new Map(lock.map((entry) => [textAt(entry, 'source'), installedKind({ entry })]));
+  const kinds = [...Map.groupBy(required, ({ source }) => kindOf.get(source))];
   const messages = await inTurn(kinds, async ([kind, some]) =>
-    kind === undefined ? [] : awaitedOf({ reader, ownMode, kind }, some),
+    kind === undefined ? [] : awaitedOf({ ...context, ownMode, kind }, some),
   );
-  const all = messages.flat();
+  const known = messages.flat();
+  const all = known.length > 0 ? known : await deletedLately(context, required);
   return all.length === 0 ? undefined : { kind: 'awaiting', message: all.slice(0, mostNamed).join('; ') };
 }
 
 const mostNamed = 10;
 
-interface OfKind {
-  readonly reader: PackageReader;
+interface OfKind extends AwaitedContext {
   readonly ownMode: OwnMode;
   readonly kind: PackageKind;
 }
 
-/**
- * The users' Packages of these sources, in words. A Package whose revision is Active installs nothing more, also if the Lock has lost its
- * entry. If the Package has the name that the hook would give it, and a package transaction wrote it, the hook may write its version.
- */
-async function awaitedOf({ reader, ownMode, kind }: OfKind, added: readonly TreePackage[]): Promise<readonly string[]> {
+/** The users' Packages of these sources that are to be installed or deleted first, in words. */
+async function awaitedOf(context: OfKind, required: readonly TreePackage[]): Promise<readonly string[]> {
+  const { reader, ownMode, kind } = context;
   const live = await list(reader, packagesOfKind(kind), undefined, { whole: true });
-  const own = live.filter((pkg) => makesOwn(ownMode, pkg) && !isTerminating(pkg));
-  const nameOf = (pkg: JsonObject): string => textAt(pkg, 'metadata', 'name') ?? '';
-  const found = await inTurn(added, async ({ name, source }) => {
-    const isOurs = (pkg: JsonObject): boolean =>
-      nameOf(pkg) === name && textAt(pkg, 'metadata', 'labels', nameLabel) !== undefined;
-    const pkg = own.find((one) => sourceOfPackage(one) === source && !isOurs(one));
-    if (pkg === undefined || (await activeRevisions(reader, kind, { source, name: nameOf(pkg) })).length > 0) return [];
-    const what = `${kind} ${quoted(nameOf(pkg))}`;
-    return [`${source} is required, and ${what} installs it first: read the condition Installed of ${what}, or delete ${what}`];
+  const own = live.filter((pkg) => makesOwn(ownMode, pkg));
+  const found = await inTurn(required, async (one) => {
+    const same = own.filter((pkg) => sourceOfPackage(pkg) === one.source);
+    const leaving = same.find(isTerminating);
+    if (leaving === undefined) return installedFirst(context, one, same);
+    const what = `${kind} ${quoted(nameOf(leaving))}`;
+    return [`${one.source} is required, and ${what} is being deleted: read the condition Installed of ${what}`];
   });
   return found.flat();
 }
+
+/**
+ * A Package whose revision is Active installs nothing more, also if the Lock has lost its entry. If the Package has the name that the
+ * hook would give it, and a package transaction wrote it, the hook may write its version.
+ */
+async function installedFirst(
+  { reader, kind }: OfKind,
+  { change, name, source }: TreePackage,
+  same: readonly JsonObject[],
+): Promise<readonly string[]> {
+  const isOurs = (pkg: JsonObject): boolean => nameOf(pkg) === name && textAt(pkg, 'metadata', 'labels', nameLabel) !== undefined;
+  const pkg = change === 'added' ? same.find((one) => !isOurs(one)) : undefined;
+  if (pkg === undefined || (await activeRevisions(reader, kind, { source, name: nameOf(pkg) })).length > 0) return [];
+  const what = `${kind} ${quoted(nameOf(pkg))}`;
+  return [`${source} is required, and ${what} installs it first: read the condition Installed of ${what}, or delete ${what}`];
+}
+
+function nameOf(object: JsonObject): string {
+  return textAt(object, 'metadata', 'name') ?? '';
+}
+
+/** In ms. A GitOps tool applies a Package again shortly after its deletion. */
+const untilAppliedAgain = 60_000;
+
+/** Packages that the hook would install under another name, although a user may be about to apply them again. */
+async function deletedLately({ reader, now }: AwaitedContext, required: readonly TreePackage[]): Promise<readonly string[]> {
+  const added = required.filter(({ change }) => change === 'added');
+  if (added.length === 0) return [];
+  const made = await list(reader, packageTransactions, undefined, deletions);
+  const lately = made.filter((one) => millisecondsOf(textAt(one, 'completionTime')) + untilAppliedAgain > now);
+  return added.flatMap(({ source, name }) => {
+    const former = textAt(
+      lately.find((one) => textAt(one, 'source') === source),
+      'name',
+    );
+    if (former === undefined || former === name) return [];
+    const until = `apply it again, or wait ${untilAppliedAgain / 1000} s, and ${quoted(name)} is installed`;
+    return [`${source} is required, and its Package ${quoted(former)} was deleted just now: ${until}`];
+  });
+}
+
+/** Deletes that Packages made, as `source`, `name` of the Package, and `completionTime`. Each status holds a whole Lock, up to 1 MB of it. */
+const deletions = {
+  labelSelector: packageUidLabel,
+  whole: true,
+  keep(object: JsonObject): JsonObject {
+    const isDone = textAt(object, 'status', 'phase') === 'Succeeded';
+    return {
+      source: (isDone && textAt(object, 'spec', 'delete', 'source')) || '',
+      name: textAt(object, 'metadata', 'labels', packageLabel) ?? '',
+      completionTime: textAt(object, 'status', 'completionTime') ?? '',
+    };
+  },
+} as const;

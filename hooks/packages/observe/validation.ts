@@ -4,7 +4,7 @@ import { inTurn } from '../../objects/requests/in-turn.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, installedKind, present, readLock } from '../model/lock.ts';
-import type { PackageTransaction, Wanted } from '../model/package-transaction.ts';
+import type { PackageTransaction } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
 import { type Changed, changedPackages } from '../writes/changed.ts';
 import { packagesOfKind } from '../writes/resources.ts';
@@ -25,7 +25,6 @@ import type { Webhooks } from './webhooks.ts';
 
 interface TreeContext extends AwaitedContext {
   readonly registry: Images;
-  readonly wanted: Wanted;
   readonly lock: JsonObject;
   readonly crossplane: Version | undefined;
   readonly webhooks: Webhooks;
@@ -45,7 +44,7 @@ export async function readAhead(context: TreeContext, isOver: () => boolean): Pr
   const entries = readLock(context.lock);
   if (typeof entries === 'string') return undefined;
   const { tree } = await replacingOf(context, await withRemovals(context.reader, entries));
-  if (tree.kind === 'resolved') return awaited(context, tree.packages);
+  if (tree.kind === 'resolved') return awaited(context, tree);
   return tree.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
 }
 
@@ -100,7 +99,7 @@ interface Resolution {
 }
 
 async function validated(context: ValidationContext, { tree, installed, replacement }: Resolution): Promise<Validation> {
-  const awaiting = await awaited(context, tree.packages);
+  const awaiting = await awaited(context, tree);
   if (awaiting !== undefined) return awaiting;
   const changed = changedPackages(context.wanted, entriesOf(installed), tree.lock);
   const faults = await namesTaken(context, changed, installed);
