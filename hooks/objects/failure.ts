@@ -70,7 +70,10 @@ export interface Passing extends Answered {
   readonly isLate?: true;
 }
 
-/** Kinds that are final, so that the engine never waits for them, once it has confirmed them (decide/refusals.ts). */
+/**
+ * Kinds that are final: the engine does not wait for them. It confirms the refusal of a read first (decide/refusals.ts), and a refused
+ * write that may lag behind the change before it (outcome/lagging.ts).
+ */
 export interface Refusal extends Answered {
   readonly kind: 'refused';
   /**

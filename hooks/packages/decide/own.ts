@@ -208,7 +208,7 @@ function isAsWanted({ kind, pkg, revisions, lock, isBeside }: OwnObservation, { 
   return isMade && isOwnedBy(pkg, revision) && isVersion && isRight && hasSettings(kind, pkg, revision, isBeside);
 }
 
-/** In ms. A deletion that failed for good is tried again. */
+/** In ms. A Delete that failed for good is made again. Until then it tries by itself (`mostTries` in writes/own.ts, ending.ts). */
 const pauseAfterFailure = 300_000;
 
 /**

@@ -1,5 +1,10 @@
 // A package that is being deleted: whether anything needs it, and what is left of it. Everything is read live, so any process may go on.
-// Between the count of instances and the deletion of their CRD lies one request of this call.
+//
+// The engine counts the instances of a CRD (instances.ts)
+// 1. before it changes anything (`readDeletable`);
+// 2. of all CRDs, before the first deletion (`readDeletionState`);
+// 3. right before it deletes that CRD (`unused`): one request of this call lies between.
+// Before the first deletion an instance ends the try, which is undone. After it the end is CleanupPending (decide/deleting.ts).
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, objectAt, textAt, withPath } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';

@@ -2,6 +2,13 @@
 // restores the state that it found, with our change. So our undo waits for the undo of every later Transaction that touched the
 // same fields. And our undo gives no fields back to a Transaction that is itself undone.
 //
+// A later Transaction that is not undone refuses our undo (`LaterTransaction`)
+// - if our change created the object: when it changed the object at all (`laterThan`);
+// - if our change updated the object: when it wrote all fields, recreated the object, owns our fields or took them (`builtUpon`);
+// - if the object is gone: when it deleted the object (`deletedByOthers`);
+// - if our change deleted the object: when it created the object (undo.ts);
+// - under a manager that releases share: when the object names it (applied-by.ts).
+//
 // An object that was deleted, and that an undo created again, has another uid but counts as the same object. It has our field
 // manager, or the item of the Transaction that restored it names its new uid.
 import { type Manager, managersOf, noFields } from '../../objects/content/fields.ts';

@@ -1,4 +1,5 @@
-// The engine may not read the ServiceAccount, or not impersonate it: without it no target can be read or written, in any phase.
+// The engine may not read the ServiceAccount, or not impersonate it: without it no target can be read or written, in any phase. Which
+// answers bar a call: perform/deadline.ts. When a refusal is final: refusals.ts.
 import type { Cause } from '../model/status.ts';
 import type { Observation } from '../observe/observation.ts';
 import { causeOf, isFinal, waitOnce } from './refusals.ts';

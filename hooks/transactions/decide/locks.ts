@@ -5,12 +5,17 @@
 //
 // The engine releases a lock when
 // L1. the Transaction has ended, or the engine has refused a requested undo (due.ts, settled.ts, requested-undo.ts);
-// L2. the Transaction ends before its first write (pending.ts);
+// L2. the Transaction ends before its first write: by a refusal, a timeout, a stop or a changed spec (pending.ts);
 // L3. another Transaction holds a lock with an earlier name: the Transaction waits without its locks with later names;
 // L4. the Transaction vanishes during the call that acquired the lock (reply.ts);
 // L5. the Transaction is deleted (settled.ts);
-// L6. the Lease is orphaned: the Transaction is gone and the Lease has expired, or the Transaction has ended long ago (sweep.ts).
+// L6. the Lease is orphaned: the Transaction is gone and the Lease has expired, or the Transaction ended two minutes ago (sweep.ts).
 // An expired Lease stays until L6, or until another Transaction takes it over (locks/state.ts).
+//
+// These wait for a lock, and try again every half second:
+// - a new Transaction, for `lockWait` from its start; then it is Failed (pending.ts);
+// - a requested undo, for `lockWait` from its request; then the request has no effect (requested-undo.ts);
+// - a rollback that lost a lock, until the timeout of the undo; `lockWait` does not count (rolling-back.ts, due.ts).
 
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';

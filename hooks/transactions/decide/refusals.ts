@@ -1,5 +1,5 @@
-// A refusal is final once it was seen twice, a second apart: rights that were just granted take a moment. It counts only from an API
-// server that is ready (server/kubernetes/unready.ts).
+// The refusal of a read is final once it was seen twice, a second apart: rights that were just granted take a moment. It counts only
+// from an API server that is ready (server/kubernetes/unready.ts). outcome/apply.ts decides about a refused write.
 import type { Failure, Refusal } from '../../objects/failure.ts';
 import { foreign } from '../../objects/words.ts';
 import { reasonOfFailure } from '../model/reason.ts';

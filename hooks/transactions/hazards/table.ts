@@ -1,5 +1,6 @@
 // The objects and values that Kubernetes deletes or overwrites for good after a change: one row for each rule. A row counts
-// forward: the engine refuses the change. It also counts backward: the undo leaves the object. Pure.
+// forward: the engine refuses the change (observe/irreversible.ts, decide/committing.ts). It also counts backward: the undo leaves
+// the object (attribution/undo.ts, `blockerOf`). read.ts makes the reads. Pure.
 import { at, type JsonObject } from '../../objects/json.ts';
 import { describe, type Reference } from '../../objects/reference.ts';
 import { isStorageMoved, storageOf } from '../model/crds.ts';

@@ -1,4 +1,5 @@
-// The result of applying one change: it took effect, the engine reads or tries again, or it undoes all changes.
+// The result of applying one change: it took effect, the engine reads or tries again, or it undoes all changes. It first tries a refused
+// write again if the write may lag behind the change before it (lagging.ts).
 
 import type { Failure } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';

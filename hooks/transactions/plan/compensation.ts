@@ -1,6 +1,6 @@
-// The write that undoes a change; no other file computes one. The first write restores the content, under a field manager of its
-// own that marks the object as half restored. The second write restores the field ownership and changes nothing else. After a crash
-// the next process sees which of the two is missing.
+// The writes that undo a change. The first write restores the content, under a field manager of its own that marks the object as
+// half restored. The second write (owners.ts) restores the field ownership and changes nothing else. After a crash the next process
+// sees which of the two is missing.
 //
 // I15. After an undo the object bears no trace of the Transaction: neither its values nor its entries in managedFields.
 
