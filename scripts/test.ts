@@ -18,7 +18,7 @@ import { readTestOptions, type TestOptions } from './test-options.ts';
 const root = join(import.meta.dirname, '..');
 
 // Guards against hanging, per file. Tests wait for conditions, not for time. A named file may generate cases for hours.
-const hangGuardSeconds = { suite: 900, named: 6 * 3600 };
+const hangGuardSeconds = { suite: 900, all: 3600, named: 6 * 3600 };
 
 /** Node keeps here the types that it stripped and the code that it compiled: half of the time that a test file takes to start. */
 const compiled = join(root, 'node_modules', '.cache', 'compiled');
@@ -49,7 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function runAll(args: readonly string[], given: TestOptions): Promise<Results> {
-  const { named, jobs, kubernetes } = given;
+  const { jobs, kubernetes } = given;
   const files = chosenFiles(given);
   if (files.length === 0)
     throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
@@ -58,7 +58,7 @@ async function runAll(args: readonly string[], given: TestOptions): Promise<Resu
   if (kubernetes !== undefined) process.env[variable] = kubernetes;
   await buildNeeded(files, (line) => console.error(line));
   if (files.some((file) => file.startsWith('test/cli/'))) process.env.JANUS_TEST_CLI = await packedCli();
-  const guard = 1_000 * (named.length === 0 ? hangGuardSeconds.suite : hangGuardSeconds.named);
+  const guard = guardOf(given);
   if (!needCluster(files)) return runTests(files, { guard, jobs });
   const controlPlane = await openCluster(args);
   try {
@@ -66,6 +66,12 @@ async function runAll(args: readonly string[], given: TestOptions): Promise<Resu
   } finally {
     await controlPlane.stop();
   }
+}
+
+/** In ms. */
+function guardOf({ named, all }: TestOptions): number {
+  const { suite, all: everything, named: chosen } = hangGuardSeconds;
+  return 1_000 * (named.length > 0 ? chosen : all ? everything : suite);
 }
 
 /** The command line for test/support/cli.ts: to pack it takes seconds, and a dozen files start it. */

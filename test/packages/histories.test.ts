@@ -19,7 +19,7 @@ import { isQuiet, isSwept, underWay, untilSettled } from './history-under-way.ts
 t.setTimeout(21_600_000);
 
 const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_127);
-const count = Number(process.env.JANUS_PACKAGES_HISTORIES ?? 4);
+const count = Number(process.env.JANUS_PACKAGES_HISTORIES ?? 2);
 
 const world = await startPackageWorld(t, { isBalanced: true, environment: { JANUS_PACKAGES_OWN: 'annotated' } });
 const { client } = world;
