@@ -106,7 +106,7 @@ t.test('the undo restores a recreated Job exactly', async (t) => {
   const former = must(await client.create(jobs, job('reg.example/migrate:1', {})));
   const next = job('reg.example/migrate:2', { ports: [{ containerPort: 9000 }] });
   const refused = await apply('job-1', [next]);
-  t.match(refused, { code: 2, out: /Invalid[^]*--recreate-immutable/ });
+  t.match(refused, { code: 2, out: /Invalid[\s\S]*--recreate-immutable/ });
   const flags = ['--field-manager', 'job', '--recreate-immutable'];
   // Its Pods go with it.
   await waitFor(async () => textAt(must(await client.get(`${jobs}/migrate`)), 'status', 'startTime'), 'the Job to be started');

@@ -45,9 +45,10 @@ t.test('there and back, with sixty instances', withCrossplane, async (t) => {
   /** With uids and managedFields. */
   const instances = async (): Promise<readonly unknown[]> =>
     Promise.all(names.map(async (name) => at(must(await client.get(instancesPath(name))), 'items')));
-  /** The API server answers 404 for a moment while it serves a changed CRD anew. */
+  /** The API server answers 404 or 429 for a moment while it serves a changed CRD anew. */
   const stay = async (t: Test, what: string): Promise<void> => {
-    await waitFor(async () => (await client.get(instancesPath('third'))).code === 200, 'the instances to be served');
+    for (const name of names)
+      await waitFor(async () => (await client.get(instancesPath(name))).code === 200, `the instances of ${name} to be served`);
     t.strictSame(await instances(), before[0], what);
   };
   const uids = async (): Promise<unknown> => {

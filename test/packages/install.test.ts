@@ -339,7 +339,7 @@ t.test('7, 20, 24, 25, 43: several at once, from two hooks, take turns; numbers 
   t.ok((await client.list(ptxPath())).items.length > 13, 'with the limit 0 all stay');
   await limitHistory('10');
   const second = await world.startHook();
-  const loop = await world.startPackageLoop(second.url);
+  const loop = await world.startPackageLoop(second.url, 'janus-packages-2');
   const from = Number(textAt(await lock(), 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'));
   const count = Number(process.env.JANUS_PACKAGES_AT_ONCE ?? '4');
   const names = Array.from({ length: count }, (_, index) => `turn-${index}`);

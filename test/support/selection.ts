@@ -41,7 +41,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['examples/by-hand', 'examples/hook'],
   ['faults/adversary', 'faults/faults'],
   ['faults/processes/processes', 'scenarios/calls/replicas'],
-  ['faults/processes/version-before', 'scenarios/calls/replicas'],
+  ['faults/processes/last-release', 'scenarios/calls/replicas'],
   ['generated/gates', 'scenarios/gates/gates'],
   ['generated/histories', 'scenarios/undo/whole'],
   ['generated/plans', 'plan/plan'],

@@ -40,7 +40,7 @@ function shapeOf({ path, request }: Call, names: readonly string[]): object {
     seen: isObject(at(parent, 'status')),
     children: at(request, 'children'),
     finalizing: at(request, 'finalizing'),
-    related: groups.map(([kind, objects]) => [general(kind), Object.keys(objects as JsonObject).map(general)]),
+    related: groups.map(([kind, objects]) => [general(kind), Object.keys(objects as JsonObject).map(general)]).toSorted(),
   };
 }
 
