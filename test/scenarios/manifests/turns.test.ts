@@ -23,7 +23,7 @@ interface Noted {
   readonly parts: Manifests;
   /** What happened to texts, in order. */
   readonly order: string[];
-  /** From now on texts of this namespace wait until there are 30 of them, and one of another namespace behind them. */
+  /** From now on texts of this namespace wait until there are ten of them, and one of another namespace behind them. */
   crowd(namespace: string): void;
 }
 
@@ -42,7 +42,8 @@ function noted(): Noted {
     return wait;
   };
   const afterCrowd = async (): Promise<number> => {
-    await waitFor(async () => waiting >= 30, 'the queue to be long');
+    // The memory of a namespace has room for twelve.
+    await waitFor(async () => waiting >= 10, 'the queue to be long');
     follow();
     await setImmediate();
     return patient;
