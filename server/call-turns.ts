@@ -12,8 +12,13 @@ import { callOf } from './tenant-turns.ts';
  * on two replicas take fewer than its 50 workers.
  */
 const mostCalls = 24;
-/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too. */
+/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too, so as many wait as run. */
 const longestTurn = 250;
+/** ms from one refused call of a namespace to the next one, when they come again. */
+const spacing = 10;
+const spacingOfLarge = 250;
+/** ms after which a refused call comes again at the latest. */
+const longestPause = 8_000;
 
 /** Bytes of a large request. */
 const largeRequest = 256 * 1024;
@@ -30,9 +35,12 @@ interface CallTurnOptions {
 type CallTurns = (call: Call, size: number) => Promise<Reply>;
 
 export function createCallTurns(hook: Hook, options: CallTurnOptions = {}): CallTurns {
-  const [all, large] = [createSlots(mostCalls), createSlots(mostLarge)];
+  const [all, large] = [createTurns(mostCalls, spacing), createTurns(mostLarge, spacingOfLarge)];
   const writing = new Map<string, () => void>();
-  const run = (call: Call): Promise<Reply> => inTurn(all, call, () => callOf(call.namespace, () => hook(call)));
+  const run = async (call: Call): Promise<Reply> => {
+    const giveBack = await all.take(call);
+    return giveBack === undefined ? all.refuse(call) : callOf(call.namespace, () => hook(call)).finally(giveBack);
+  };
   const whileWritten = (uid: string, giveBack: () => void): void => {
     const end = (): void => {
       clearTimeout(timer);
@@ -45,8 +53,8 @@ export function createCallTurns(hook: Hook, options: CallTurnOptions = {}): Call
   const runLarge = async (call: Call): Promise<Reply> => {
     // The next call of a Transaction shows that the status of its last one is written.
     writing.get(call.uid)?.();
-    const giveBack = await turnOf(large, call);
-    if (giveBack === undefined) return crowded();
+    const giveBack = await large.take(call);
+    if (giveBack === undefined) return large.refuse(call);
     const reply = await run(call).catch((error: unknown) => {
       giveBack();
       throw error;
@@ -58,18 +66,39 @@ export function createCallTurns(hook: Hook, options: CallTurnOptions = {}): Call
   return (call, size) => (size > largeRequest ? runLarge(call) : run(call));
 }
 
-/** Undefined if the turn does not come in time. */
-function turnOf(slots: ReturnType<typeof createSlots>, { namespace }: Call): Promise<(() => void) | undefined> {
-  return slots.take({ tenant: namespace, signal: AbortSignal.timeout(longestTurn) }).catch(() => undefined);
+interface Turns {
+  /** Undefined if the turn does not come in time. */
+  take(call: Call): Promise<(() => void) | undefined>;
+  /** Refused calls of a namespace come again one after the other, so that turns are free for each of them. */
+  refuse(call: Call): Reply;
 }
 
-async function inTurn(slots: ReturnType<typeof createSlots>, call: Call, run: () => Promise<Reply>): Promise<Reply> {
-  const giveBack = await turnOf(slots, call);
-  return giveBack === undefined ? crowded() : run().finally(giveBack);
-}
-
-/** After several seconds, not all at once: a refused call takes a worker, too. */
-function crowded(): Reply {
-  const because = 'other Transactions of the namespace take its share of calls';
-  return { kind: 'retry', retryAfterSeconds: 4 + 4 * Math.random(), because };
+function createTurns(count: number, apart: number): Turns {
+  const slots = createSlots(count);
+  const waiting = new Map<string, number>();
+  const note = (namespace: string, more: 1 | -1): void => {
+    const now = (waiting.get(namespace) ?? 0) + more;
+    if (now === 0) waiting.delete(namespace);
+    else waiting.set(namespace, now);
+  };
+  /** When the last refused call of a namespace comes again, in ms. */
+  const last = new Map<string, number>();
+  return {
+    async take({ namespace }) {
+      if ((waiting.get(namespace) ?? 0) >= count / 2) return undefined;
+      note(namespace, 1);
+      const turn = slots.take({ tenant: namespace, signal: AbortSignal.timeout(longestTurn) });
+      return turn.catch(() => undefined).finally(() => note(namespace, -1));
+    },
+    refuse({ namespace }) {
+      const now = performance.now();
+      for (const [name, time] of last) if (time <= now) last.delete(name);
+      const next = Math.max(now, last.get(namespace) ?? 0) + apart;
+      last.set(namespace, Math.min(next, now + longestPause));
+      // Beyond that time there is no order.
+      const pause = next > now + longestPause ? (longestPause * (1 + Math.random())) / 2 : next - now;
+      const because = 'other Transactions of the namespace take its share of calls';
+      return { kind: 'retry', retryAfterSeconds: pause / 1_000, because };
+    },
+  };
 }

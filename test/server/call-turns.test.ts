@@ -27,6 +27,7 @@ t.test(
     const calls = names(5).map((name) => turns(callOf(name), large));
     const others = [turns(callOf('small'), small), turns(callOf('other', 'light'), large)];
     t.match(await calls[4], { kind: 'retry', because: /its share of calls/ });
+    await setImmediate();
     t.same([...ends.keys()].sort(), ['large-0', 'large-1', 'large-2', 'large-3', 'other', 'small']);
     for (const end of ends.values()) end();
     for (const reply of await Promise.all([...calls.slice(0, 4), ...others])) t.match(reply, statusReply(before));
@@ -53,6 +54,24 @@ t.test(
     t.equal(kind, 'status', 'after the longest write');
   },
 );
+
+t.test('refused calls of a namespace come again one after the other, and after eight seconds at the latest', async (t) => {
+  const turns = createCallTurns(() => new Promise(() => undefined));
+  for (const name of names(12)) void turns(callOf(name), small);
+  const refused = async (count: number): Promise<readonly number[]> => {
+    const replies = await Promise.all(names(count).map((name) => turns(callOf(name), small)));
+    return replies.map((reply) => (reply.kind === 'retry' ? reply.retryAfterSeconds : Number.NaN));
+  };
+  const few = (await refused(40)).toSorted((one, other) => one - other);
+  t.ok(
+    few.slice(1).every((pause, index) => pause - (few[index] ?? 0) > 0.005),
+    few.join(),
+  );
+  t.ok((few.at(-1) ?? 9) < 1, 'the last one of 40');
+  const many = await refused(1_000);
+  t.ok(many.every((pause) => pause > 0 && pause <= 8));
+  t.ok(many.filter((pause) => pause > 4).length > 400);
+});
 
 t.test('a call that throws gives its turn back', async (t) => {
   let isBroken = true;
