@@ -12,11 +12,14 @@ import { callOf } from './tenant-turns.ts';
  * on two replicas take fewer than its 50 workers.
  */
 const mostCalls = 24;
-/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too, so as many wait as run. */
+/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too, so few wait. */
 const longestTurn = 250;
+const mostWaiting = 3;
 /** ms from one refused call of a namespace to the next one, when they come again. */
 const spacing = 10;
-const spacingOfLarge = 250;
+/** The same if the calls are large, or if no call of the namespace has ended for `slow` ms: its requests may hang. */
+const longSpacing = 250;
+const slow = 1_000;
 /** ms after which a refused call comes again at the latest. */
 const longestPause = 8_000;
 
@@ -35,7 +38,7 @@ interface CallTurnOptions {
 type CallTurns = (call: Call, size: number) => Promise<Reply>;
 
 export function createCallTurns(hook: Hook, options: CallTurnOptions = {}): CallTurns {
-  const [all, large] = [createTurns(mostCalls, spacing), createTurns(mostLarge, spacingOfLarge)];
+  const [all, large] = [createTurns(mostCalls, spacing), createTurns(mostLarge, longSpacing)];
   const writing = new Map<string, () => void>();
   const run = async (call: Call): Promise<Reply> => {
     const giveBack = await all.take(call);
@@ -73,28 +76,40 @@ interface Turns {
   refuse(call: Call): Reply;
 }
 
-function createTurns(count: number, apart: number): Turns {
+interface Refused {
+  /** When the last refused call comes again, in ms. */
+  readonly next: number;
+  /** When a call of the namespace ended, or when the first call was refused, in ms. */
+  readonly ended: number;
+}
+
+function createTurns(count: number, usual: number): Turns {
   const slots = createSlots(count);
-  const waiting = new Map<string, number>();
-  const note = (namespace: string, more: 1 | -1): void => {
-    const now = (waiting.get(namespace) ?? 0) + more;
-    if (now === 0) waiting.delete(namespace);
-    else waiting.set(namespace, now);
+  const refused = new Map<string, Refused>();
+  const noteEnd = (namespace: string): void => {
+    const known = refused.get(namespace);
+    if (known !== undefined) refused.set(namespace, { ...known, ended: performance.now() });
   };
-  /** When the last refused call of a namespace comes again, in ms. */
-  const last = new Map<string, number>();
+  const forget = (now: number): void => {
+    for (const [name, { next }] of refused) if (next + longestPause < now) refused.delete(name);
+  };
   return {
     async take({ namespace }) {
-      if ((waiting.get(namespace) ?? 0) >= count / 2) return undefined;
-      note(namespace, 1);
+      if (slots.waiting(namespace) >= mostWaiting) return undefined;
       const turn = slots.take({ tenant: namespace, signal: AbortSignal.timeout(longestTurn) });
-      return turn.catch(() => undefined).finally(() => note(namespace, -1));
+      const giveBack = await turn.catch(() => undefined);
+      if (giveBack === undefined) return undefined;
+      return () => {
+        noteEnd(namespace);
+        giveBack();
+      };
     },
     refuse({ namespace }) {
       const now = performance.now();
-      for (const [name, time] of last) if (time <= now) last.delete(name);
-      const next = Math.max(now, last.get(namespace) ?? 0) + apart;
-      last.set(namespace, Math.min(next, now + longestPause));
+      forget(now);
+      const { next: last, ended } = refused.get(namespace) ?? { next: now, ended: now };
+      const next = Math.max(now, last) + (now - ended > slow ? longSpacing : usual);
+      refused.set(namespace, { next: Math.min(next, now + longestPause), ended });
       // Beyond that time there is no order.
       const pause = next > now + longestPause ? (longestPause * (1 + Math.random())) / 2 : next - now;
       const because = 'other Transactions of the namespace take its share of calls';

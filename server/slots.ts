@@ -14,6 +14,8 @@ interface Caller {
 interface Slots {
   /** Resolves at the caller's turn. The caller must call the returned function once, at the end of the turn. */
   take(caller?: Caller): Promise<() => void>;
+  /** How many callers of the tenant wait. */
+  waiting(tenant: string): number;
 }
 
 interface Waiting {
@@ -68,5 +70,6 @@ export function createSlots(count: number, reserve = 0): Slots {
         go();
       };
     },
+    waiting: (tenant) => [...waiting].filter((one) => one.tenant === tenant).length,
   };
 }
