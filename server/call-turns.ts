@@ -12,9 +12,9 @@ import { callOf } from './tenant-turns.ts';
  * on two replicas take fewer than its 50 workers.
  */
 const mostCalls = 24;
-/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too, so few wait. */
+/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too. As many wait as run, or these if none ends. */
 const longestTurn = 250;
-const mostWaiting = 3;
+const mostBehindSlow = 3;
 /** ms from one refused call of a namespace to the next one, when they come again. */
 const spacing = 10;
 /** The same if the calls are large, or if no call of the namespace has ended for `slow` ms: its requests may hang. */
@@ -83,6 +83,10 @@ interface Refused {
   readonly ended: number;
 }
 
+function isSlow(known: Pick<Refused, 'ended'> | undefined, now: number): boolean {
+  return known !== undefined && now - known.ended > slow;
+}
+
 function createTurns(count: number, usual: number): Turns {
   const slots = createSlots(count);
   const refused = new Map<string, Refused>();
@@ -95,6 +99,7 @@ function createTurns(count: number, usual: number): Turns {
   };
   return {
     async take({ namespace }) {
+      const mostWaiting = isSlow(refused.get(namespace), performance.now()) ? mostBehindSlow : count / 2;
       if (slots.waiting(namespace) >= mostWaiting) return undefined;
       const turn = slots.take({ tenant: namespace, signal: AbortSignal.timeout(longestTurn) });
       const giveBack = await turn.catch(() => undefined);
@@ -108,7 +113,7 @@ function createTurns(count: number, usual: number): Turns {
       const now = performance.now();
       forget(now);
       const { next: last, ended } = refused.get(namespace) ?? { next: now, ended: now };
-      const next = Math.max(now, last) + (now - ended > slow ? longSpacing : usual);
+      const next = Math.max(now, last) + (isSlow({ ended }, now) ? longSpacing : usual);
       refused.set(namespace, { next: Math.min(next, now + longestPause), ended });
       // Beyond that time there is no order.
       const pause = next > now + longestPause ? (longestPause * (1 + Math.random())) / 2 : next - now;

@@ -105,6 +105,26 @@ const freeName = (): string => {
   return `bad-${count}`;
 };
 
+// The first test: no other one has moved the time that the processes see.
+t.test('a cluster that cannot answer, such as by a webhook that is down, ends the try after ten minutes', async (t) => {
+  const name = freeName();
+  const admission = await startPackageAdmission(client, t);
+  admission.decide(({ resource }) => (resource === 'locks' ? undefined : { code: 500, message: 'the webhook is down' }));
+  await world.publish({ name, tag: 'v1.0.0', objects: [crdOf(name)] });
+  await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
+  for (let phase = ''; phase !== 'Validating'; ) phase = textAt(statusOf(await driver.step(name)), 'phase') ?? '';
+  const status = statusOf(await driver.step(name));
+  t.match(conditionIn(status, 'Synced'), { status: 'False', message: /the webhook is down/ });
+  t.match(status, { phase: 'Validating', failures: 0 });
+  const began = new Date(Date.now() - 601_000).toISOString();
+  must(await client.update(`${ptxPath(name)}/status`, withPath(await world.read(name), ['status', 'tryTime'], began)));
+  const ended = await driver.drive(name);
+  t.match(ended, { failures: 1, outcome: { reason: 'Unavailable' } });
+  t.match(conditionIn(ended, 'Synced'), { message: /^the cluster could not be read in time: .*the webhook is down/ });
+  await nothingOf(t, name);
+  admission.decide(() => undefined);
+});
+
 for (const { what, objects, before, kind, reason, message, isFinal = false } of rows)
   t.test(what, async (t) => {
     const name = freeName();
@@ -287,27 +307,6 @@ t.test('a policy that refuses an object of a stage, and not its dry run: its wor
     t.match(installed?.message, `no \\u{202e}${refused} today`);
     for (const path of [`${policies}ybindings/${refused}`, `${policies}ies/${refused}`]) must(await client.delete(path));
   }
-});
-
-t.test('a cluster that cannot answer, such as by a webhook that is down, ends the try after ten minutes', async (t) => {
-  const name = freeName();
-  // For this one no time has passed.
-  const punctual = createDriver(t, world);
-  const admission = await startPackageAdmission(client, t);
-  admission.decide(({ resource }) => (resource === 'locks' ? undefined : { code: 500, message: 'the webhook is down' }));
-  await world.publish({ name, tag: 'v1.0.0', objects: [crdOf(name)] });
-  await world.install(name, `${source(name)}:v1.0.0`, { packageName: name, retryLimit: 1 });
-  for (let phase = ''; phase !== 'Validating'; ) phase = textAt(statusOf(await punctual.step(name)), 'phase') ?? '';
-  const status = statusOf(await punctual.step(name));
-  t.match(conditionIn(status, 'Synced'), { status: 'False', message: /the webhook is down/ });
-  t.match(status, { phase: 'Validating', failures: 0 });
-  const began = new Date(Date.now() - 601_000).toISOString();
-  must(await client.update(`${ptxPath(name)}/status`, withPath(await world.read(name), ['status', 'tryTime'], began)));
-  const ended = await punctual.drive(name);
-  t.match(ended, { failures: 1, outcome: { reason: 'Unavailable' } });
-  t.match(conditionIn(ended, 'Synced'), { message: /^the cluster could not be read in time: .*the webhook is down/ });
-  await nothingOf(t, name);
-  admission.decide(() => undefined);
 });
 
 t.test('the engine refuses a package transaction that was edited, or created without the policy', async (t) => {

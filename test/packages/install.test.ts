@@ -14,7 +14,8 @@ import { comparable } from '../support/stage.ts';
 
 t.setTimeout(1_200_000);
 
-const world = await startPackageWorld(t);
+// Two loops of one name stand for two Metacontrollers: a real one would refuse the second.
+const world = await startPackageWorld(t, { loop: 'double' });
 const { client, source } = world;
 const group = 's3.example.org';
 const schema = (...names: readonly string[]): object => ({
@@ -339,7 +340,7 @@ t.test('7, 20, 24, 25, 43: several at once, from two hooks, take turns; numbers 
   t.ok((await client.list(ptxPath())).items.length > 13, 'with the limit 0 all stay');
   await limitHistory('10');
   const second = await world.startHook();
-  const loop = await world.startPackageLoop(second.url, 'janus-packages-2');
+  const loop = await world.startPackageLoop(second.url);
   const from = Number(textAt(await lock(), 'metadata', 'annotations', 'pkg.crossplane.io/next-transaction-number'));
   const count = Number(process.env.JANUS_PACKAGES_AT_ONCE ?? '4');
   const names = Array.from({ length: count }, (_, index) => `turn-${index}`);

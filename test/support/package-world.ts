@@ -40,8 +40,7 @@ export interface PackageWorld {
   startHook(): Promise<RunningHook>;
   /** Ends all hooks behind `isBalanced` at once and without notice, and starts as many again. */
   replaceHooks(): Promise<void>;
-  /** `name`: of the controller, if a loop runs already. */
-  startPackageLoop(hookUrl: string, name?: string): Promise<Loop>;
+  startPackageLoop(hookUrl: string): Promise<Loop>;
   /** With the identity and the rights of the engine. */
   readonly engineKubeconfig: string;
 }
@@ -129,9 +128,9 @@ export async function startPackageWorld(t: Teardown, options: WorldOptions = {})
     return running;
   };
   const startEngineLoop = (hookUrl: string): Promise<Loop> => started(startLoop({ ...common, hookUrl, name: 'janus' }));
-  const startPackageLoop = (hookUrl: string, name = 'janus-packages'): Promise<Loop> => {
+  const startPackageLoop = (hookUrl: string): Promise<Loop> => {
     const parentResource = { apiVersion: 'pkg.crossplane.io/v1alpha1', resource: 'transactions' };
-    const hook = { hookUrl: `${hookUrl}/packages`, name, parentResource, customize: true };
+    const hook = { hookUrl: `${hookUrl}/packages`, name: 'janus-packages', parentResource, customize: true };
     return started(startLoop({ ...common, ...hook }));
   };
   const hook = await startHook();
