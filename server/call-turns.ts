@@ -19,7 +19,7 @@ const mostBehindSlow = 3;
 const spacing = 10;
 /** The same if the calls are large, or if no call of the namespace has ended for `slow` ms: its requests may hang. */
 const longSpacing = 250;
-const slow = 1_000;
+const slow = 3_000;
 /** ms after which a refused call comes again at the latest. */
 const longestPause = 8_000;
 
