@@ -13,7 +13,8 @@
 // An expired Lease stays until L6, or until another Transaction takes it over (locks/state.ts).
 //
 // These wait for a lock, and try again every half second:
-// - a new Transaction, for `lockWait` from its start; then it is Failed (pending.ts);
+// - a new Transaction, for `lockWait` from its start; then it is Failed (pending.ts). A timeout, a stop or a deletion ends it, too
+//   (due.ts);
 // - a requested undo, for `lockWait` from its request; then the request has no effect (requested-undo.ts);
 // - a rollback that lost a lock, until the timeout of the undo; `lockWait` does not count (rolling-back.ts, due.ts).
 
