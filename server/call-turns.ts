@@ -12,12 +12,13 @@ import { callOf } from './tenant-turns.ts';
  * on two replicas take fewer than its 50 workers.
  */
 const mostCalls = 24;
-/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too. As many wait as run, or these if none ends. */
+/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too. */
 const longestTurn = 250;
+/** How many calls wait if no call of the namespace ends. Otherwise as many wait as run. */
 const mostBehindSlow = 3;
-/** ms from one refused call of a namespace to the next one, when they come again. */
+/** ms from one refused call of a namespace to the next one, when they come again. An HTTP reply has whole seconds. */
 const spacing = 10;
-/** The same if the calls are large, or if no call of the namespace has ended for `slow` ms: its requests may hang. */
+/** ms in place of `spacing` if the calls are large, or if no call of the namespace has ended for `slow` ms: its requests may hang. */
 const longSpacing = 250;
 const slow = 3_000;
 /** ms after which a refused call comes again at the latest. */
