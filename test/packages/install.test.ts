@@ -14,7 +14,7 @@ import { comparable } from '../support/stage.ts';
 
 t.setTimeout(1_200_000);
 
-// Two loops of one name stand for two Metacontrollers: a real one would refuse the second.
+// The test starts two loops of one name, as two Metacontrollers. The API server refuses the controller of a second real loop.
 const world = await startPackageWorld(t, { loop: 'double' });
 const { client, source } = world;
 const group = 's3.example.org';

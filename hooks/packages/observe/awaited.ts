@@ -1,5 +1,5 @@
-// A package requires another one, which has a Package of a user. That Package is installed first, in its own name and version. A Package
-// that is being deleted is gone first: a package that comes to require it would refuse its Delete for good.
+// A package requires another one, and a user has a Package for that one. The hook installs that Package first, in its own name and
+// version. If the Package is being deleted, the hook waits until it is gone. Otherwise the new package would refuse its Delete for good.
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';

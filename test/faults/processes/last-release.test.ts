@@ -21,7 +21,7 @@ function git(...args: readonly string[]): string | undefined {
   }
 }
 
-/** The commit of the last release; undefined if there is none, or if the history is not there, as in a shallow clone. */
+/** The commit of the last release. Undefined if there is no release, or if a shallow clone lacks its commit. */
 function lastRelease(): string | undefined {
   const tags = git('tag', '--list', 'v*', '--merged', 'HEAD~1', '--sort=-version:refname') ?? '';
   const [release] = tags.split('\n').filter(Boolean);
