@@ -6,6 +6,7 @@
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { besideOthers, measureBeside } from './bench/beside.ts';
+import { deletesBeside, measureDeletes } from './bench/deletes.ts';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureGates } from './bench/gates.ts';
@@ -29,6 +30,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 /** Rows that measure more than one series of Transactions, by their name. */
 const special: Readonly<Record<string, (world: World) => Promise<readonly Line[]>>> = {
   finished: measureFinished,
+  'fifty-deletes': measureDeletes,
   replicas: (world) => measureReplicas(world, undo),
   'replicas-many': (world) => measureManyByReplicas(world, undo),
   programs: (world) => measurePrograms(world, undo),
@@ -110,5 +112,6 @@ function printed(lines: readonly Line[]): readonly Line[] {
 
 function printTable(lines: readonly Line[], title: string): void {
   process.stdout.write(`\n${title}:\n\n${tableOf(lines)}\n\n`);
-  for (const sentence of [...comparisons(lines), ...besideOthers(lines)]) process.stdout.write(`${sentence}\n`);
+  for (const sentence of [...comparisons(lines), ...besideOthers(lines), ...deletesBeside(lines)])
+    process.stdout.write(`${sentence}\n`);
 }

@@ -133,7 +133,9 @@ export async function readAgain(context: CallContext, call: Call, progress: Prog
   const target = await readEarly(context.session.cluster, progress);
   const readAt = clock.monotonic();
   const live = await readPatiently(context, call);
-  return live.kind === 'live' ? basisOf({ ...live, target, readAt, nowAt: readAt, ahead: createPrefetch() }, progress) : live;
+  if (live.kind !== 'live') return live;
+  context.memory.targets.learn(live.transaction);
+  return basisOf({ ...live, target, readAt, nowAt: readAt, ahead: createPrefetch() }, progress);
 }
 
 // The pending status continues the stored status from which this call started, and no other.

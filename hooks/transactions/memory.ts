@@ -9,6 +9,7 @@ import { createPodTurns, type PodTurns } from './observe/new-pods.ts';
 import { createPolled, type OpenGateCounts } from './observe/polled.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
 import { createUnfinished, type UnfinishedLists } from './observe/unfinished.ts';
+import { createKnownTargets, type KnownTargets } from './reading/known-targets.ts';
 
 /** What a process knows of its earlier calls for a Transaction. */
 interface Recalled extends OwnWrites {
@@ -54,6 +55,7 @@ export interface Memory {
   readonly snapshots: SnapshotCache;
   readonly sightings: CachedReader;
   readonly unfinished: UnfinishedLists;
+  readonly targets: KnownTargets;
   readonly podTurns: PodTurns;
   readonly polled: OpenGateCounts;
   /** `refusedFor`: ms since the first refusal in a row, 0 without any. */
@@ -93,6 +95,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
   return {
     snapshots,
     unfinished,
+    targets: createKnownTargets(),
     podTurns: createPodTurns(),
     polled,
     sightings: createCachedReader({ clock, span: sighting, most: mostRemembered }),

@@ -60,6 +60,7 @@ export function createSync(parts: EngineParts): Hook {
         until,
         lists: memory.unfinished.of(call.uid),
         kinds: memory.unfinished.kindsOf(call.uid),
+        targets: memory.targets,
       });
       const sources = createSources(parts.manifests, parts.clock);
       const { room, close } = rooms.open(call.namespace);

@@ -105,6 +105,7 @@ const rows: readonly Row[] = [
   { ...one, name: 'replicas-many', changes: 3, onDemand: true },
   { ...one, name: 'programs', changes: 10, onDemand: true },
   { ...one, name: 'finished', changes: 3, onDemand: true },
+  { ...one, name: 'fifty-deletes', changes: 50, onDemand: true },
   { ...one, name: 'kinds', changes: 1, onDemand: true },
   { ...one, name: 'gates', changes: 10, onDemand: true },
   ...besideRows.map((name): Row => ({ ...one, name, changes: 3, onDemand: true })),

@@ -1,8 +1,9 @@
 // The engine's knowledge of other Transactions that change the same object. The engine reads them as they are stored, while it
 // holds the lock of the object. So no such Transaction is under way.
 
-import { groupOf, type Reference } from '../../objects/reference.ts';
-import type { ChangeType, Target } from './change.ts';
+import { identityOf, type Reference } from '../../objects/reference.ts';
+import type { Change, ChangeType, Target } from './change.ts';
+import type { Item } from './item.ts';
 import { holderOf, managersOfChange, type Transaction } from './transaction.ts';
 
 /** A change of another Transaction to the object. */
@@ -36,25 +37,43 @@ export const noOthers: Others = { changes: [], areAll: true };
 /** Field managers that a name may belong to, or every Transaction. */
 export type Wanted = 'all' | readonly string[];
 
-/** The changes that a Transaction makes to the object: one at most. */
-export function changesTo(target: Reference, other: Transaction): readonly OtherChange[] {
+/** Objects by their kinds and names, whatever their namespaces. */
+type TargetsByName = ReadonlyMap<string, readonly Reference[]>;
+
+export function byName(targets: readonly Reference[]): TargetsByName {
+  return Map.groupBy(targets, nameOf);
+}
+
+/** A change of another Transaction, and the identity of its object. */
+export interface ChangeOfObject {
+  readonly object: string;
+  readonly change: OtherChange;
+}
+
+/** The changes that a Transaction makes to these objects: one at most to each. */
+export function changesTo(targets: TargetsByName, other: Transaction): readonly ChangeOfObject[] {
   return other.changes.flatMap((change, index) => {
     const item = other.status?.items[index];
-    if (item === undefined || !isSame(change.target, other.namespace, target)) return [];
-    const { uid, resourceVersion, tookFieldsFrom = [], progress } = item;
-    const isApplied = !['waiting', 'prepared', 'restored'].includes(progress.kind);
-    return {
-      transaction: `${other.namespace}/${other.name}`,
-      holder: holderOf(other),
-      managers: managersOfChange(other, change),
-      type: change.type,
-      recreates: item.deleted === true,
-      stands: isApplied && !other.isBeingDeleted,
-      uid,
-      resourceVersion,
-      tookFieldsFrom,
-    };
+    const target = (targets.get(nameOf(change.target)) ?? []).find((one) => isSamePlace(change.target, other.namespace, one));
+    if (item === undefined || target === undefined) return [];
+    return { object: identityOf(target), change: changeOf(other, change, item) };
   });
+}
+
+function changeOf(other: Transaction, change: Change, item: Item): OtherChange {
+  const { uid, resourceVersion, tookFieldsFrom = [], progress } = item;
+  const isApplied = !['waiting', 'prepared', 'restored'].includes(progress.kind);
+  return {
+    transaction: `${other.namespace}/${other.name}`,
+    holder: holderOf(other),
+    managers: managersOfChange(other, change),
+    type: change.type,
+    recreates: item.deleted === true,
+    stands: isApplied && !other.isBeingDeleted,
+    uid,
+    resourceVersion,
+    tookFieldsFrom,
+  };
 }
 
 /**
@@ -71,9 +90,11 @@ function numberOf(version: string | undefined): bigint | undefined {
   return version !== undefined && /^\d{1,40}$/.test(version) ? BigInt(version) : undefined;
 }
 
+function nameOf({ apiVersion, kind, name }: Target): string {
+  return identityOf({ apiVersion, kind, name });
+}
+
 // An absent namespace means the Transaction's own, or no namespace if the kind has none.
-function isSame(written: Target, ownNamespace: string, target: Reference): boolean {
-  const isSameKind = written.kind === target.kind && groupOf(written.apiVersion) === groupOf(target.apiVersion);
-  const isSamePlace = target.namespace === undefined || (written.namespace ?? ownNamespace) === target.namespace;
-  return isSameKind && isSamePlace && written.name === target.name;
+function isSamePlace(written: Target, ownNamespace: string, { namespace }: Reference): boolean {
+  return namespace === undefined || (written.namespace ?? ownNamespace) === namespace;
 }

@@ -48,6 +48,8 @@ export interface Transaction {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** The API server counts the changes of the spec; undefined if it has not. */
+  readonly generation: number | undefined;
   readonly isBeingDeleted: boolean;
   /** When a user requested the deletion, in ms since the epoch, by the API server's clock. */
   readonly deletedAt: number | undefined;
@@ -89,6 +91,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     name: textAt(metadata, 'name') ?? '',
     uid: textAt(metadata, 'uid') ?? '',
     resourceVersion: textAt(metadata, 'resourceVersion') ?? '',
+    generation: generationOf(metadata),
     isBeingDeleted: textAt(metadata, 'deletionTimestamp') !== undefined,
     deletedAt: parseTime(textAt(metadata, 'deletionTimestamp')),
     createdAt: parseTime(textAt(metadata, 'creationTimestamp')) ?? Number.POSITIVE_INFINITY,
@@ -103,6 +106,12 @@ export function decodeTransaction(object: JsonObject): Transaction {
     ...measured(spec, annotated),
     status: decodeStatus(at(object, 'status'), changes.length),
   };
+}
+
+/** Of metadata; undefined unless the API server has set it. */
+export function generationOf(metadata: Json | undefined): number | undefined {
+  const generation = at(metadata, 'generation');
+  return typeof generation === 'number' ? generation : undefined;
 }
 
 function annotationsOf(metadata: Json | undefined): JsonObject {

@@ -1,6 +1,6 @@
 // What must be known to evaluate one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../../objects/content/ownership.ts';
-import { textAt } from '../../objects/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { type Hazards, noHazards } from '../hazards/hazards.ts';
 import { readHazards, readUndoHazards } from '../hazards/read.ts';
 import type { HazardContext, Staying } from '../hazards/read-context.ts';
@@ -136,11 +136,11 @@ function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undef
 
 type More = Partial<Pick<ItemView, 'hazards' | 'tried' | 'others' | 'othersTrouble'>>;
 
-type Held = Pick<ItemView, 'snapshot' | 'lease' | 'live' | 'liveFrom'>;
+type Held = Pick<ItemView, 'snapshot' | 'leases' | 'live' | 'liveFrom'>;
 
 const nothing = { drift: [], hazards: noHazards } as const;
 
-async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom }: Held): Promise<More> {
+async function readMore(context: ItemContext, { snapshot, leases, live, liveFrom }: Held): Promise<More> {
   const entry = entryOf(snapshot, context.index);
   if (snapshot.kind !== 'stored' || entry === undefined) return {};
   const hazards = hazardContextOf(context, entry, snapshot.entries);
@@ -154,7 +154,10 @@ async function readMore(context: ItemContext, { snapshot, lease, live, liveFrom 
     ]);
     return { ...found, ...tried };
   }
-  const [found, others] = await Promise.all([readUndo(hazards, entry, live, context.now), readOthers(context, entry, lease)]);
+  const [found, others] = await Promise.all([
+    readUndo(hazards, entry, live, context.now),
+    readOthers(context, entry, { entries: snapshot.entries, leases }),
+  ]);
   return { hazards: found, ...others };
 }
 
@@ -182,10 +185,10 @@ async function readUndo(hazards: HazardContext, entry: SnapshotEntry, live: Pres
 async function readOthers(
   { source, transaction, namespaces, carry }: ItemContext,
   { target }: SnapshotEntry,
-  lease: Presence,
+  { entries, leases }: { readonly entries: readonly SnapshotEntry[]; readonly leases: readonly JsonObject[] },
 ): Promise<More> {
   if (carry.others === undefined) return {};
-  const held = lease.kind === 'present' ? lease.object : undefined;
-  const others = await findOthers({ source, transaction, namespaces, lease: held }, target, carry.others);
+  const targets = entries.map((entry) => entry.target);
+  const others = await findOthers({ source, transaction, namespaces, targets, leases }, target, carry.others);
   return others.kind === 'trouble' ? { othersTrouble: others.failure } : { others: others.found };
 }

@@ -1,12 +1,19 @@
-// Reads other Transactions that change the same object, and writes nothing. The Transaction holds the lock of the object meanwhile,
-// so the result stays true until the step is made. The engine reads Transactions with known names by name. It reads all
-// Transactions only if no name is known.
+// Reads other Transactions that change the same objects, and writes nothing. The engine reads Transactions with known names by name. It
+// looks at all Transactions only if no name is known: it lists their metadata, and reads whole only those that may change one of our targets
+// (reading/known-targets.ts).
+//
+// One list serves all targets of a call, because it stays true while we hold the locks: a Transaction changes an object only while it
+// holds the lock of the object (I6), and the engine makes the list after it has acquired all locks. The key of the list names them
+// all: if another Transaction has held one of them since, the engine lists again. A plan holds no locks: it is true for the moment of its
+// list.
 import type { Failure } from '../../objects/failure.ts';
-import { type JsonObject, textAt } from '../../objects/json.ts';
+import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
-import { changesTo, type OtherChange, type Others, type Wanted } from '../model/other-transactions.ts';
+import { inTurn } from '../../objects/requests/in-turn.ts';
+import { byName, type ChangeOfObject, changesTo, type Others, type Wanted } from '../model/other-transactions.ts';
 import { decodeTransaction, namesBehind, type Transaction } from '../model/transaction.ts';
-import { listAll } from '../reading/listing.ts';
+import { hashesOf } from '../reading/known-targets.ts';
+import { type Lister, listAll } from '../reading/listing.ts';
 import { engine, transactions } from '../writes/resources.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
@@ -14,8 +21,10 @@ interface OthersContext {
   readonly source: Pick<SnapshotSource, 'reader' | 'callReads'>;
   readonly transaction: Transaction;
   readonly namespaces: readonly string[];
-  /** The Lease of the target: a result from before the current holder acquired it no longer counts. */
-  readonly lease: JsonObject | undefined;
+  /** All targets of the Transaction. */
+  readonly targets: readonly Reference[];
+  /** The Leases that the Transaction holds: a result from before it acquired one of them no longer counts. */
+  readonly leases: readonly JsonObject[];
 }
 
 type FoundOthers = { readonly kind: 'found'; readonly found: Others } | { readonly kind: 'trouble'; readonly failure: Failure };
@@ -26,14 +35,17 @@ const mostNames = 20;
 export async function findOthers(context: OthersContext, target: Reference, wanted: Wanted): Promise<FoundOthers> {
   const names = namesOf(wanted);
   const places = context.namespaces.length === 0 ? [undefined] : context.namespaces;
-  const changes: OtherChange[] = [];
+  const changes: ChangeOfObject[] = [];
   for (const namespace of places) {
     for (const name of names) {
-      const failure = await collect(context, target, { namespace, name }, changes);
-      if (failure !== undefined) return { kind: 'trouble', failure };
+      const listing = await listOthers(context, { namespace, name });
+      if (listing.kind !== 'listed') return { kind: 'trouble', failure: listing.failure };
+      changes.push(...listing.items);
     }
   }
-  const found = { changes, areAll: names.includes(undefined) };
+  const identity = identityOf(target);
+  const own = changes.filter(({ object }) => object === identity).map(({ change }) => change);
+  const found = { changes: own, areAll: names.includes(undefined) };
   return { kind: 'found', found: context.namespaces.length === 0 ? found : { ...found, namespaces: context.namespaces } };
 }
 
@@ -50,21 +62,63 @@ interface Place {
   readonly name: string | undefined;
 }
 
-async function collect(
-  { source, transaction, lease }: OthersContext,
-  target: Reference,
-  place: Place,
-  changes: OtherChange[],
-): Promise<Failure | undefined> {
-  const held = [textAt(lease, 'metadata', 'uid'), textAt(lease, 'spec', 'acquireTime')];
-  const key = JSON.stringify(['others', identityOf(target), ...held]);
+type Listing = Awaited<ReturnType<typeof listAll<ChangeOfObject>>>;
+
+/** What Transactions of that place change of our targets. */
+function listOthers({ source, transaction, targets, leases }: OthersContext, place: Place): Promise<Listing> {
+  const held = leases.map((lease) => [textAt(lease, 'metadata', 'uid'), textAt(lease, 'spec', 'acquireTime')]);
+  const key = JSON.stringify(['others', transaction.uid, place.namespace, place.name, held]);
+  const lister = { ...source, identity: engine };
+  const own = { lister, key, uid: transaction.uid, targets };
+  return source.callReads.inCall(key, () => (place.name === undefined ? searchAll(own, place) : listWhole(own, place)));
+}
+
+interface Search {
+  readonly lister: Lister;
+  readonly key: string;
+  /** That of the Transaction itself, which does not count. */
+  readonly uid: string;
+  readonly targets: readonly Reference[];
+}
+
+function listWhole(search: Search, place: Place): Promise<Listing> {
   const { name, namespace } = place;
   const wanted = { resource: transactions, namespace, whole: true, ...(name === undefined ? {} : { name }) };
-  const listing = await listAll({ ...source, identity: engine }, key, wanted, (object) => {
+  const pick = pickOf(search);
+  return listAll(search.lister, search.key, wanted, pick);
+}
+
+function pickOf({ lister, uid, targets }: Search): (object: JsonObject) => readonly ChangeOfObject[] {
+  const named = byName(targets);
+  return (object) => {
     const other = decodeTransaction(object);
-    return other.uid === transaction.uid ? [] : changesTo(target, other);
+    lister.callReads.targets.learn(other);
+    return other.uid === uid ? [] : changesTo(named, other);
+  };
+}
+
+/** A Transaction that must be read whole. */
+interface Candidate {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Transactions that are read one by one, at most; more are read page by page with all others. */
+const mostReads = 100;
+const atOnce = 4;
+
+async function searchAll(search: Search, place: Place): Promise<Listing> {
+  const { lister, uid, targets, key } = search;
+  const hashes = hashesOf(targets);
+  const wanted = { resource: transactions, namespace: place.namespace };
+  const found = await listAll(lister, key, wanted, (object): readonly Candidate[] => {
+    const metadata = at(object, 'metadata');
+    const isSkipped = textAt(metadata, 'uid') === uid || lister.callReads.targets.mayChange(metadata, hashes) === 'no';
+    return isSkipped ? [] : [{ namespace: textAt(metadata, 'namespace') ?? '', name: textAt(metadata, 'name') ?? '' }];
   });
-  if (listing.kind !== 'listed') return listing.failure;
-  changes.push(...listing.items);
-  return undefined;
+  if (found.kind !== 'listed') return found;
+  if (found.items.length > mostReads) return listWhole(search, place);
+  const read = await inTurn(found.items, (one) => listWhole(search, one), atOnce);
+  const failed = read.find(({ kind }) => kind !== 'listed');
+  return failed ?? { kind: 'listed', items: read.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
 }

@@ -2,6 +2,7 @@
 // call, it continues in the next call: the process keeps the objects found so far.
 
 import type { Place } from '../../objects/requests/pager.ts';
+import { createKnownTargets, type KnownTargets } from './known-targets.ts';
 
 /** A list in progress. */
 export interface Begun {
@@ -18,6 +19,8 @@ export type Lists = ReadonlyMap<string, ReadonlyMap<string, Begun>>;
 export interface CallReads {
   /** The answer for `key`: the last one if it is not older than a moment, otherwise a new one from `ask`. */
   once<Result>(key: string, ask: () => Promise<Result>): Promise<Result>;
+  /** The answer for `key` for the rest of the call: its reader knows that nothing changes the answer meanwhile. */
+  inCall<Result>(key: string, ask: () => Promise<Result>): Promise<Result>;
   /** Whether there is time for another page. */
   isTime(): boolean;
   /** The objects that a list of the search `key` has found so far, in this call or in the previous call. */
@@ -27,6 +30,7 @@ export interface CallReads {
   /** The lists that the next call continues; none if all are complete. */
   unfinished(): Lists;
   readonly kinds: KnownKinds;
+  readonly targets: KnownTargets;
 }
 
 /** By place: kinds that a second list of a place must contain. Calls of one process share them. */
@@ -46,22 +50,26 @@ interface CallReadOptions {
   /** The lists that the previous call did not complete. */
   readonly lists: Lists;
   readonly kinds?: KnownKinds;
+  readonly targets?: KnownTargets;
 }
 
 /** Made for one call. */
-export function createCallReads({ now, until, lists, kinds = new Map() }: CallReadOptions): CallReads {
+export function createCallReads(options: CallReadOptions): CallReads {
+  const { now, until, lists, kinds = new Map(), targets = createKnownTargets() } = options;
   const answers = new Map<string, { readonly began: number; readonly answer: Promise<unknown> }>();
   const found = new Map([...lists].map(([key, begun]) => [key, new Map(begun)] as const));
   let isOver = false;
+  const within = <Result>(span: number, key: string, ask: () => Promise<Result>): Promise<Result> => {
+    const known = answers.get(key);
+    if (known !== undefined && now() < known.began + span) return known.answer as Promise<Result>;
+    if (known !== undefined) found.delete(key);
+    const answer = ask();
+    answers.set(key, { began: now(), answer });
+    return answer;
+  };
   return {
-    once<Result>(key: string, ask: () => Promise<Result>): Promise<Result> {
-      const known = answers.get(key);
-      if (known !== undefined && now() < known.began + sharedFor) return known.answer as Promise<Result>;
-      if (known !== undefined) found.delete(key);
-      const answer = ask();
-      answers.set(key, { began: now(), answer });
-      return answer;
-    },
+    once: (key, ask) => within(sharedFor, key, ask),
+    inCall: (key, ask) => within(Number.POSITIVE_INFINITY, key, ask),
     isTime() {
       const isTime = now() < until;
       isOver ||= !isTime;
@@ -76,5 +84,6 @@ export function createCallReads({ now, until, lists, kinds = new Map() }: CallRe
     },
     unfinished: () => (isOver ? found : new Map()),
     kinds,
+    targets,
   };
 }

@@ -4,7 +4,7 @@ import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts'
 import type { JsonObject } from '../../objects/json.ts';
 import { groupOf, versionOf } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { endless, firstPlace, isEndless, type ListQuery, readPage } from '../../objects/requests/pager.ts';
+import { endless, firstPlace, isEndless, type ListQuery, type Place, readPage } from '../../objects/requests/pager.ts';
 import type { Begun, CallReads } from './call-reads.ts';
 import { isWithoutObjects, untilServed } from './served.ts';
 
@@ -96,7 +96,7 @@ export async function listAll<Item>(
 ): Promise<Listing<Item>> {
   const { callReads } = lister;
   const list = nameOf(wanted);
-  let begun: Begun = callReads.begun(key, list) ?? nothingYet;
+  let begun: Begun = callReads.begun(key, list) ?? { pages: [], count: 0, next: placeOf(wanted) };
   while (begun.next !== undefined) {
     if (!callReads.isTime()) return { kind: 'unfinished', failure: noTime };
     const page = await readPage(lister.reader, lister.identity, wanted, begun.next);
@@ -109,7 +109,10 @@ export async function listAll<Item>(
   return { kind: 'listed', items: begun.pages.flat() as readonly Item[] };
 }
 
-const nothingYet: Begun = { pages: [], count: 0, next: firstPlace };
+// One object is read at once, whatever its size.
+function placeOf({ name, namespace }: ListQuery): Place {
+  return name === undefined || namespace === undefined ? firstPlace : { limit: 1 };
+}
 
 function nameOf({ resource: { plural, group }, namespace, fieldSelector, labelSelector, name }: ListQuery): string {
   return JSON.stringify([plural, group, namespace, fieldSelector, labelSelector, name]);

@@ -7,6 +7,7 @@ import { evaluateUndo, type UndoEvidence } from '../../../../hooks/transactions/
 import { noHazards } from '../../../../hooks/transactions/hazards/hazards.ts';
 import type { Way } from '../../../../hooks/transactions/model/change.ts';
 import {
+  byName,
   changesTo,
   isAfter,
   noOthers,
@@ -181,13 +182,13 @@ t.test('changes to an object', async (t) => {
   const target = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
   const written = (place: JsonObject, item: JsonObject, more: JsonObject = {}): readonly OtherChange[] =>
     changesTo(
-      target,
+      byName([target]),
       decodeTransaction({
         metadata: { namespace: 'shop', name: 'two', uid: '0123abcd-1', ...more },
         spec: { changes: [{ type: 'Patch', target: { ...target, ...place }, content: {} }] },
         status: { phase: 'Committed', version: 9, items: [item] },
       }),
-    );
+    ).map(({ change }) => change);
   const applied = { prepared: true, announced: true, committed: true };
   t.match(written({}, applied), [{ transaction: 'shop/two', managers: { forward: theirs }, stands: true }]);
   t.match(written({ apiVersion: 'apps/v2', namespace: '' }, applied), [], 'an empty namespace is none');
