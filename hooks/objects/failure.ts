@@ -36,6 +36,7 @@ const ownFailures = [
   'InvalidContent',
   'InvalidIdentity',
   'InvalidName',
+  'UnknownKind',
   'UnusableKey',
 ] as const;
 
@@ -97,6 +98,8 @@ interface Answered {
   readonly message: string;
   /** Paths of the fields that the API server, or a webhook, complained about; clean and bounded. May hold values too. */
   readonly fields: readonly string[];
+  /** What is wrong with some of `fields`. */
+  readonly complaints?: Readonly<Record<string, FieldComplaint>>;
   /** After a server-side apply without force: the fields that others own with other values. Absent if there are no such fields. */
   readonly conflicts?: readonly FieldConflict[];
   /** The name of the object that the answer is about, if the API server names an object and gives no causes, as policies do. */
@@ -111,6 +114,21 @@ interface Answered {
   /** The pause that the server requests, in seconds. */
   readonly retryAfterSeconds?: number;
 }
+
+/** `metav1.CauseType` of a field. Source: k8s.io/apimachinery pkg/apis/meta/v1/types.go, and pkg/util/validation/field/errors.go. */
+export const fieldComplaints = [
+  'FieldValueNotFound',
+  'FieldValueRequired',
+  'FieldValueDuplicate',
+  'FieldValueInvalid',
+  'FieldValueNotSupported',
+  'FieldValueForbidden',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+] as const;
+
+export type FieldComplaint = (typeof fieldComplaints)[number];
 
 /** A field as the API server writes its path, and who owns it, in words; clean and bounded. */
 export interface FieldConflict {

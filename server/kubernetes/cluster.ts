@@ -58,7 +58,7 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
     answerOf(await transport.request(request, identity, isLate));
   const write = async (intent: Write, dryRun: boolean, isLate?: IsLate) => {
     const request = { ...requestOfWrite(intent, { timeout: options.writeTimeout, dryRun }), mostBytes: largestObject };
-    return withOwnConflicts(intent, await ask(request, intent.identity, isLate));
+    return withUnknownKind(intent, withOwnConflicts(intent, await ask(request, intent.identity, isLate)), discovery.isServed);
   };
   const tryOut = (intent: Write) => write(intent, true);
   return {
@@ -109,6 +109,19 @@ function withOwnConflicts(intent: Write, answer: Answer): Answer {
   if (answer.kind === 'ok' || (intent.verb === 'apply' && intent.failOnConflict === true)) return answer;
   const { conflicts: _words, ...failure } = answer.failure;
   return { kind: 'failed', failure };
+}
+
+// A 404 that names no object says that the kind is not served, or a webhook has written it: so discovery decides.
+async function withUnknownKind(
+  { location: { resource } }: Write,
+  answer: Answer,
+  isServed: (resource: Resource) => Promise<boolean>,
+): Promise<Answer> {
+  if (answer.kind === 'ok' || answer.failure.kind !== 'absent' || answer.failure.subject !== undefined) return answer;
+  if (await isServed(resource)) return answer;
+  const { kind, group, version } = resource;
+  const message = `the API server no longer serves kind ${kind} of ${group === '' ? version : `${group}/${version}`}`;
+  return failed({ ...answer.failure, reason: 'UnknownKind', message });
 }
 
 function queryOf({ limit, labelSelector, fieldSelector, name, from }: ListOptions): Readonly<Record<string, string>> {

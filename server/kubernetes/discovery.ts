@@ -12,6 +12,8 @@ import { failed, type Received } from './transport.ts';
 interface Discovery {
   resource(apiVersion: string, kind: string): Promise<ResourceAnswer>;
   resources(): Promise<ResourcesAnswer>;
+  /** False if the API server, asked now, does not serve the kind; true if that cannot be known. */
+  isServed(resource: Resource): Promise<boolean>;
 }
 
 type Ask = (request: ApiRequest) => Promise<Received | Failed>;
@@ -56,6 +58,11 @@ export function createDiscovery(ask: Ask, options: DiscoveryOptions = defaults):
       return find(await listing(apiVersion, options.shortestUse), apiVersion, kind);
     },
     resources: () => readAll(ask),
+    async isServed({ group, version, kind }) {
+      const apiVersion = group === '' ? version : `${group}/${version}`;
+      const found = find(await listing(apiVersion, 0), apiVersion, kind);
+      return found.kind === 'ok' || found.failure.kind !== 'absent';
+    },
   };
 }
 

@@ -4,8 +4,12 @@
 // 2. A webhook may have written reason, message and fields of an answer: any text, of any length. This file shortens and cleans
 //    them. If the API server does not have the reason, the reason of the code replaces it.
 // 3. If an answer is not from the API server (a load balancer's page, a cut body), it proves nothing: it is transient, not definitive.
+//    Its code still gives the reason if HTTP gives the code one meaning (`sharedCodes`). Only 413 is final: a proxy that takes no request
+//    of this size has not passed it on, and will not.
+// 4. The API server answers some requests in plain text, such as those that it does not let in (429). The Audit-Id header, which it sets
+//    for each request, proves that it answered. Source: k8s.io/apiserver, pkg/endpoints/filters/audit_init.go.
 import type { Failure, FailureKind } from '../../hooks/objects/failure.ts';
-import { type ApiReason, apiReasons, type FailureReason } from '../../hooks/objects/failure.ts';
+import { type ApiReason, apiReasons, type FailureReason, fieldComplaints, tooLarge } from '../../hooks/objects/failure.ts';
 import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 
@@ -28,7 +32,7 @@ export function failureOfAnswer(answer: HttpAnswer): Failure {
     code: answer.code,
     reason,
     message: messageOf(answer, given),
-    fields: fieldsOf(answer.body),
+    ...fieldsOf(answer.body),
     ...subjectOf(answer.body),
     ...conflictsOf(answer),
     definitive: isDefinitive(answer.code),
@@ -36,14 +40,30 @@ export function failureOfAnswer(answer: HttpAnswer): Failure {
   };
 }
 
-// If a whole group or version is not served, for example after its CustomResourceDefinition was deleted, the API server answers 404
-// in plain text. The Audit-Id header distinguishes that answer from the page of a proxy.
 function failureWithoutStatus(answer: HttpAnswer): Failure {
-  if (answer.code === 404 && answer.headers['audit-id'] !== undefined) {
+  const { code } = answer;
+  const isOfApiServer = answer.headers['audit-id'] !== undefined;
+  // If a whole group or version is not served, for example after its CustomResourceDefinition was deleted.
+  if (code === 404 && isOfApiServer) {
     const message = 'the API server does not serve this group and version';
-    return { kind: 'absent', code: 404, reason: 'NotFound', message, fields: [], definitive: true };
+    return { kind: 'absent', code, reason: 'NotFound', message, fields: [], definitive: true };
   }
-  return { ...unreadable(answer.code), ...retryAfterOf(answer) };
+  if (code === 413) return tooLarge(`${answererOf(isOfApiServer)} takes no request of this size`);
+  const reason = sharedCodes.includes(code) || (isOfApiServer && code === 500) ? reasonInPlainText(code) : undefined;
+  if (reason === undefined) return { ...unreadable(code), ...retryAfterOf(answer) };
+  const message = `${answererOf(isOfApiServer)} answered with HTTP status ${code}, without a reason`;
+  return { ...transientFailure(code, reason, message), definitive: isOfApiServer && isDefinitive(code), ...retryAfterOf(answer) };
+}
+
+/** Codes with one meaning, whoever answers: not known, too many requests, not reachable, too late. Source: RFC 9110, RFC 6585. */
+const sharedCodes: readonly number[] = [401, 429, 502, 503, 504];
+
+function answererOf(isOfApiServer: boolean): string {
+  return isOfApiServer ? 'the API server' : 'a proxy in front of the API server';
+}
+
+function reasonInPlainText(code: number): FailureReason {
+  return code === 500 ? 'InternalError' : reasonOfCode(code);
 }
 
 function isApiReason(text: string): text is ApiReason {
@@ -127,6 +147,7 @@ const reasonsOfCodes: Readonly<Record<number, ApiReason>> = {
   415: 'UnsupportedMediaType',
   422: 'Invalid',
   429: 'TooManyRequests',
+  502: 'ServiceUnavailable',
   503: 'ServiceUnavailable',
   504: 'Timeout',
 };
@@ -135,11 +156,17 @@ function reasonOfCode(code: number): FailureReason {
   return reasonsOfCodes[code] ?? 'Unknown';
 }
 
-function fieldsOf(status: Json | undefined): readonly string[] {
+function fieldsOf(status: Json | undefined): Pick<Failure, 'fields' | 'complaints'> {
   const causes = at(status, 'details', 'causes');
-  if (!isList(causes)) return [];
-  const fields = causes.slice(0, mostFields).map((cause) => foreign(textAt(cause, 'field') ?? '', longest.field));
-  return [...new Set(fields.filter((field) => field !== ''))];
+  if (!isList(causes)) return { fields: [] };
+  const found = causes.slice(0, mostFields).map((cause) => ({
+    field: foreign(textAt(cause, 'field') ?? '', longest.field),
+    complaint: fieldComplaints.find((one) => one === textAt(cause, 'reason')),
+  }));
+  const named = found.filter(({ field }) => field !== '');
+  const complaints = named.flatMap(({ field, complaint }) => (complaint === undefined ? [] : [[field, complaint] as const]));
+  const fields = [...new Set(named.map(({ field }) => field))];
+  return complaints.length === 0 ? { fields } : { fields, complaints: Object.fromEntries(complaints) };
 }
 
 function subjectOf(status: Json | undefined): { readonly subject?: string } {

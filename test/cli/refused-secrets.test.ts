@@ -41,15 +41,23 @@ must(await client.create(path('secrets'), secret('typed', { type: 'example.org/o
 
 const recreate = /, or write whenImmutable: Recreate \(janus apply --recreate-immutable\)/.source;
 const byEngine: readonly (readonly [string, JsonObject, string])[] = [
-  ['no-certificate', secret('new', { type: 'kubernetes.io/tls', stringData: { 'tls.key': fresh() } }), 'Invalid (data[tls.crt])'],
+  [
+    'no-certificate',
+    secret('new', { type: 'kubernetes.io/tls', stringData: { 'tls.key': fresh() } }),
+    'Invalid (.data[tls.crt]: is required)',
+  ],
   [
     'no-json',
     secret('new', { type: 'kubernetes.io/dockerconfigjson', stringData: { '.dockerconfigjson': fresh() } }),
-    'Invalid (data[.dockerconfigjson])',
+    'Invalid (.data[.dockerconfigjson]: invalid value)',
   ],
-  ['label', secret('new', { metadata: { name: 'new', labels: { a: `${fresh()} !` } } }), 'Invalid (metadata.labels)'],
-  ['immutable', secret('fixed', { immutable: true, data: { key: base64(fresh()) } }), 'Invalid (data)'],
-  ['type', secret('typed', { type: 'example.org/two', stringData: { key: fresh() } }), 'Invalid (type)'],
+  [
+    'label',
+    secret('new', { metadata: { name: 'new', labels: { a: `${fresh()} !` } } }),
+    'Invalid (.metadata.labels: invalid value)',
+  ],
+  ['immutable', secret('fixed', { immutable: true, data: { key: base64(fresh()) } }), 'Invalid (.data: not allowed here)'],
+  ['type', secret('typed', { type: 'example.org/two', stringData: { key: fresh() } }), 'Invalid (.type: invalid value)'],
 ];
 
 t.test('the program names the field that the API server refuses', async (t) => {

@@ -189,7 +189,7 @@ t.test('a webhook cannot name owners of fields of a Secret', async (t) => {
     const { status } = await stepToEnd(stage, fieldConflicts.toLowerCase());
     t.match(status, { phase: 'Failed' });
     t.notOk(JSON.stringify(status).includes(value), JSON.stringify(status));
-    if (fieldConflicts === 'Fail') t.match(textAt(status, 'message'), /data\.key \(by others\), data\.key \(by their-tool\)/);
+    if (fieldConflicts === 'Fail') t.match(textAt(status, 'message'), /\.data\[…\] \(by others\), \.data\[…\] \(by their-tool\)/);
   }
   const events = (await stage.client.get(stage.path('events'))).text;
   t.notOk([events, log.join('')].some((text) => text.includes(value)));

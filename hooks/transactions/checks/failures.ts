@@ -1,33 +1,68 @@
 // Failures in words, for people.
 import { managersOf } from '../../objects/content/fields.ts';
-import type { Failure, FieldConflict } from '../../objects/failure.ts';
-import { at, isObject, type Json } from '../../objects/json.ts';
+import type { Failure, FieldComplaint, FieldConflict } from '../../objects/failure.ts';
+import { isObject, type Json } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
+import { pathsIn, type ShownPath, shownPath } from './shown-path.ts';
 
 const longestMessage = 600;
 const mostFields = 5;
 
-/** The known states of a target: before, after, as content. */
+/** Objects whose field names the reader of a message may know (shown-path.ts). */
 type Known = readonly (Json | undefined)[];
 
 /**
  * Messages of the API server quote values, and a webhook may put values into field paths. So for an object with secret content the
- * text has only the reason, and of each path only the part that consists of field names of the object.
+ * text has only the reason, the paths that `known` has, and what is wrong there in words of this file.
  */
-export function describeFailure({ reason, message, fields }: Failure, isSecret: boolean, known?: Known): string {
+export function describeFailure(failure: Failure, isSecret: boolean, known: Known): string {
+  const { reason, message, fields } = failure;
   if (!isSecret && message !== '') return cut(message, longestMessage);
-  const paths = isSecret ? [...new Set(fields.flatMap((field) => plainPath(field, known)))] : fields;
-  return paths.length === 0 ? reason : `${reason} (${paths.slice(0, mostFields).join(', ')})`;
+  const paths = isSecret ? hiddenPaths(failure, known) : fields;
+  return paths.length === 0 ? reason : cut(`${reason} (${paths.slice(0, mostFields).join(', ')})`, longestMessage);
+}
+
+// Of an apply, and of a field that it does not know, the API server names the path in its message only.
+function hiddenPaths({ fields, message, complaints }: Failure, known: Known): readonly string[] {
+  if (fields.length === 0) return pathsIn(message, known);
+  const paths = fields.flatMap((field) => {
+    const path = shownPath(field, known);
+    const complaint = complaints !== undefined && Object.hasOwn(complaints, field) ? complaints[field] : undefined;
+    return path === undefined ? [] : [withComplaint(path, complaint)];
+  });
+  return [...new Set(paths)];
+}
+
+const complaintWords: Readonly<Record<FieldComplaint, string>> = {
+  FieldValueNotFound: 'refers to what does not exist',
+  FieldValueRequired: 'is required',
+  FieldValueDuplicate: 'duplicate value',
+  FieldValueInvalid: 'invalid value',
+  FieldValueNotSupported: 'unsupported value',
+  FieldValueForbidden: 'not allowed here',
+  FieldValueTooLong: 'too long',
+  FieldValueTooMany: 'too many items',
+  FieldValueTypeInvalid: 'wrong type',
+};
+
+function withComplaint({ path, isCut }: ShownPath, complaint: FieldComplaint | undefined): string {
+  if (isCut && complaint === 'FieldValueRequired') return `${path}: a required field is missing`;
+  const shown = isCut ? `${path}[…]` : path;
+  return complaint === undefined ? shown : `${shown}: ${complaintWords[complaint]}`;
 }
 
 const mostConflicts = 10;
 
 /**
  * Fields that others own with other values, and what to do. A webhook may have invented them. For an object with secret content,
- * the text does not use its words.
+ * the text names only fields that `known` has, and managers of `states`.
  */
-export function describeConflicts(conflicts: readonly FieldConflict[], isSecret: boolean, known: Known): string {
-  const managers = new Set(known.flatMap((state) => (isObject(state) ? managersOf(state) : [])).map(({ name }) => name));
+export function describeConflicts(
+  conflicts: readonly FieldConflict[],
+  isSecret: boolean,
+  { known, states }: { readonly known: Known; readonly states: Known },
+): string {
+  const managers = new Set(states.flatMap((state) => (isObject(state) ? managersOf(state) : [])).map(({ name }) => name));
   const by = (owner: string): string => (isSecret && !managers.has(owner) ? 'others' : owner);
   const all = [...new Set(conflicts.map(({ field, owner }) => `${conflictPath(field, isSecret, known)} (by ${by(owner)})`))];
   const rest = all.length - mostConflicts;
@@ -36,27 +71,7 @@ export function describeConflicts(conflicts: readonly FieldConflict[], isSecret:
 }
 
 function conflictPath(field: string, isSecret: boolean, known: Known): string {
-  return isSecret ? (knownPath(field, known)[0] ?? 'a field') : field;
-}
-
-function plainPath(field: string, known: Known | undefined): readonly string[] {
-  return known === undefined ? [field.replaceAll(/\[[^\]]*(\]|$)/g, '[…]')] : knownPath(field, known);
-}
-
-/** The part of a path that leads through fields of one of the objects: `spec.tokens[…]` for `spec.tokens[abc].x`. */
-function knownPath(field: string, objects: Known): readonly string[] {
-  const names = namesIn(field);
-  const depth = Math.max(0, ...objects.map((object) => depthOf(names, object)));
-  const path = names.slice(0, depth).map((name) => (name.includes('.') ? `[${name}]` : `.${name}`));
-  return depth === 0 ? [] : [`${path.join('').replace(/^\./, '')}${depth === names.length ? '' : '[…]'}`];
-}
-
-/** A name in brackets may hold dots: `data[tls.crt]`. */
-function namesIn(field: string): readonly string[] {
-  return [...field.matchAll(/\[([^\]]*)\]?|([^.[\]]+)/g)].map(([, key, name]) => key ?? name ?? '').filter((name) => name !== '');
-}
-
-function depthOf([name, ...rest]: readonly string[], value: Json | undefined): number {
-  if (name === undefined) return 0;
-  return isObject(value) && Object.hasOwn(value, name) ? 1 + depthOf(rest, at(value, name)) : 0;
+  if (!isSecret) return field;
+  const path = shownPath(field, known);
+  return path === undefined ? 'a field' : withComplaint(path, undefined);
 }

@@ -22,12 +22,15 @@ interface Subject {
 export function describeRefusal(failure: Failure, subject: Subject, transaction: Transaction): string {
   const { index, prior, expected } = subject;
   const change = transaction.changes[index];
-  // Keys of what comes from a Secret are a part of its value.
-  const known = [...(isFromSecret(change) ? [prior] : [change?.content, prior, expected]), ...fieldsOfKind(subject.target)];
+  // Keys of the live object, and of what comes from a Secret, may be values. The author of the change wrote only its content.
+  const known = [...(isFromSecret(change) ? [] : [change?.content]), ...fieldsOfKind(subject.target)];
   const isHidden = hidesWords(subject, transaction);
+  // The name is the author's own: a webhook can only say that it is missing, not show another.
+  if (isHidden && failure.code === 404 && failure.subject !== undefined && failure.subject === subject.target.namespace)
+    return `${failure.reason} (namespace ${subject.target.namespace} does not exist)`;
   return failure.conflicts === undefined
     ? describeFailure(failure, isHidden, known)
-    : describeConflicts(failure.conflicts, isHidden, known);
+    : describeConflicts(failure.conflicts, isHidden, { known, states: [prior, expected] });
 }
 
 /** For objects of the cluster, the author of the Transaction may have the words shown, but never for content from a Secret. */

@@ -109,6 +109,7 @@ const byCode: Readonly<Record<number, Reason>> = {
   422: 'Invalid',
   429: 'TooManyRequests',
   500: 'InternalError',
+  502: 'ServiceUnavailable',
   503: 'ServiceUnavailable',
   504: 'ServerTimeout',
 };

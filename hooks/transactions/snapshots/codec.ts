@@ -6,7 +6,7 @@
 // carries its digest. Only the spec names the object of an entry, never the entry itself.
 //
 // I12. No snapshot, status, Lease, log or Event shows a value of a Secret, or of an object in another namespace (for messages:
-//     content/path.ts, checks/failures.ts).
+//     content/path.ts, checks/shown-path.ts).
 
 import type { Packer } from '../../objects/cluster.ts';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, parseJson, textAt } from '../../objects/json.ts';

@@ -122,6 +122,61 @@ const rows: readonly Row[] = [
     failure: { kind: 'transient', code: 503, definitive: false, retryAfterSeconds: 2 },
   },
   {
+    because: '429 in plain text of the API server was not let in',
+    answer: answer(429, undefined, { 'retry-after': '1', 'audit-id': 'x' }),
+    failure: { kind: 'transient', code: 429, reason: 'TooManyRequests', definitive: true, retryAfterSeconds: 1 },
+  },
+  {
+    because: '429 of a proxy says only that it was too much',
+    answer: answer(429, undefined),
+    failure: { kind: 'transient', code: 429, reason: 'TooManyRequests', definitive: false },
+  },
+  {
+    because: '401 of a proxy is about credentials',
+    answer: answer(401, undefined),
+    failure: { kind: 'transient', code: 401, reason: 'Unauthorized', definitive: false },
+  },
+  ...([502, 503, 504] as const).map((code) => ({
+    because: `${code} in HTML is a proxy that does not reach the API server`,
+    answer: answer(code, undefined),
+    failure: { kind: 'transient', code, reason: code === 504 ? 'Timeout' : 'ServiceUnavailable', definitive: false } as const,
+  })),
+  {
+    because: '503 in plain text of the API server may be its answer for an aggregated one: it proves nothing',
+    answer: answer(503, undefined, { 'audit-id': 'x' }),
+    failure: { kind: 'transient', code: 503, reason: 'ServiceUnavailable', definitive: false },
+  },
+  {
+    because: '500 in plain text of the API server is a panic',
+    answer: answer(500, undefined, { 'audit-id': 'x' }),
+    failure: { kind: 'transient', code: 500, reason: 'InternalError', definitive: false },
+  },
+  {
+    because: '413 of a proxy is final: it takes no request of this size',
+    answer: answer(413, undefined),
+    failure: { kind: 'refused', code: 413, reason: 'RequestEntityTooLarge', definitive: true },
+  },
+  {
+    because: '403 of a proxy does not show whom it refuses',
+    answer: answer(403, undefined),
+    failure: { kind: 'transient', code: 403, reason: 'AnswerUnreadable', definitive: false },
+  },
+  {
+    because: 'what is wrong with a field is one of the words of the API server',
+    answer: answer(
+      422,
+      status('Invalid', {
+        details: {
+          causes: [
+            { field: 'spec.a', reason: 'FieldValueRequired' },
+            { field: 'spec.b', reason: 'evil' },
+          ],
+        },
+      }),
+    ),
+    failure: { fields: ['spec.a', 'spec.b'], complaints: { 'spec.a': 'FieldValueRequired' } },
+  },
+  {
     because: 'a redirect is not followed and proves nothing',
     answer: answer(302, undefined),
     failure: { kind: 'transient', code: 302, reason: 'AnswerUnreadable', definitive: false },

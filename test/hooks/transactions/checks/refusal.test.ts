@@ -30,3 +30,12 @@ t.test('a message about a cluster-scoped object is shown on request, and a messa
   t.equal(described('Secret', undefined, 'true'), 'Forbidden', 'whatever its namespace');
   t.equal(described('Node', undefined, 'true', { secretKeyRef: { name: 's', key: 'k' } }), 'Forbidden', 'from a Secret');
 });
+
+t.test('the message names a namespace that is missing, and no other object of an answer', async (t) => {
+  const missing: Failure = { ...failure, kind: 'absent', code: 404, reason: 'NotFound', message: 'hidden' };
+  const transaction = { namespace: 'shop', annotations: {}, changes: [{}] } as unknown as Transaction;
+  const target = { apiVersion: 'v1', kind: 'Service', name: 'x', namespace: 'other' };
+  const said = (subject: string) => describeRefusal({ ...missing, subject }, { index: 0, target }, transaction);
+  t.equal(said('other'), 'NotFound (namespace other does not exist)');
+  t.equal(said('hidden'), 'NotFound');
+});

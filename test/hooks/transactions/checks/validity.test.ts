@@ -244,10 +244,13 @@ t.test('of secret objects only the reason and the paths of a failure are told', 
     fields: ['data.a'],
     definitive: true,
   } as const;
-  t.equal(describeFailure(failure, true), 'Invalid (data.a)');
-  t.equal(describeFailure(failure, false), failure.message);
-  t.equal(describeFailure({ ...failure, message: '' }, false), 'Invalid (data.a)');
-  t.ok(describeFailure({ ...failure, message: 'x'.repeat(9_000) }, false).length <= 600);
+  t.equal(describeFailure(failure, true, [{ data: { a: 1 } }]), 'Invalid (.data.a)');
+  t.equal(describeFailure(failure, true, [{ data: { b: 1 } }]), 'Invalid (.data[…])');
+  t.equal(describeFailure(failure, true, []), 'Invalid');
+  t.equal(describeFailure(failure, false, []), failure.message);
+  t.equal(describeFailure({ ...failure, message: '' }, false, []), 'Invalid (data.a)');
+  t.ok(describeFailure({ ...failure, message: 'x'.repeat(9_000) }, false, []).length <= 600);
+  t.ok(describeFailure({ ...failure, message: '', fields: Array(20).fill('y'.repeat(200)) }, false, []).length <= 600);
 });
 
 t.test('content that is nested too deep is refused, not a bug: a Delete too, for the spec has to be read', async (t) => {
