@@ -107,7 +107,8 @@ function leftOver(view: TransactionView, after: string, ending: Ending): readonl
   const { selector = '', error } = left[0] ?? {};
   const retry = command(view, ending, 'retry');
   const isOthers = error !== undefined && overwritten.has(error.reason);
-  const overwrite = isOthers ? `, with --overwrite ${selector} it undoes the change although others changed the object` : '';
+  const what = error?.reason === 'Gone' ? 'creates the object again' : 'undoes the change although others changed the object';
+  const overwrite = isOthers ? `, with --overwrite ${selector} it ${what}` : '';
   return [
     `The undo of ${view.name} is incomplete after ${after}: ${amount(view.left, 'object')} ${isOrAre(view.left)} not restored.`,
     ...shown.map(({ kind, name, error }) => `${kind} ${name}: ${error === undefined ? 'not restored' : error.message}`),

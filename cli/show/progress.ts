@@ -51,6 +51,12 @@ function isDeletedAgain(change: ChangeView): boolean {
   return doneOf(change) === 'created';
 }
 
+/** What the undo has done with its object. */
+function undoneOf(change: ChangeView): string {
+  if (!change.isUndone) return 'nothing to undo';
+  return isDeletedAgain(change) ? 'deleted again' : 'restored';
+}
+
 export function progressOf(change: ChangeView, { phase }: Pick<TransactionView, 'phase'>): Progress {
   return (progresses.get(change.state) ?? waiting)(change, phase === 'RollingBack');
 }
@@ -78,7 +84,7 @@ const progresses: ReadonlyMap<string, Rule> = new Map(
       return { ...running, ...(change.error === undefined ? {} : { rank: ranks.failed }), ...detailOf(change) };
     },
     Restored: (change) => {
-      const operation = isDeletedAgain(change) ? 'deleted again' : 'restored';
+      const operation = undoneOf(change);
       if (change.error !== undefined) return failed(change, operation);
       return { rank: ranks.done, sign: signs.restored, operation, state: 'as before', ...remarkOf(change) };
     },
@@ -155,9 +161,15 @@ export function countsOf({ changes }: Pick<TransactionView, 'changes'>): Counts 
     undone: count(({ state }) => ['Restored', 'Skipped', 'Failed'].includes(state)),
     gated: count(({ gate }) => gate !== undefined),
     ready: count(({ state, gate }) => state === 'Applied' && gate?.state === 'ready'),
-    before: count(({ state }) => !['Applied', 'Applying', 'Restoring', 'NotRestored', 'Kept'].includes(state)),
-    deletedAgain: count((change) => change.state === 'Restored' && isDeletedAgain(change)),
+    before: count(isAsBefore),
+    deletedAgain: count((change) => change.state === 'Restored' && change.isUndone && isDeletedAgain(change)),
   };
+}
+
+// The engine has changed nothing in an object that was deleted before its change. But others have.
+function isAsBefore({ state, error }: ChangeView): boolean {
+  if (state === 'Failed') return error?.reason !== 'Gone' && error?.reason !== 'Replaced';
+  return !['Applied', 'Applying', 'Restoring', 'NotRestored', 'Kept'].includes(state);
 }
 
 /** `2 created, 1 changed`. */

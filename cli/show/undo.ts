@@ -207,8 +207,14 @@ function verdictLines(plan: UndoPlan, { style, program, isChain = false }: Setti
   ].filter((line) => line !== '');
 }
 
-/** Reasons that `--overwrite` overrides: other clients have changed the object. */
-export const overwritten: ReadonlySet<string> = new Set<Reason>(['RollbackConflict', 'ForeignContent', 'Recreated', 'Replaced']);
+/** Reasons that `--overwrite` overrides: other clients have changed, replaced or deleted the object. */
+export const overwritten: ReadonlySet<string> = new Set<Reason>([
+  'RollbackConflict',
+  'ForeignContent',
+  'Recreated',
+  'Replaced',
+  'Gone',
+]);
 
 function remedies(plan: UndoPlan, program: string, isChain = false): readonly string[] {
   const { view, answer, undoFirst } = plan;

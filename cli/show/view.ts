@@ -25,6 +25,8 @@ export interface ChangeView {
   readonly isMade: boolean;
   /** Whether the change has deleted its object, to create it again. */
   readonly isRecreated: boolean;
+  /** Whether the undo has made a write for the change. */
+  readonly isUndone: boolean;
   /** What its undo waits for, or a note of the engine about it. */
   readonly remark?: string;
 }
@@ -123,6 +125,7 @@ function changeOf(change: Json, item: Json | undefined, own: string): ChangeView
     ...(reason === undefined ? {} : { error: { reason: short(reason), message: short(textAt(item, 'error', 'message')) } }),
     isMade: type !== 'Delete' && textAt(item, 'uid') !== undefined,
     isRecreated: at(item, 'deleted') === true,
+    isUndone: at(item, 'undone') === true,
     ...(remark === undefined ? {} : { remark: short(remark) }),
   };
 }

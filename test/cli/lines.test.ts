@@ -47,7 +47,7 @@ const states = (phase: string, items: readonly string[], more: Partial<Transacti
     spec: {
       changes: items.map((_, index) => ({ type: 'Delete', target: { apiVersion: 'v1', kind: 'ConfigMap', name: `c${index}` } })),
     },
-    status: { phase, message: phase, items: items.map((state) => ({ state })) },
+    status: { phase, message: phase, items: items.map((state) => ({ state, undone: state === 'Restored' })) },
   }),
   ...more,
 });
@@ -554,9 +554,13 @@ t.test('a change has an operation and a state: with an open gate it has no tick'
     [{ state: 'Applied', gate: { since: at(3), passed: true } }, ' + A one   changed   ready'],
     [{ state: 'Applied', gate: { since: at(3), passed: true, found } }, ` * A one   changed   not ready: ${found}`],
     [{ state: 'Applied', uid: 'a', deleted: true, gate: gates[3] ?? {} }, ' + A one   recreated   ready'],
-    [{ state: 'Restored', uid: 'a' }, ' ~ A one   deleted again   as before'],
-    [{ state: 'Restored' }, ' ~ A one   restored   as before'],
-    [{ state: 'Restored', error: { reason: 'Gone', message: 'it is gone' } }, ' x A one   restored   failed: Gone: it is gone'],
+    [{ state: 'Restored', undone: true, uid: 'a' }, ' ~ A one   deleted again   as before'],
+    [{ state: 'Restored', undone: true }, ' ~ A one   restored   as before'],
+    [{ state: 'Restored', uid: 'a' }, ' ~ A one   nothing to undo   as before'],
+    [
+      { state: 'Restored', undone: true, error: { reason: 'Gone', message: 'it is gone' } },
+      ' x A one   restored   failed: Gone: it is gone',
+    ],
     [
       { state: 'NotRestored', error: { reason: 'Gone', message: 'it is gone' } },
       ' x A one   changed   not restored: Gone: it is gone',

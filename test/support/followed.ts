@@ -22,7 +22,7 @@ export function followedOf({ changes: count, message = 'manifest unknown' }: Fol
     `Pod webx-7bb: container c is waiting (ImagePullBackOff): Back-off pulling image "x:bad": ${message}.`;
   const items = (stateOf: (index: number) => string, error?: JsonObject): readonly JsonObject[] =>
     Array.from({ length: count }, (_, index) => ({
-      ...{ state: stateOf(index), uid: `uid-${index}` },
+      ...{ state: stateOf(index), uid: `uid-${index}`, undone: stateOf(index) === 'Restored' },
       gate: {
         since: at(1),
         ...(index === bad ? { found: notReady } : { found: 'a Service of this type needs no provider', readySince: at(2) }),

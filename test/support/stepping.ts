@@ -92,11 +92,16 @@ export function stepUntilGone(stage: Stage, name: string): Promise<Stepped> {
 }
 
 /** Steps until the condition holds; `what` describes it in the error. */
-export async function stepTo(stage: Stage, name: string, what: string, isThere: (now: Stepped) => boolean): Promise<Stepped> {
+export async function stepTo(
+  stage: Stage,
+  name: string,
+  what: string,
+  isThere: (now: Stepped) => boolean | Promise<boolean>,
+): Promise<Stepped> {
   const seen: string[] = [];
   for (const end = performance.now() + longest; performance.now() < end; ) {
     const now = await step(stage, name);
-    if (isThere(now)) return now;
+    if (await isThere(now)) return now;
     if (now.gone) break;
     seen.push(`${now.phase} (${textAt(now.status, 'message')})`);
     if (now.resyncAfterSeconds > 0) await pause(Math.min(now.resyncAfterSeconds, 0.25));

@@ -58,7 +58,7 @@ export function itemsOf(words: string): Status['items'] {
   return words.split(' ').map((word) => {
     const found = progress[word];
     if (found === undefined) throw new Error(`no such progress: ${word}`);
-    return { progress: found };
+    return { progress: found, ...(word === 'restored' ? { undone: true as const } : {}) };
   });
 }
 

@@ -193,3 +193,17 @@ export function describeForeign(paths: readonly ForeignPath[], { isSealed }: Pic
   const all = [...new Set(paths.map(({ path, manager }) => `${foreign(describeOne(path), longestPath)} (by ${manager})`))];
   return shownOf(all, mostPaths);
 }
+
+/**
+ * Whether the change was announced, but no part of it is in the object: the values there are others' work. A Patch always leaves our
+ * entry.
+ */
+export function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attributed): boolean {
+  if (recorded || bearsOurWrite(live, managers)) return false;
+  return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');
+}
+
+/** The paths without repetitions. */
+export function once(paths: readonly ForeignPath[]): readonly ForeignPath[] {
+  return [...new Map(paths.map((one) => [JSON.stringify(one), one])).values()];
+}

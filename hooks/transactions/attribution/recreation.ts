@@ -2,9 +2,12 @@
 // ServiceAccount: Kubernetes deletes the token if the ServiceAccount is gone, or has another uid than the token names.
 
 import { asNew, withoutKeys } from '../../objects/content/content.ts';
+import { kubernetesManagers } from '../../objects/content/controller-writes.ts';
+import { managersOf } from '../../objects/content/fields.ts';
 import { isToken, tokenAccount, withoutGenerated, withoutToken } from '../../objects/content/generated.ts';
 import { listKindsOf } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
+import { hasRestored } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, withKey } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import type { Hazards } from '../hazards/hazards.ts';
@@ -44,6 +47,12 @@ export function recreation({ entry, isSealed, hazards }: Evidence & { readonly h
     default:
       return { kind: 'recreate', ...noted(owners) };
   }
+}
+
+/** Whether a process created a deleted object again for this undo, and died before it restored the owners of its fields. */
+export function isRecreatedByUndo({ managers: { restore } }: Evidence, live: JsonObject): boolean {
+  if (!hasRestored(live, restore)) return false;
+  return managersOf(live).every(({ name }) => name === restore || kubernetesManagers.includes(name));
 }
 
 export function completion({ entry: { prior } }: Evidence, live: JsonObject): Completion {

@@ -5,7 +5,7 @@ import { contentOf } from '../../objects/content/content.ts';
 import { listKindsOf, valueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
 import { describePath, describeSealedPath, type Path } from '../../objects/content/path.ts';
-import type { JsonObject } from '../../objects/json.ts';
+import { isList, isObject, type Json, type JsonObject } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import { shownOf } from '../hazards/messages.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -23,11 +23,26 @@ interface Written {
 const mostPaths = 5;
 const longestPath = 300;
 
+// The API server drops empty maps and lists of many fields: then an empty one equals an absent one. It keeps those of other fields,
+// as the prior state shows.
+function isKeptEmpty(value: Json | undefined): boolean {
+  return value !== undefined && isEmpty(value);
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  return (isList(value) || isObject(value)) && Object.keys(value).length === 0;
+}
+
 /** The fields that were changed, in words; undefined if the object is stored as it was sent. */
 export function rewrittenNote({ entry, sent, stored, isNew, isSealed }: Written): string | undefined {
   const kinds = listKindsOf(sent, stored);
   const [before, after] = [contentOf(sent, entry.resource), contentOf(stored, entry.resource)];
-  const isChanged = (path: Path): boolean => !isCounter(path) && !(isNew && valueAt(before, path, kinds) === undefined);
+  const isChanged = (path: Path): boolean => {
+    const [was, is] = [valueAt(before, path, kinds), valueAt(after, path, kinds)];
+    if (isCounter(path) || (isNew && was === undefined)) return false;
+    return !(isEmpty(was) && isEmpty(is) && !isKeptEmpty(valueAt(entry.prior, path, kinds)));
+  };
   const paths = differences(before, after, kinds).filter(isChanged);
   if (paths.length === 0) return undefined;
   const words = paths.map((path) => foreign((isSealed ? describeSealedPath : describePath)(path), longestPath));

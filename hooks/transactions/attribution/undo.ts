@@ -1,7 +1,7 @@
 // Decides what the undo of one change needs: nothing, one compensation, a wait, or a conflict because others would lose their work.
 //
 // The undo deletes an object that the Transaction created only if
-// D1. it is that object, by uid or by field manager;
+// D1. it is that object, by uid or by field manager, or a controller made it again (made-again.ts);
 // D2. no later Transaction has changed it;
 // D3. no other client has written into it, unless the user accepts the loss;
 // D4. Kubernetes would delete no object of other owners with it (hazards/table.ts, hazards/read-contained.ts);
@@ -23,16 +23,26 @@ import { evaluateHazards } from '../hazards/table.ts';
 import { mayMake } from '../model/change.ts';
 import type { Filled } from '../model/filled.ts';
 import { isDeletingHalf } from '../model/halves.ts';
-import { bearsOurWrite } from '../model/marks.ts';
 import type { OtherChange, Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
-import { longestManager } from '../model/transaction.ts';
+import { annotations, longestManager } from '../model/transaction.ts';
 import { appliedAgain, isLineGone, unlikeOurs } from './applied-by.ts';
 import { isOurCreation } from './apply.ts';
-import { type Attributed, attribute, describeForeign, type Evidence, type ForeignPath, takenOver, uidOf } from './attribute.ts';
+import {
+  type Attributed,
+  attribute,
+  describeForeign,
+  type Evidence,
+  type ForeignPath,
+  isAbsent,
+  once,
+  takenOver,
+  uidOf,
+} from './attribute.ts';
 import { foreignContent, isAsRecorded } from './foreign-content.ts';
 import { goingSentence } from './former.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
+import { isMadeAgain } from './made-again.ts';
 import {
   deletedByOthers,
   isBroughtBack,
@@ -44,7 +54,15 @@ import {
   readManagersFirst,
   sharedFields,
 } from './other-transactions.ts';
-import { awaitGone, type Completion, completion, type Recreation, recreatedContent, recreation } from './recreation.ts';
+import {
+  awaitGone,
+  type Completion,
+  completion,
+  isRecreatedByUndo,
+  type Recreation,
+  recreatedContent,
+  recreation,
+} from './recreation.ts';
 import { type Bridging, evaluateStorage } from './stored-versions.ts';
 
 export type UndoVerdict =
@@ -89,32 +107,29 @@ export interface UndoEvidence extends OthersEvidence {
   /** Whether the user wants the undo to overwrite what others wrote (contentConflicts). */
   readonly overwrites?: boolean | undefined;
   readonly filled?: Filled;
+  /** Whether this undo has made a write for the change already. */
+  readonly isUndone?: boolean;
 }
 
 export function evaluateUndo(evidence: UndoEvidence): UndoVerdict {
-  return readManagersFirst(evidence) ?? evaluateByType(evidence);
+  return readManagersFirst(evidence) ?? evaluators[evidence.entry.type](evidence);
 }
 
-function evaluateByType(evidence: UndoEvidence): UndoVerdict {
-  switch (evidence.entry.type) {
-    case 'Create':
-      return evaluateCreated(evidence);
-    case 'Update':
-    case 'Patch':
-      return evaluateChanged(evidence);
-    case 'Delete':
-      return evaluateDeleted(evidence);
-  }
-}
+const evaluators = { Create: evaluateCreated, Update: evaluateChanged, Patch: evaluateChanged, Delete: evaluateDeleted } as const;
 
 function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, createdUid } = evidence;
-  const name = describe(entry.target);
   if (live === undefined) return deletedByOthers(evidence) ?? { kind: 'restored' };
   // (D1)
   const isSame = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
   if (isSame || isBroughtBack(evidence)) return evaluateCreation(evidence, live, isSame);
-  return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was created by someone else; it was not changed` };
+  if (evidence.isUndone === true && isMadeAgain({ entry, live })) return { kind: 'delete', live };
+  return (
+    deletedByOthers(evidence) ?? {
+      kind: 'restored',
+      note: `${describe(entry.target)} was created by someone else; it was not changed`,
+    }
+  );
 }
 
 function evaluateCreation(evidence: UndoEvidence, live: JsonObject, isSame: boolean): UndoVerdict {
@@ -140,17 +155,18 @@ function evaluateOwnCreation(evidence: UndoEvidence, live: JsonObject, isSame: b
 
 const wholeObject = [[]];
 
-function once(paths: readonly ForeignPath[]): readonly ForeignPath[] {
-  return [...new Map(paths.map((one) => [JSON.stringify(one), one])).values()];
+function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
+  const { live, entry } = evidence;
+  if (live === undefined) return deletedByOthers(evidence) ?? evaluateGone(evidence);
+  if (uidOf(live) === uidOf(entry.prior)) return evaluateContent(evidence, live);
+  return evidence.overwrites === true && isRecreatedByUndo(evidence, live)
+    ? completion(evidence, live)
+    : evaluateReplaced(evidence, live);
 }
 
-function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
-  const { live, entry, recorded } = evidence;
-  const name = describe(entry.target);
-  if (live === undefined)
-    return deletedByOthers(evidence) ?? { kind: 'restored', note: `${name} was deleted by someone else; it was not recreated` };
-  if (uidOf(live) === uidOf(entry.prior)) return evaluateContent(evidence, live);
-  if (!recorded) return { kind: 'restored', note: `${name} was recreated by someone else; it was not changed` };
+function evaluateReplaced(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
+  const name = describe(evidence.entry.target);
+  if (!evidence.recorded) return { kind: 'restored', note: `${name} was recreated by someone else; it was not changed` };
   if (isBroughtBack(evidence) || evidence.overwrites === true) return evaluateContent(evidence, live);
   const by =
     [...new Set(managersOf(live).map(({ name: manager }) => foreign(manager, longestManager)))].slice(0, 5).join(', ') ||
@@ -159,6 +175,14 @@ function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
     deletedByOthers(evidence) ??
     conflict('Replaced', `${name} was deleted and recreated by someone else; its field managers are ${by}`)
   );
+}
+
+// Somebody deleted the object of a change. Perhaps nobody wants it any more: only the user can say so.
+function evaluateGone(evidence: UndoEvidence): UndoVerdict {
+  const { entry, overwrites } = evidence;
+  const next = `the undo recreates it only if ${annotations.undoOverwrite} names it`;
+  if (overwrites !== true) return conflict('Gone', `${describe(entry.target)} was deleted by someone else; ${next}`);
+  return blockerOf(evidence, entry.prior) ?? recreation(evidence);
 }
 
 function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
@@ -224,12 +248,6 @@ function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attribu
   if (upon !== undefined && upon.kind !== 'trim') return upon;
   const note = ownersNote(missingIn(restored, evidence.hazards), evidence.isSealed);
   return { kind: 'content', live, restored, attributed, ...noted(note), ...(upon && { storedVersions: upon.storedVersions }) };
-}
-
-// The change was announced, but no part of it is in the object: the values there are others' work. A Patch always leaves our entry.
-function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attributed): boolean {
-  if (recorded || bearsOurWrite(live, managers)) return false;
-  return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');
 }
 
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {

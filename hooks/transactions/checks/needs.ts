@@ -2,7 +2,7 @@
 // (needed-names.ts), and without the definition of its kind. It also does not work without the servers behind a Service that the
 // API server calls for it.
 
-import { at, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, isObject, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { groupOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { selects } from '../../objects/selector.ts';
 import { isCrd } from '../model/crds.ts';
@@ -47,6 +47,7 @@ interface Indexed {
   readonly definitions: readonly Item[];
   /** What makes Pods. */
   readonly workloads: readonly Item[];
+  readonly roles: readonly Item[];
 }
 
 function indexed(items: readonly Item[]): Indexed {
@@ -55,6 +56,7 @@ function indexed(items: readonly Item[]): Indexed {
     byName: new Map(items.map((item) => [keyOf({ ...item.target, kind: kindOfReference(item.target) }), item])),
     definitions: items.filter(isCrd),
     workloads: items.filter(({ object }) => podTemplateOf(object) !== undefined),
+    roles: items.filter(({ target }) => kindOfReference(target) === clusterRole),
   };
 }
 
@@ -67,9 +69,18 @@ function neededBy({ index, target, object }: Item, all: Indexed): ReadonlySet<nu
   const named = namesIn(object, target.namespace).flatMap((name) => itemsOf(name, all));
   const answering = servicesCalledBy(object).flatMap((name) => itemsOf(name, all).flatMap((service) => behind(service, all)));
   const definitions = all.definitions.filter((definition) => isDefinitionOf(definition, target));
-  const needed = new Set([...named, ...answering, ...definitions].map((item) => item.index));
+  const parts = partsOf(object, all);
+  const needed = new Set([...named, ...answering, ...definitions, ...parts].map((item) => item.index));
   needed.delete(index);
   return needed;
+}
+
+const clusterRole = 'rbac.authorization.k8s.io/ClusterRole';
+
+/** The ClusterRoles whose rules a controller copies into the object. */
+function partsOf(object: JsonObject, { roles }: Indexed): readonly Item[] {
+  const selectors = listAt(object, 'aggregationRule', 'clusterRoleSelectors');
+  return selectors.flatMap((selector) => roles.filter((role) => selects({ spec: { selector } }, labelsOf(role.object))));
 }
 
 function itemsOf(named: Named, { byName }: Indexed): readonly Item[] {

@@ -58,8 +58,13 @@ export function neededByKept(
   return by === undefined ? undefined : entries.find(({ index }) => index === by);
 }
 
+/** Whether the undo left the object deleted that somebody had deleted: it needs nothing. */
+function isGone({ progress, error }: Item): boolean {
+  return progress.kind === 'notRestored' && error?.reason === 'Gone';
+}
+
 /** The object that the change has made, if the undo has not taken it back. */
 function stays(item: Item | undefined, { expected }: SnapshotEntry): SnapshotEntry['expected'] {
-  if (item === undefined || item.progress.kind === 'restored') return undefined;
+  if (item === undefined || item.progress.kind === 'restored' || isGone(item)) return undefined;
   return item.deleted === true && !wasApplied(item) ? undefined : expected;
 }

@@ -152,6 +152,7 @@ function evidenceOf({ status, transaction }: Observation, view: ItemView, { entr
     version: item.resourceVersion,
     isRequested: Object.keys(status.handledAnnotations).length > 0,
     overwrites: item.overwrite === true,
+    isUndone: item.undone === true,
   };
 }
 

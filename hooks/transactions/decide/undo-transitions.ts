@@ -80,21 +80,30 @@ export function passedOver(status: Status, index: number, message: string): Stat
   return withItem(status, index, (item) => ({ ...item, waiting: shortened(message) }));
 }
 
+/** The API server has begun to delete the object of one change. */
+export function leaving(status: Status, index: number): Status {
+  return withItem(status, index, (item) => ({ ...item, undone: true }));
+}
+
 /** RollingBack was found stored, while a write may have been under way. */
 export function observed(status: Status, now: number): Status {
   return { ...status, rollbackObservedAt: now };
 }
 
-/** Of a change that was taken back; `uid`: of the object that the undo of a Delete has created again. */
-export type Restored = { readonly [fact in 'note' | 'uid']?: string | undefined };
+/**
+ * Of a change that was taken back. `uid`: of the object that the undo of a Delete has created again. `undone`: the undo has made a
+ * write for it.
+ */
+export type Restored = { readonly [fact in 'note' | 'uid']?: string | undefined } & { readonly undone?: boolean };
 
 /** No part of one change is left in its object. */
-export function restored(status: Status, index: number, now: number, { note, uid }: Restored = {}): Status {
+export function restored(status: Status, index: number, now: number, { note, uid, undone }: Restored = {}): Status {
   const next = withItem(status, index, ({ waiting: _over, ...item }) => ({
     ...item,
     progress: { kind: 'restored', applied: item.progress.kind === 'applied' },
     ...(note === undefined ? {} : { note: shortened(note) }),
     ...(uid === undefined ? {} : { uid }),
+    ...(undone === true ? { undone: true as const } : {}),
   }));
   return concludedIfComplete(next, now);
 }

@@ -92,17 +92,31 @@ export function amountOf({ counts }: Pick<UndoDecision, 'counts'>, verdict: Undo
 
 /** What the undo does, in one sentence part: `deletes 14 objects, changes 3 back, keeps 1`. */
 function deeds(decision: UndoDecision): string {
+  const gone = decision.items.filter(isLeftGone).length;
   const parts: readonly (readonly [UndoItemVerdict, (amount: number) => string])[] = [
     ['Delete', (amount) => `deletes ${count(amount, 'object')}`],
     ['Recreate', (amount) => `creates ${count(amount, 'object')} again`],
     ['Restore', (amount) => `changes ${count(amount, 'object')} back`],
-    ['Nothing', (amount) => `has nothing to do for ${count(amount, 'change')}`],
+    ['Nothing', (amount) => nothingFor(amount - gone, gone)],
     ['Keep', (amount) => `keeps ${count(amount, 'change')}`],
     ['Blocked', (amount) => `cannot undo ${count(amount, 'change')}`],
     ['Undecided', (amount) => `cannot read ${count(amount, 'object')}`],
   ];
   const said = parts.map(([verdict, say]) => [amountOf(decision, verdict), say] as const).filter(([amount]) => amount > 0);
   return said.length === 0 ? 'has nothing to do' : said.map(([amount, say]) => say(amount)).join(', ');
+}
+
+/** Whether somebody deleted the object, and the undo does not create it again. */
+function isLeftGone({ verdict, reason }: UndoItem): boolean {
+  return verdict === 'Nothing' && reason === 'Gone';
+}
+
+function nothingFor(unchanged: number, gone: number): string {
+  const parts = [
+    ...(unchanged === 0 ? [] : [`has nothing to do for ${count(unchanged, 'change')}`]),
+    ...(gone === 0 ? [] : [`leaves ${count(gone, 'object')} deleted that somebody deleted`]),
+  ];
+  return parts.join(', ');
 }
 
 const nextForRefused =

@@ -34,8 +34,9 @@ export function undoneMessage({ items, cause }: Pick<Status, 'items' | 'cause'>)
   return `${undone}, ${left.length} not restored: ${left[0]?.error?.message ?? ''}; ${keepIt}; the rollback began because ${why}`;
 }
 
-function wasUndone({ progress }: Item): boolean {
-  return progress.kind === 'restored' && progress.applied;
+// What others have put back or deleted meanwhile is no work of the undo.
+function wasUndone({ progress, undone }: Item): boolean {
+  return progress.kind === 'restored' && undone === true;
 }
 
 /** For the case that a change is left. It is written before the cause: the engine cuts a long message at its end. */

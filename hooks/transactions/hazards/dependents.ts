@@ -8,7 +8,11 @@
 // Sources: k8s.io/kubernetes pkg/controller/garbagecollector, serviceaccount/tokens_controller.go, podgc/gc_controller.go and
 // pkg/registry/core/service/storage/storage.go.
 import type { Resource } from '../../objects/cluster.ts';
+import { writesAsController } from '../../objects/content/derived.ts';
+import { type Manager, managersOf } from '../../objects/content/fields.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
+import { field, pathText } from '../../objects/content/path.ts';
+import { whyIncomparable } from '../../objects/content/too-large.ts';
 import { at, isList, isObject, type Json, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import { kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { parseTime, serverTimeResolution } from '../../objects/time.ts';
@@ -21,6 +25,8 @@ export interface Dependent {
   readonly owners: readonly Owner[];
   /** Only the metadata that is needed: others decide how large the rest is. */
   readonly object: JsonObject;
+  /** Endpoints that a controller of Kubernetes made for a Service. */
+  readonly isFed?: true;
 }
 
 interface Owner {
@@ -61,8 +67,21 @@ export function dependentOf({ group, version, kind }: Resource, object: JsonObje
       isController: at(owner, 'controller') === true,
     })),
     object: { metadata: slim(at(object, 'metadata')) },
+    ...(kind === 'Endpoints' && isFed(object) ? { isFed: true } : {}),
   };
 }
+
+// Controllers own the addresses, or all that there is without addresses. Who has annotated the Endpoints does not count.
+function isFed(endpoints: JsonObject): boolean {
+  if (whyIncomparable(endpoints) !== undefined) return false;
+  const all = managersOf(endpoints);
+  const writers = all.filter(({ fields }) => fields.has(addresses));
+  const isOf = (manager: Manager): boolean => writesAsController('/Endpoints', manager);
+  return writers.length > 0 ? writers.every(isOf) : all.some(isOf);
+}
+
+/** One list, which whoever writes it owns as a whole. */
+export const addresses: string = pathText([field('subsets')]);
 
 /** What may have made objects: the object to delete, or what was made of it. */
 export type Maker = Pick<Dependent, 'uid' | 'createdAt'>;

@@ -3,12 +3,11 @@ import type { Resource } from '../../objects/cluster.ts';
 import { writesAsController } from '../../objects/content/derived.ts';
 import { managersOf } from '../../objects/content/fields.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
-import { field, pathText } from '../../objects/content/path.ts';
 import { whyIncomparable } from '../../objects/content/too-large.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { describe, identityOf, kindOf } from '../../objects/reference.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { cascade, type Dependent, isDerived, isMadeBy, type Maker } from './dependents.ts';
+import { addresses, cascade, type Dependent, isDerived, isMadeBy, type Maker } from './dependents.ts';
 import { type Hazards, merged, noHazards } from './hazards.ts';
 import { listContained, nothingContained } from './read-contained.ts';
 import { type HazardContext, sorted } from './read-context.ts';
@@ -53,14 +52,19 @@ export async function readUndoHazards(
 ): Promise<Hazards> {
   if (type === 'Create' && live !== undefined)
     return isTerminating(live) ? noHazards : readHazards(context, { before: live, after: undefined });
-  const isRestored = type === 'Delete' ? live === undefined : live !== undefined;
-  if (!isRestored || prior === undefined) return noHazards;
+  if (!isWrittenBack(context, type, live) || prior === undefined) return noHazards;
   const [found, ...more] = await Promise.all([
     readHazards(context, { before: live, after: prior }),
     readOwners(context, live, prior),
     live === undefined ? readAccount(context, prior) : readWritten(context, live, prior, now),
   ]);
   return merged(found, ...more);
+}
+
+// An undo that may overwrite what others did creates the object of an Update again, too.
+function isWrittenBack({ undo, entry }: HazardContext, type: SnapshotEntry['type'], live: JsonObject | undefined): boolean {
+  if (live !== undefined) return type !== 'Delete';
+  return type === 'Delete' || undo?.status.items[entry.index]?.overwrite === true;
 }
 
 /**
@@ -78,7 +82,7 @@ async function readDeletion(context: HazardContext, { before: object = {} }: Sta
   if (contained.kind === 'trouble') return { trouble: contained.failure };
   const made = new Set<Dependent>();
   const isMade = (dependent: Dependent, by: Maker): boolean => {
-    const isIts = isDerived(dependent, deletion) || (undo !== undefined && isMadeBy(dependent, by));
+    const isIts = isDerived(dependent, deletion) || (undo !== undefined && (dependent.isFed === true || isMadeBy(dependent, by)));
     if (isIts) made.add(dependent);
     return isIts;
   };
@@ -120,6 +124,3 @@ async function readEndpoints({ lister, entry, gone }: HazardContext): Promise<Fo
   const isOfOthers = isUnreadable || writers.some((manager) => !writesAsController(kindOf(endpoints), manager));
   return isOfOthers ? { lost: [describe(reference)] } : {};
 }
-
-// One list, which whoever writes it owns as a whole.
-const addresses = pathText([field('subsets')]);

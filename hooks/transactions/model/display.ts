@@ -5,7 +5,7 @@ import { at, isList, type Json, type JsonObject, textAt } from '../../objects/js
 import { describe, type Reference } from '../../objects/reference.ts';
 import { formatDuration } from '../../objects/time.ts';
 import { foreign, storedSize } from '../../objects/words.ts';
-import { type Item, nextToUndo, type UndoOrder } from './item.ts';
+import { type Item, nextToUndo, type UndoOrder, wasRestored } from './item.ts';
 import { isTerminal, type Phase } from './phase.ts';
 
 export type ItemState =
@@ -47,7 +47,8 @@ export function statesOf({ phase, items }: Displayed, order?: UndoOrder): readon
 }
 
 /** `isOver`: no further change is sent. */
-function stateOf({ progress, error }: Item, isOver: boolean): ItemState {
+function stateOf(item: Item, isOver: boolean): ItemState {
+  const { progress, error } = item;
   switch (progress.kind) {
     case 'announced':
       return 'Applying';
@@ -58,8 +59,7 @@ function stateOf({ progress, error }: Item, isOver: boolean): ItemState {
     case 'kept':
       return 'Kept';
     case 'restored':
-      // The message counts in this way, too: a change that was never known to be applied is not one of the undone changes.
-      return progress.applied ? 'Restored' : stopped(error);
+      return wasRestored(item) ? 'Restored' : stopped(error);
     default:
       return isOver ? stopped(error) : unsent[progress.kind];
   }

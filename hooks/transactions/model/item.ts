@@ -41,6 +41,8 @@ export interface Item {
   readonly disowned?: true;
   /** The undo overwrites what others wrote in the object (tx.janus.io/undo-overwrite). */
   readonly overwrite?: true;
+  /** The undo has written the object back, recreated it or deleted it. */
+  readonly undone?: true;
   /** The change recreates its object, and has deleted the former one (halves.ts). */
   readonly deleted?: true;
   /** What a person should know of it, although it is no error. */
@@ -60,6 +62,11 @@ export function isToUndo({ progress }: Item): boolean {
 /** Whether its write is known to have taken effect, taken back since or not. */
 export function wasApplied({ progress }: Item): boolean {
   return progress.kind === 'applied' || ('applied' in progress && progress.applied);
+}
+
+/** Whether its undo has ended, and its write had taken effect: it was recorded, or the undo has taken it back. */
+export function wasRestored({ progress, undone }: Item): boolean {
+  return progress.kind === 'restored' && (progress.applied || undone === true);
 }
 
 /** Which changes are undone before one of them: those whose objects need its object. */
@@ -133,6 +140,7 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
     ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
     ...(at(wire, 'overwrite') === true ? { overwrite: true as const } : {}),
+    ...(at(wire, 'undone') === true ? { undone: true as const } : {}),
     ...(at(wire, 'deleted') === true ? { deleted: true as const } : {}),
     ...(gate === undefined ? {} : { gate }),
   };

@@ -1,6 +1,7 @@
 // What must be known to evaluate one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { undoOrder } from '../checks/undo-order.ts';
 import { type Hazards, noHazards } from '../hazards/hazards.ts';
 import { readHazards, readUndoHazards } from '../hazards/read.ts';
 import type { HazardContext, Staying } from '../hazards/read-context.ts';
@@ -167,7 +168,7 @@ function hazardContextOf(
   entries: readonly SnapshotEntry[],
 ): HazardContext {
   const lister = { reader, callReads, identity: serviceAccountOf(transaction) };
-  const undo = direction === 'backward' ? { status, entries, staying } : undefined;
+  const undo = direction === 'backward' ? { status, entries, staying, orderOf: () => undoOrder(entries) } : undefined;
   return { lister, transaction, entry, gone: assumedGone, isAgain: direction === 'forward', undo };
 }
 

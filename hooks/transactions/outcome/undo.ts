@@ -6,12 +6,13 @@ import { textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { uidOf } from '../attribution/attribute.ts';
 import { goingSentence } from '../attribution/former.ts';
+import { mayBeMadeAgain } from '../attribution/made-again.ts';
 import { rewrittenNote } from '../attribution/rewritten.ts';
 import type { Ended } from '../attribution/undo.ts';
 import { describeRefusal, withWords } from '../checks/refusal.ts';
 import type { Step } from '../decide/step.ts';
 import { withItem } from '../decide/transitions.ts';
-import { notRestored, restored } from '../decide/undo-transitions.ts';
+import { leaving, notRestored, restored } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
 import { shortened } from '../decide/wording.ts';
 import { isSealed } from '../model/entry.ts';
@@ -30,7 +31,11 @@ export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, d
   if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
   if (step.verdict.kind === 'fence') return afterFence(step, step.verdict.end, done);
   const unfinished = unfinishedAfter(step, last, observation.transaction);
-  if (unfinished !== undefined) return answerWith(undoLater(observation.status, step.index, ...unfinished));
+  if (unfinished !== undefined) {
+    const { status } = observation;
+    const begun = step.verdict.kind === 'delete' ? leaving(status, step.index) : status;
+    return answerWith(undoLater(begun, step.index, ...unfinished));
+  }
   const notes = ['note' in step.verdict ? step.verdict.note : undefined, rewritten(step, done)].filter(
     (one) => one !== undefined,
   );
@@ -73,9 +78,9 @@ interface Last {
 }
 
 function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }: PerformedStep, { last, note }: Last): Result {
-  const isNew = step.verdict.kind === 'recreate' || step.verdict.kind === 'complete';
+  const isNew = step.entry.type === 'Delete' && (step.verdict.kind === 'recreate' || step.verdict.kind === 'complete');
   const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
-  return answer(restored(observation.status, step.index, observation.now, { note, uid }));
+  return answer(restored(observation.status, step.index, observation.now, { note, uid, undone: true }));
 }
 
 /** The state that the undo still waits for, and how long until the next read. */
@@ -85,9 +90,13 @@ function unfinishedAfter(
   transaction: Transaction,
 ): readonly [message: string, wait?: Wait] | undefined {
   if (verdict.kind === 'bridge') return [verdict.message];
-  if (verdict.kind !== 'delete' || last?.kind !== 'ok' || isGone(last)) return undefined;
+  if (verdict.kind !== 'delete' || last?.kind !== 'ok') return undefined;
+  if (isGone(last))
+    return mayBeMadeAgain(entry) ? [`${describe(entry.target)} is deleted; ${onceMore}`, { seconds: 1 }] : undefined;
   return [goingSentence(entry.target, last.object, isSealed(entry, transaction)), { seconds: 0.2 }];
 }
+
+const onceMore = 'waiting a second to see whether a controller creates it again';
 
 function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: PerformedStep): Result {
   const { status, now } = observation;

@@ -10,7 +10,7 @@ import type { EventRecord } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import { count } from '../decide/wording.ts';
 import type { Due } from '../due.ts';
-import type { Item } from '../model/item.ts';
+import { type Item, wasRestored } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { openedGates, passedGates } from './gates.ts';
@@ -72,7 +72,7 @@ function changeEvents(move: Move, moved: readonly number[]): readonly EventRecor
   const become = (...kinds: readonly string[]): readonly number[] =>
     moved.filter((index) => kinds.includes(move.after.items[index]?.progress.kind ?? ''));
   const undone = reportedWith(move, become('restored', 'notRestored'), 'first').filter((index) =>
-    wasRestored(move.after.items[index]),
+    isRestored(move.after.items[index]),
   );
   return [
     ...become('notRestored').flatMap((index) => notRestoredEvents(move, index)),
@@ -97,8 +97,8 @@ function gateWaiting({ after: { items }, transaction }: Move, opened: readonly n
   return normal('GateWaiting', `${applied} of ${count(items.length, 'change')} applied; ${awaited}`);
 }
 
-function wasRestored(item: Item | undefined): boolean {
-  return item?.progress.kind === 'restored' && item.progress.applied;
+function isRestored(item: Item | undefined): boolean {
+  return item !== undefined && wasRestored(item);
 }
 
 /** The indexes of the parts that these changes complete: forward with the last change of a part, backward with its first. */

@@ -2,7 +2,7 @@
 import type { ItemOperation, Stored } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import type { Gating } from '../model/gated.ts';
-import type { Item, ItemError } from '../model/item.ts';
+import { type Item, type ItemError, wasRestored } from '../model/item.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
 import type { Reason } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
@@ -85,20 +85,18 @@ function hasLocked(phase: Phase): boolean {
 }
 
 function doneOperations(before: Status, after: Status): readonly ItemOperation[] {
-  return after.items.flatMap(({ progress }, index) => {
+  return after.items.flatMap((item, index) => {
     const earlier = before.items[index]?.progress.kind;
-    const operation = earlier === progress.kind ? undefined : doneOperation(earlier, progress);
+    const operation = earlier === item.progress.kind ? undefined : doneOperation(earlier, item);
     return operation === undefined ? [] : [{ operation, result: 'success' }];
   });
 }
 
 // A retry starts with the changes that were left: nothing has happened to them yet.
-function doneOperation(
-  earlier: Item['progress']['kind'] | undefined,
-  progress: Item['progress'],
-): ItemOperation['operation'] | undefined {
+function doneOperation(earlier: Item['progress']['kind'] | undefined, item: Item): ItemOperation['operation'] | undefined {
+  const { progress } = item;
   if (earlier === 'waiting') return 'prepare';
-  if (progress.kind === 'restored') return progress.applied ? 'rollback' : undefined;
+  if (progress.kind === 'restored') return wasRestored(item) ? 'rollback' : undefined;
   return progress.kind === 'applied' && earlier !== 'notRestored' ? 'commit' : undefined;
 }
 

@@ -40,6 +40,8 @@ export function findingOf(subject: Subject, verdict: UndoVerdict): UndoFinding {
     case 'wait':
       return finding(subject, awaited(subject), { message: verdict.message });
     case 'conflict':
+      // The undo of the others goes on: nothing can be lost by it.
+      if (verdict.reason === 'Gone') return finding(subject, 'Nothing', { reason: verdict.reason, message: verdict.message });
       return blocked(subject, verdict, inTheWay(subject, verdict.foreign ?? []));
     case 'readMore':
       return finding(subject, 'Undecided', { message: 'other Transactions over the same object were not read' });

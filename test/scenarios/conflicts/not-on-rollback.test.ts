@@ -3,7 +3,7 @@
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
-import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';
+import { commit, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
 
@@ -34,15 +34,6 @@ t.test('some changes of other writers are no rollback conflict', async (t) => {
       await undoAll(stage, name);
       t.same(must(await client.get(path(`configmaps/${name}`))).data, { ...blue, applied: 'yes' });
     });
-
-  await t.test('the undo leaves a target deleted that a user deleted, and a note says so', async (t) => {
-    await createConfigMaps(stage, ['gone'], blue);
-    await commit(stage, 'gone', [change('Patch', 'gone', green)]);
-    must(await client.delete(path('configmaps/gone')));
-    const status = await undoAll(stage, 'gone');
-    t.match(textAt(itemsOf(status)[0], 'note'), /gone was deleted by someone else; it was not recreated/);
-    t.equal((await client.get(path('configmaps/gone'))).code, 404);
-  });
 
   await t.test('annotations and finalizers of other writers on a created object are no conflict', async (t) => {
     await commit(stage, 'marked', [change('Create', 'marked', green)]);

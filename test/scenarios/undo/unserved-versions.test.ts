@@ -107,7 +107,7 @@ t.test('the API server no longer serves a version', async (t) => {
     t.match(await list(), { kind: 'listed', items: { length: 0 } });
     await stage.annotate('late', undo);
     const { status } = await stepToEnd(stage, 'late');
-    t.match(status, { phase: 'RolledBack' });
-    t.match(itemsOf(status), [{ rolledBack: true, note: /was deleted by someone else/ }]);
+    t.match(status, { phase: 'Failed' });
+    t.match(itemsOf(status), [{ left: true, error: { reason: 'Gone' } }]);
   });
 });

@@ -95,7 +95,7 @@ const rows: readonly Row[] = [
   ['the same from before', 'Create', alsoOwned(created, theirs, specX), other('Patch', { resourceVersion: '7' }), 'delete'],
   ['its Transaction is gone', 'Create', alsoOwned(created, theirs, specX), noOthers, 'delete'],
   ['patched, deleted by one that stands', 'Patch', undefined, other('Delete'), 'LaterTransaction'],
-  ['patched, deleted by a person', 'Patch', undefined, noOthers, 'restored'],
+  ['patched, deleted by a person', 'Patch', undefined, noOthers, 'Gone'],
   ['patched, deleted and brought back', 'Patch', liveObject('after, another uid', 'Patch'), noOthers, 'content'],
   ['updated, deleted and brought back', 'Update', elsewhere, noOthers, 'content'],
   ['the same without an entry', 'Update', unmarked, other('Delete', { stands: false, uid: 'u2' }), 'content'],

@@ -50,7 +50,7 @@ after, a removed             | RollbackConflict spec.a  | RollbackConflict spec.
 after, a shared              | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
 after, another uid           | content                  | restored, noted          | content                  | restored, noted
 after, another uid, unmarked | Replaced                 | restored, noted          | Replaced                 | restored, noted
-gone                         | restored, noted          | restored, noted          | restored, noted          | restored, noted
+gone                         | Gone                     | Gone                     | Gone                     | Gone           
 before, marked as being restored | content              | content                  | content                  | content
 before, marked as being restored, a edited | content    | content                  | content                  | content
 `);

@@ -270,7 +270,7 @@ check({ kind: 'restore', index: 0 }, undone, item, [
   ],
   ['others took it back: the end', {}, 'RolledBack: restored untouched'],
   ['others have changed the same: the end', { live: present(contested) }, 'Failed: left untouched'],
-  ['the object is gone: the end', { live: absent }, 'RolledBack: restored untouched'],
+  ['the object is gone: the end', { live: absent }, 'Failed: left untouched'],
   ['who else has changed it could not be read', { othersTrouble: transient }, 'RollingBack: applied untouched, backing off'],
   ['the target could not be read', { live: trouble }, 'RollingBack: applied untouched, backing off'],
   ['the target may not be read any more', { live: unreadable }, 'Failed: left untouched'],

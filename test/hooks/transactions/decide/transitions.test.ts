@@ -28,6 +28,7 @@ const acts: Readonly<Record<string, Act>> = {
   waits: (status, index) => transitions.passedOver(status, index, 'w'),
   'is undone again': (status) => transitions.undoingAgain(status, request, now, { leases: ['l0', 'l1'], writer: 'p/1' }),
   restored: (status, index) => transitions.restored(status, index, now),
+  'is put back': (status, index) => transitions.restored(status, index, now, { undone: true }),
   left: (status, index) => transitions.notRestored(status, index, now, cause),
   ends: (status) => transitions.concluded(status, now),
   'runs out of time': (status) => transitions.concluded(status, now, { reason: 'RollbackTimeout', message: 'too long' }),
@@ -51,11 +52,13 @@ its undo waits                                 | RollingBack | applied announced
 a rollback is requested while it runs          | Committing  | applied announced         | is undone           | RollingBack | applied announced          | rolling back
 a rollback is requested of a committed one     | Committed   | applied applied           | is undone again     | RollingBack | applied applied            | rolling back: a rollback was requested
 the item in flight had no effect               | RollingBack | applied announced         | restored 1          | RollingBack | applied untouched          |
-the last item is restored                      | RollingBack | applied untouched         | restored 0          | RolledBack  | restored untouched         | rolled back 1 change
-all are restored                               | RollingBack | applied restored          | restored 0          | RolledBack  | restored restored          | rolled back 2 changes
+the last item is restored                      | RollingBack | applied untouched         | is put back 0       | RolledBack  | restored untouched         | rolled back 1 change
+all are restored                               | RollingBack | applied restored          | is put back 0       | RolledBack  | restored restored          | rolled back 2 changes
+others have put it back                        | RollingBack | applied prepared          | restored 0          | RolledBack  | restored prepared          | rolled back 0 changes
+an announced item is put back                  | RollingBack | announced prepared        | is put back 0       | RolledBack  | untouched prepared         | rolled back 1 change
 the only item never had an effect              | RollingBack | announced prepared        | restored 0          | RolledBack  | untouched prepared         | rolled back 0 changes
 one is left, the rest goes on                  | RollingBack | applied applied           | left 1              | RollingBack | applied left               |
-one is left, the other restored                | RollingBack | applied left              | restored 0          | Failed      | restored left              | rolled back 1 change, 1 not restored
+one is left, the other restored                | RollingBack | applied left              | is put back 0       | Failed      | restored left              | rolled back 1 change, 1 not restored
 both are left                                  | RollingBack | applied left              | left 0              | Failed      | left left                  | rolled back 0 changes, 2 not restored
 what is announced is left: perhaps no effect   | RollingBack | announced prepared        | left 0              | Failed      | stuck prepared             | 1 not restored
 no time is left                                | RollingBack | applied announced         | runs out of time    | Failed      | left stuck                 | 2 not restored: too long
