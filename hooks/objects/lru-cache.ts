@@ -1,4 +1,4 @@
-// The one cache of this program: it drops the least recently used values.
+// A cache with a bound: it drops the least recently used values.
 
 export interface LruCache<Value> {
   /** Counts as a use. */
