@@ -2,6 +2,7 @@
 // the creation rules, and a stored `spec` must not change. The API server evaluates the policy when a client writes the Transaction, not
 // its status. The creation rules do not apply to updates: a Transaction that is older than a rule must still get its finalizers.
 import { type CreationRule, gateRules, type TargetRule, targetRules, transactionRules } from './creation-rules.ts';
+import { copiedFinalizer, copyMessage, isNoCopy } from './restored-copy.ts';
 import { group } from './spec-values.ts';
 
 interface Validation {
@@ -23,6 +24,12 @@ const unchanged: Validation = {
   message: 'spec is immutable: delete this Transaction and create one with another name',
 };
 
+const noCopy: Validation = {
+  expression: `variables.isUpdate || ${isNoCopy}`,
+  message: `metadata.finalizers: ${copyMessage('Transaction')}`,
+  messageExpression: refusal('metadata.finalizers', copiedFinalizer, copyMessage('Transaction')),
+};
+
 const isUpdate: Variable = { name: 'isUpdate', expression: "request.operation == 'UPDATE'" };
 
 export const admissionPolicy = {
@@ -35,7 +42,13 @@ export const admissionPolicy = {
       resourceRules: [{ apiGroups: [group], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['transactions'] }],
     },
     variables: [isUpdate, ...targetRules.map(firstRefused), ...gateRules.map(firstRefusedGate)],
-    validations: [unchanged, ...transactionRules.map(ofTransaction), ...targetRules.map(ofTarget), ...gateRules.map(ofGate)],
+    validations: [
+      unchanged,
+      noCopy,
+      ...transactionRules.map(ofTransaction),
+      ...targetRules.map(ofTarget),
+      ...gateRules.map(ofGate),
+    ],
   },
 } as const;
 

@@ -1,5 +1,6 @@
 // The ValidatingAdmissionPolicy of package transactions: a new object must be well-formed, and a stored spec must not change. If an object
 // was created without the policy, the hook makes these checks.
+import { copyMessage, isNoCopy } from '../restored-copy.ts';
 import { packagesGroup } from './package-transaction.ts';
 
 const name = `spec.transactions.${packagesGroup}`;
@@ -18,6 +19,7 @@ const host = '[A-Za-z0-9.-]*[.][A-Za-z0-9.-]*(:[0-9]{1,5})?';
 const form = `^${host}(/${segment})+(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`;
 
 const created = [
+  { expression: isNoCopy, message: `metadata.finalizers: ${copyMessage('package transaction')}` },
   {
     expression: 'object.metadata.name.size() <= 63',
     message: 'metadata.name: at most 63 characters, because all objects of this transaction carry the name as a label',

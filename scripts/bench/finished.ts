@@ -29,11 +29,14 @@ async function linesOf(world: World, which: Row): Promise<readonly Line[]> {
 /** Creates copies of a finished Transaction, with the marks of a loop of that name. */
 async function fill({ client }: World, path: string): Promise<void> {
   const model = must(await client.get(path));
-  const metadata = { labels: { [loopLabel]: label }, finalizers: [`metacontroller.io/compositecontroller-${label}`] };
+  const labels = { [loopLabel]: label };
+  const finalizers = [`metacontroller.io/compositecontroller-${label}`];
   const names = Array.from({ length: many }, (_, index) => `${label}-${index}`);
   await inParallel(names, atOnce, async (name) => {
-    const object: JsonObject = { ...model, metadata: { ...metadata, name }, status: {} };
-    const made = must(await client.create(transactions, object));
+    const object: JsonObject = { ...model, metadata: { labels, name }, status: {} };
+    must(await client.create(transactions, object));
+    // As Metacontroller does: the admission policy refuses a new Transaction with its finalizer.
+    const made = must(await client.patch(`${transactions}/${name}`, { metadata: { finalizers } }));
     must(await client.update(`${transactions}/${name}/status`, { ...made, status: at(model, 'status') ?? {} }));
   });
 }

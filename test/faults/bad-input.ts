@@ -4,7 +4,7 @@ import { account } from '../support/stage.ts';
 import { change } from '../support/targets.ts';
 import type { Case } from './case.ts';
 import { drive, letGo } from './drive.ts';
-import { createRun, type Run, read } from './run.ts';
+import { adopt, createRun, type Run, read } from './run.ts';
 import { single } from './stories.ts';
 import { type Story, transactionPath } from './story.ts';
 import type { World } from './world.ts';
@@ -111,10 +111,10 @@ async function attemptInput(world: World, { changes = named(1), spec = {}, id }:
   const story: Story = { id, transactions: single(() => changes), given: () => [], events: [], end: 'Failed' };
   const run = createRun(world, story);
   const { namespace, run: name } = run.names;
-  const metadata = { name, finalizers: ['metacontroller.io/compositecontroller-faults'] };
-  const object = { metadata, spec: { serviceAccountName: account, changes, ...spec } };
+  const object = { metadata: { name }, spec: { serviceAccountName: account, changes, ...spec } };
   const stored = await world.controller.create(transactionPath(namespace, name).replace(/\/[^/]+$/, ''), object);
   if (stored.code >= 400) return stored.code < 500 && stored.text !== '' ? [] : [`the API server answered ${stored.code}`];
+  await adopt(world, transactionPath(namespace, name));
   return attemptStored(run);
 }
 

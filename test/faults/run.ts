@@ -155,12 +155,19 @@ export async function setUp(run: Run): Promise<void> {
   await createTargets(run);
   for (const [key, changes] of Object.entries(story.transactions(names))) {
     const { namespace, name } = homeOf(names, key);
-    const metadata = { name, finalizers: [finalizer], annotations: { ...story.annotations } };
+    const metadata = { name, annotations: { ...story.annotations } };
     const spec = { serviceAccountName: account, changes, ...story.spec };
     const object = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec };
-    const stored = must(await world.controller.create(transactionPath(namespace, name).replace(/\/[^/]+$/, ''), object));
+    const path = transactionPath(namespace, name);
+    const stored = must(await world.controller.create(path.replace(/\/[^/]+$/, ''), object));
+    await adopt(world, path);
     run.uids.set(key, textAt(stored, 'metadata', 'uid') ?? '');
   }
+}
+
+/** Adds the finalizer, as Metacontroller does before its first call. */
+export async function adopt({ controller }: World, path: string): Promise<void> {
+  must(await controller.patch(path, { metadata: { finalizers: [finalizer] } }));
 }
 
 export async function createTargets(run: Pick<Run, 'world' | 'names' | 'story'>): Promise<void> {

@@ -1,6 +1,6 @@
 // Each rule of the CRD, and of the policy beside it, with what it lets pass and what it refuses, and the words in which it does so.
 import t from 'tap';
-import type { JsonObject } from '../../hooks/objects/json.ts';
+import { type JsonObject, withPath } from '../../hooks/objects/json.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import {
@@ -33,6 +33,7 @@ const spec = (parts: JsonObject): JsonObject => sampleWith({ spec: parts });
 const bare = without(sampleChange, 'content');
 const changes = (...list: readonly JsonObject[]): JsonObject => spec({ changes: list });
 const named = (name: string): JsonObject => transactionWith(sampleSpec, name);
+const finalized = (finalizers: readonly string[]): JsonObject => withPath(named('copy'), ['metadata', 'finalizers'], finalizers);
 const wrongName = 'spec.changes[0].target.name: Invalid value: "…": write the object\'s metadata.name';
 const wrongAccount = 'spec.serviceAccountName: Invalid value: "…": write the name of a ServiceAccount';
 const wrongNamespace = 'spec.changes[0].target.namespace: Invalid value: "…": write a namespace name';
@@ -159,6 +160,18 @@ const rows: readonly Row[] = [
     rule: 'the name leaves room for the names made of it',
     accepted: [named('a'.repeat(230))],
     refused: [[named('a'.repeat(231)), 'metadata.name: Invalid value: "…": shorten metadata.name to at most 230 characters']],
+  },
+  {
+    rule: 'a copy of a stored Transaction is not created: it has the finalizer of Metacontroller',
+    accepted: [[], ['example.org/held'], ['metacontroller.io.example.org/held'], ['example.org/metacontroller.io']].map(
+      finalized,
+    ),
+    refused: [['metacontroller.io/compositecontroller-janus'], ['example.org/held', 'metacontroller.io/other']].map(
+      (finalizers) => [
+        finalized(finalizers),
+        `metadata.finalizers: Invalid value: "${finalizers.at(-1)}": a copy of a stored Transaction…To run it again on purpose, remove metadata.finalizers`,
+      ],
+    ),
   },
   {
     rule: 'content is free of rules: the hook says what it must be',

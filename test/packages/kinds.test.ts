@@ -120,6 +120,7 @@ t.test('2, 4: the API server refuses a malformed package transaction when it is 
     [reference, `registry.example.org/${'a'.repeat(2_000)}:v1`],
     [reference, 7],
     [['metadata', 'name'], 'a'.repeat(64)],
+    [['metadata', 'finalizers'], ['metacontroller.io/compositecontroller-janus-packages']],
     [packageName, 'a'.repeat(64)],
     [packageName, 'a/b'],
     [packageName, 'Upper'],

@@ -113,6 +113,7 @@ export function unwrapped(screen: string): string {
 const typing: Readonly<Record<string, (block: Block) => boolean>> = {
   'test/demo.test.ts': ({ document, section }) =>
     document === 'README.md' || (document === 'docs/tutorial.md' && section !== 'Start a cluster'),
+  'test/documents/backups.test.ts': ({ document }) => document === 'docs/backups.md',
   'test/documents/how-tos.test.ts': ({ document, section }) =>
     /^docs\/(?:cli|gitops|manifests|rights|sabotage)\.md$/.test(document) ||
     section === 'Start a cluster' ||

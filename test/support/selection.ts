@@ -35,6 +35,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['controlplane/leftovers', 'server/stopping'],
   ['controlplane/start', 'server/stopping'],
   ['controlplane/versions', 'server/main'],
+  ['documents/backups', 'manifests/rules'],
   ['documents/how-tos', 'demo'],
   ['documents/installs', 'packaging/installs'],
   ['documents/packages', 'packages/install'],
