@@ -3,8 +3,9 @@ import { wrongUse } from '../problem.ts';
 
 const kind = /^[A-Za-z][A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/;
 const namespace = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-// The names that the API server accepts for any kind (ValidatePathSegmentName in apimachinery's pkg/api/validation/path).
-const name = /^(?!\.{1,2}$)[^\s/%,]+$/;
+// The names that the API server accepts for any kind (ValidatePathSegmentName in apimachinery's pkg/api/validation/path), such as a Role
+// with blanks in its name. A comma separates names, so a name with a comma cannot be given.
+const name = /^(?!\.{1,2}$)[^/%,\p{Cc}]+$/u;
 
 /** The value of the annotation; undefined if no object is given. Throws a Problem. */
 export function selectionIn(option: string, given: readonly string[]): string | undefined {

@@ -53,7 +53,9 @@ export async function holding(session: Session, view: TransactionView, engineNam
 
 /** `target`: as a lock names it, `Deployment shop/web`, or with the group of a custom kind, `Widget.acme.test shop/w`. */
 function isOf({ kind, name }: ChangeView, target: string, own: string): boolean {
-  const [kindOfTarget = '', nameOfTarget] = target.split(' ');
+  // Names of Roles may hold blanks.
+  const blank = target.indexOf(' ');
+  const [kindOfTarget, nameOfTarget] = [target.slice(0, blank), target.slice(blank + 1)];
   return kindOfTarget.split('.')[0] === kind && (nameOfTarget === name || nameOfTarget === `${own}/${name}`);
 }
 

@@ -68,6 +68,7 @@ ${list(ways)}
 
 The API server admitted none of the tried values for these fields: they are immutable, or need other fields or another state of the
 object. Rules that read more than one field are written by hand in \`hooks/transactions/hazards/table.ts\`: storage versions of a CRD, a Job that is resumed.
+\`own-rights.ts\` beside it finds a Transaction that takes the rights which its own undo needs.
 
 ${list(undecided)}
 

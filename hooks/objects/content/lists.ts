@@ -117,24 +117,48 @@ function childrenOf(value: Json | undefined, path: Path, kinds: ListKinds): (ele
   return (element) => parts?.entries.get(element);
 }
 
-/** The topmost paths at which the first value has something, and the second has nothing. */
+/**
+ * The topmost paths at which the first value has something, and the second has nothing. A list that holds duplicates has each of its
+ * items, too: the API server keeps the owners of the items that such a list shares with another one.
+ */
 export function goneValues(
   before: Json | undefined,
   after: Json | undefined,
   kinds: ListKinds,
   path: Path = [],
 ): readonly Path[] {
-  const [own, left] = [childrenOf(before, path, kinds), childrenOf(after, path, kinds)];
+  const [own, left] = [itemsOf(before, path, kinds), itemsOf(after, path, kinds)];
   // Most of 90 000 fields are equal texts.
-  const differing = [...elementsOf(before, path, kinds)].filter((element) => own(element) !== left(element));
+  const differing = [...own.elements()].filter((element) => own.get(element) !== left.get(element));
   return differing.flatMap((element) => {
-    const [below, same] = [[...path, element], left(element)];
-    return same === undefined ? [below] : goneValues(own(element), same, kinds, below);
+    const [below, same] = [[...path, element], left.get(element)];
+    if (same === undefined) return [below];
+    return same === several ? [] : goneValues(own.get(element), same, kinds, below);
   });
 }
 
-function elementsOf(value: Json | undefined, path: Path, kinds: ListKinds): Iterable<string> {
-  return isObject(value) ? Object.keys(value).map(field) : (partsOf(value, path, kinds)?.entries.keys() ?? []);
+/** Stands for the items of a list that have one element. */
+const several: Json = [];
+
+interface Items {
+  readonly elements: () => Iterable<string>;
+  readonly get: (element: string) => Json | undefined;
+}
+
+function itemsOf(value: Json | undefined, path: Path, kinds: ListKinds): Items {
+  if (isObject(value)) return { elements: () => Object.keys(value).map(field), get: (element) => fieldOf(value, element) };
+  const kind = kinds.get(schemaPath(path));
+  const found = isList(value) && kind !== undefined ? byElement(value, kind) : new Map<string, Json>();
+  return { elements: () => found.keys(), get: (element) => found.get(element) };
+}
+
+function byElement(list: readonly Json[], kind: readonly string[] | 'set'): ReadonlyMap<string, Json> {
+  const found = new Map<string, Json>();
+  for (const item of list) {
+    const element = kind === 'set' ? memberElement(item) : itemElement(item, kind);
+    if (element !== undefined) found.set(element, found.has(element) ? several : item);
+  }
+  return found;
 }
 
 function fieldOf(value: JsonObject, element: string): Json | undefined {

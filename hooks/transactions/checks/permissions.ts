@@ -88,6 +88,13 @@ function questionsOfWay({ resolved, way, approximate }: Decided): readonly Asked
   return [...own, ...containerQuestions(way, resolved.resource, resolved.target.name)];
 }
 
+/** What the undo of a change needs, by the name of its object. */
+export function questionsOfUndo({ resolved, way, recreates }: Omit<Decided, 'approximate'>): readonly AccessQuestion[] {
+  const verbs = new Set(['get', ...(recreates === true ? recreating : undo[way])]);
+  const { name } = resolved.target;
+  return [...verbs].map((verb) => (verb === 'create' ? questionOf(resolved, verb) : { ...questionOf(resolved, verb), name }));
+}
+
 function grouped(resolved: readonly Resolved[], ask: (one: Resolved) => readonly Asked[]): readonly Need[] {
   return merged(resolved.flatMap((one) => ask(one).map((need): Need => ({ ...need, by: [one] }))));
 }
@@ -167,7 +174,7 @@ export function gapFaults(gaps: readonly AccessQuestion[], who: string): readonl
   return gaps.map((gap) => fault('Forbidden', `${who} may not ${describeQuestion(gap)}`));
 }
 
-function describeQuestion({ verb, group, resource, namespace, name }: AccessQuestion): string {
+export function describeQuestion({ verb, group, resource, namespace, name }: AccessQuestion): string {
   const kind = group === '' ? resource : `${resource}.${group}`;
   return `${verb} ${kind}${name === undefined ? '' : ` "${name}"`}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
 }

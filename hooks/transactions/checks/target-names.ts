@@ -13,8 +13,8 @@ export type Message = readonly [reason: Reason, message: string];
 /** Groups of objects that control this engine or Metacontroller: the engine refuses them by group, whichever kinds are served. */
 const refusedGroups: readonly string[] = [group, 'metacontroller.k8s.io'];
 
-// Path segments of the API. RBAC names contain `:`, so this is no stricter. Source: apimachinery, path.IsValidPathSegmentName.
-const segment = /^(?!\.{1,2}$)[^/%\p{Cc}\s]{1,253}$/u;
+// Path segments of the API. RBAC names may hold `:` and blanks, so this is no stricter. Source: apimachinery, path.IsValidPathSegmentName.
+const segment = /^(?!\.{1,2}$)[^/%\p{Cc}\p{Zl}\p{Zp}]{1,253}$/u;
 const dnsLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const subdomain = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 const groupVersion = new RegExp(`^((?=[^/]{1,253}/)${subdomain}/)?v[a-z0-9]{1,62}$`);

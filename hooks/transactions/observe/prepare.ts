@@ -16,6 +16,7 @@ import { type DryRunContext, type Evaluated, prepareOne, readOnce } from './dry-
 import { deletedOwnerFaults } from './given-owners.ts';
 import { irreversibleFaults } from './irreversible.ts';
 import type { Prepared, PrepareView } from './observation.ts';
+import { takenRights } from './own-rights.ts';
 import { type Found, findSnapshot } from './own-snapshots.ts';
 import type { SnapshotSource } from './snapshot.ts';
 
@@ -80,9 +81,11 @@ export async function tryTargets(context: LockContext, resolved: readonly Resolv
     access.gaps,
     context.requester ?? `ServiceAccount ${transaction.namespace}/${transaction.serviceAccountName}`,
   );
+  const taken = await takenRights(context, prepared);
+  if (taken.kind === 'trouble') return { ...base, faults: [], trouble: taken.failure };
   const refused = verdict.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
   const targets = prepared.map((one) => withNotesOfContent(one, transaction));
-  const faults = [...refused, ...denied, ...irreversibleFaults(prepared), ...deletedOwnerFaults(prepared, transaction)];
+  const faults = [...refused, ...denied, ...irreversibleFaults(taken.targets), ...deletedOwnerFaults(prepared, transaction)];
   return { ...base, faults, targets };
 }
 

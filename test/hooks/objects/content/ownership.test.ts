@@ -3,7 +3,14 @@ import t from 'tap';
 import { managersOf } from '../../../../hooks/objects/content/fields.ts';
 import { listKindsOf } from '../../../../hooks/objects/content/lists.ts';
 import { losers } from '../../../../hooks/objects/content/losers.ts';
-import { hasManager, isTerminating, newOwners, ownedBy, restoredManagers } from '../../../../hooks/objects/content/ownership.ts';
+import {
+  hasManager,
+  isTerminating,
+  newOwners,
+  ownedBy,
+  restoredManagers,
+  withOwnersOf,
+} from '../../../../hooks/objects/content/ownership.ts';
 import { describePath, pathOf } from '../../../../hooks/objects/content/path.ts';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
 import { entry, managed } from '../../../support/managed-fields.ts';
@@ -152,4 +159,22 @@ t.test('the managers of an object, and the fields of each', async (t) => {
   t.same(ownedBy(live, ours).map(describePath), ['data.b']);
   t.ok(isTerminating({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }));
   t.notOk(isTerminating(live));
+});
+
+t.test('items that a list with duplicates shares with the live list keep their owners, and other items lose them', async (t) => {
+  const env = (...names: readonly string[]): JsonObject => ({ env: names.map((name) => ({ name, value: '1' })) });
+  const item = (name: string): string => `k:{"name":"${name}"}`;
+  const owned = (name: string): JsonObject => ({ 'f:env': { [item(name)]: { '.': {}, 'f:name': {}, 'f:value': {} } } });
+  const kinds = listKindsOf(managed({}, entry('first', owned('A'))));
+  const rows: readonly (readonly [readonly string[], readonly string[], string])[] = [
+    [['A', 'M'], ['A', 'M', 'M'], 'first second'],
+    [['A', 'M', 'M'], ['A', 'M'], 'first second'],
+    [['A', 'M'], ['A', 'A'], 'first'],
+    [['A', 'M'], ['M', 'M'], 'second'],
+  ];
+  for (const [before, after, left] of rows) {
+    const live = managed(env(...before), entry('first', owned('A')), entry('second', owned('M')));
+    const names = managersOf(withOwnersOf(live, env(...after), kinds)).map(({ name }) => name);
+    t.equal(names.join(' '), left, `${before.join('')} to ${after.join('')}`);
+  }
 });
