@@ -49,7 +49,7 @@ name "."                              | bad
 name ".."                             | bad
 name "a/b"                            | bad
 name "a%2fb"                          | bad
-name "a b"                            | bad
+name "a b"                            | good
 name "a\u0000b"                       | bad
 name "a\r\nX-Injected: 1"             | bad
 name "a\u007fb"                       | bad
