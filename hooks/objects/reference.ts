@@ -21,6 +21,10 @@ export function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }
 
+export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
 /** A kind in any version, as tables of kinds name it: `apps/Deployment`, `/Pod`. */
 export function kindOf({ group, kind }: { readonly group: string; readonly kind: string }): string {
   return `${group}/${kind}`;

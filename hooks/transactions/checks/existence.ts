@@ -2,11 +2,11 @@
 
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../../objects/json.ts';
-import { describe, versionOf } from '../../objects/reference.ts';
+import { describe } from '../../objects/reference.ts';
 import { mayMake } from '../model/change.ts';
 import { appliedBy } from '../model/marks.ts';
 import { isFromSecret } from '../model/source.ts';
-import { annotations, type Managers, type Transaction } from '../model/transaction.ts';
+import { annotations, type Managers } from '../model/transaction.ts';
 import { snapshotFinalizer } from '../snapshots/objects.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
@@ -25,17 +25,6 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined, ma
   return (
     refusedState(resolved, found, name) ?? markedFault(resolved, found, { name, managers }) ?? versionFault(resolved, found, name)
   );
-}
-
-/** An existing object cannot be read in a version that only an earlier change of this Transaction adds to its kind. */
-export function unservedFault({ index, change, target, dependsOn }: Resolved, { changes }: Transaction): Fault | undefined {
-  const maker = dependsOn === undefined ? undefined : changes[dependsOn];
-  if (maker === undefined || maker.type === 'Create' || mayMake(change.type)) return undefined;
-  // An Apply of a Namespace that is there makes nothing. In one that is absent, the object is absent, too.
-  if (maker.target.kind === 'Namespace') return undefined;
-  const version = versionOf(target.apiVersion);
-  const message = `spec.changes[${index}]: ${describe(target)} cannot be read before spec.changes[${dependsOn}] makes the API server serve ${version}: name a version in target.apiVersion that is served now`;
-  return fault('UnknownKind', message, index);
 }
 
 function refusedState({ index }: Resolved, found: JsonObject, name: string): Fault | undefined {

@@ -124,24 +124,29 @@ function byTrial(observation: Observation, view: ItemView, entry: SnapshotEntry)
   }
   if (tried.kind === 'failed')
     return { kind: 'refused', index, entry, failure: tried.failure, because: `${type} ${describe(target)}: its dry run failed` };
+  if (view.irreversible !== undefined) return notUndoable(observation, entry, view.irreversible);
   return type === 'Delete' ? undefined : irreversibleStep(observation, view, entry, tried.object);
 }
 
 /** The end of a change by which others would lose something: it makes `after` of the object. */
 function irreversibleStep(
-  { status, transaction, now }: Observation,
+  observation: Observation,
   { live, hazards }: ItemView,
-  { index, type, target, resource, prior }: SnapshotEntry,
+  entry: SnapshotEntry,
   after: JsonObject | undefined,
 ): Step | undefined {
+  const { target, resource, prior } = entry;
   const evaluate = (before: JsonObject | undefined) =>
     evaluateHazards({ kind: kindOf(resource), target, before, after }, hazards);
   // An earlier change may have made a part of it, such as a default of a CRD. It counts from the state before the Transaction, too.
-  const found = mayBreak(transaction)
+  const found = mayBreak(observation.transaction)
     ? undefined
     : (evaluate(live.kind === 'present' ? live.object : undefined) ?? evaluate(prior));
-  if (found === undefined) return undefined;
-  const message = `${type} of ${describe(target)} cannot be undone: ${found.message}; ${howToAllow}`;
+  return found === undefined ? undefined : notUndoable(observation, entry, found.message);
+}
+
+function notUndoable({ status, now }: Observation, { index, type, target }: SnapshotEntry, why: string): Step {
+  const message = `${type} of ${describe(target)} cannot be undone: ${why}; ${howToAllow}`;
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }
 

@@ -75,13 +75,20 @@ export function settledAt(live: JsonObject): number {
   return Math.max(0, ...times) + storedResolution + untilAllHaveHeard;
 }
 
+/** The versions that a CRD serves, the one that its objects are stored in first. */
+export function servedVersions(definition: Json): readonly string[] {
+  const served = listAt(definition, 'spec', 'versions').filter((version) => at(version, 'served') === true);
+  const names = served.map((version) => textAt(version, 'name') ?? '');
+  const storage = storageOf(definition);
+  return [...names.filter((name) => name === storage), ...names.filter((name) => name !== storage)];
+}
+
 /** The objects of a CRD, in a version that is served. */
 export function instancesOf(definition: JsonObject) {
-  const versions = at(definition, 'spec', 'versions');
-  const served = isList(versions) ? versions.find((version) => at(version, 'served') === true) : undefined;
+  const [version = ''] = servedVersions(definition);
   return {
     group: textAt(definition, 'spec', 'group') ?? '',
-    version: textAt(served, 'name') ?? '',
+    version,
     plural: textAt(definition, 'spec', 'names', 'plural') ?? '',
     kind: textAt(definition, 'spec', 'names', 'kind') ?? '',
     namespaced: textAt(definition, 'spec', 'scope') === 'Namespaced',
@@ -115,4 +122,25 @@ export function storageOf(definition: Json | undefined): string | undefined {
 
 function isCrdObject(object: JsonObject): boolean {
   return isDefinition({ group: groupOf(textAt(object, 'apiVersion') ?? ''), kind: textAt(object, 'kind') ?? '' });
+}
+
+// Groups of kube-apiserver itself; CRDs may have groups that end alike. Source: k8s.io/kubernetes pkg/controlplane/instance.go.
+const builtInGroups: readonly string[] = [
+  ...['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy'],
+  ...['admissionregistration', 'apiextensions', 'apiregistration', 'authentication', 'authorization', 'certificates'].map(
+    ofKubernetes,
+  ),
+  ...['coordination', 'discovery', 'events', 'flowcontrol.apiserver', 'internal.apiserver', 'networking', 'node'].map(
+    ofKubernetes,
+  ),
+  ...['rbac.authorization', 'resource', 'scheduling', 'storage', 'storagemigration'].map(ofKubernetes),
+];
+
+function ofKubernetes(name: string): string {
+  return `${name}.k8s.io`;
+}
+
+/** Whether the kind is not built into Kubernetes: a CRD defines it, or an aggregated API server serves it. */
+export function isCustom({ group }: { readonly group: string }): boolean {
+  return !builtInGroups.includes(group);
 }

@@ -30,6 +30,8 @@ export interface SnapshotEntry {
   readonly approximate: boolean;
   /** Its dry run was refused for a reason that an earlier change may take away: it is made in its turn. */
   readonly deferred?: true;
+  /** A dry run of creating the prior state again was refused for such a reason: it is made again in the turn of the change. */
+  readonly isPriorRefused?: true;
   /** The content to send, if the spec does not hold it (contentFrom). */
   readonly content?: JsonObject;
   /** The API server does not change the object in place: the change deletes it and creates it again (halves.ts). */

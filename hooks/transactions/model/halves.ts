@@ -12,7 +12,7 @@ export function deletingHalf({ expected: _later, ...entry }: SnapshotEntry): Sna
 }
 
 /** The entry for the Create. `prior` is the former object. The new object keeps parts of it; the Create waits until it is gone. */
-export function creatingHalf(entry: SnapshotEntry): SnapshotEntry {
+export function creatingHalf({ deferred: _tried, isPriorRefused: _taken, ...entry }: SnapshotEntry): SnapshotEntry {
   return { ...entry, type: 'Create' };
 }
 

@@ -15,6 +15,7 @@ import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
+import { tryPriorInTurn } from './restorable.ts';
 
 /** The change with an expected state that no dry run confirmed: the object that the engine will send. */
 function untried(resolved: Resolved, prior: JsonObject | undefined, transaction: Transaction): Prepared {
@@ -78,7 +79,7 @@ export function dependent(
 ): Prepared {
   const plain = { ...untried(resolved, prior, transaction), after: by };
   const maker = transaction.changes[by];
-  if (maker === undefined || mayMake(maker.type)) return plain;
+  if (maker === undefined || (mayMake(maker.type) && prior === undefined)) return plain;
   return { ...plain, deferred: true, note: unservedNote(by, resolved) };
 }
 
@@ -88,8 +89,10 @@ interface DryRunTurn {
   readonly live: Presence;
 }
 
+type InTurn = Partial<Pick<ItemView, 'tried' | 'hazards' | 'irreversible'>>;
+
 /** The dry run of a deferred change, and what others would lose by it, just before the change is sent. */
-export async function tryInTurn({ hazards, entry, live }: DryRunTurn): Promise<Partial<Pick<ItemView, 'tried' | 'hazards'>>> {
+export async function tryInTurn({ hazards, entry, live }: DryRunTurn): Promise<InTurn> {
   const { lister, transaction } = hazards;
   const change = transaction.changes[entry.index];
   if (entry.deferred !== true || change === undefined || live.kind === 'trouble') return {};
@@ -97,6 +100,29 @@ export async function tryInTurn({ hazards, entry, live }: DryRunTurn): Promise<P
   const { write, expected } = trialOf(changeContextOf(entry, change, transaction, object), preconditionOf(object));
   const answer = await lister.reader.dryRun(write);
   const tried = answer.kind === 'failed' ? answer : { ...answer, object: expected(answer.object) };
-  if (tried.kind === 'failed' || entry.type === 'Delete' || mayBreak(transaction)) return { tried };
-  return { tried, hazards: await readHazards(hazards, { before: object, after: tried.object }) };
+  if (tried.kind === 'failed' || mayBreak(transaction)) return { tried };
+  return { tried, ...(await lossesInTurn(hazards, entry, object, entry.type === 'Delete' ? undefined : tried.object)) };
+}
+
+async function lossesInTurn(
+  hazards: HazardContext,
+  entry: SnapshotEntry,
+  before: JsonObject | undefined,
+  after: JsonObject | undefined,
+): Promise<InTurn> {
+  const [found, undo] = await Promise.all([
+    after && readHazards(hazards, { before, after }),
+    tryUndoInTurn(hazards, entry, after),
+  ]);
+  return { ...(found && { hazards: found }), ...undo };
+}
+
+async function tryUndoInTurn(
+  { lister: { reader }, transaction }: HazardContext,
+  entry: SnapshotEntry,
+  after: JsonObject | undefined,
+): Promise<InTurn> {
+  const undo = entry.isPriorRefused === true ? await tryPriorInTurn({ reader, transaction }, entry, after) : undefined;
+  if (undo?.kind === 'trouble') return { tried: { kind: 'failed', failure: undo.failure } };
+  return undo?.kind === 'refused' ? { irreversible: undo.why } : {};
 }

@@ -1,13 +1,12 @@
 // One target before its change: the live object, and the expected object according to a dry run as the ServiceAccount.
 
-import type { Reader } from '../../objects/cluster.ts';
 import { asNew } from '../../objects/content/content.ts';
 import { whyIncomparable } from '../../objects/content/too-large.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { keptDespiteNull, keptFault } from '../checks/change-fields.ts';
-import { incomparable, stateFault, unservedFault } from '../checks/existence.ts';
+import { incomparable, stateFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
 import { refusalFault, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
@@ -19,12 +18,12 @@ import { trialOf } from '../writes/union.ts';
 import type { LockContext } from './begin.ts';
 import { kept } from './comparing.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
+import { readTarget, type TargetReads, versionFault } from './former-version.ts';
 import { wrongOwner } from './given-owners.ts';
 import { fixedInPlace } from './in-place.ts';
 import { withHazards } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
 import type { Prepared, Presence } from './observation.ts';
-import { read } from './read.ts';
 import { howToRecreate, tryToRecreate } from './recreate.ts';
 
 export type Evaluated =
@@ -41,23 +40,19 @@ interface Moved {
 
 type Refused = Resolved & { readonly prior?: JsonObject | undefined };
 
-export interface DryRunContext extends Pick<LockContext, 'reader' | 'callReads' | 'transaction'> {
-  readonly all: readonly Resolved[];
-  /** The target as it was read first; several may ask for it. */
-  readonly firstRead: (resolved: Resolved) => Promise<Presence>;
-}
+export interface DryRunContext extends TargetReads, Pick<LockContext, 'callReads'> {}
 
-export function readOnce({ reader, transaction }: LockContext): DryRunContext['firstRead'] {
+export function readingOnce(context: Omit<DryRunContext, 'firstRead'>): DryRunContext {
   const reads = new Map<number, Promise<Presence>>();
-  return (resolved) => {
-    const found = reads.get(resolved.index) ?? readTarget(reader, transaction, resolved);
-    reads.set(resolved.index, found);
-    return found;
+  const reading: DryRunContext = {
+    ...context,
+    firstRead: (resolved) => {
+      const found = reads.get(resolved.index) ?? readTarget(reading, resolved);
+      reads.set(resolved.index, found);
+      return found;
+    },
   };
-}
-
-function readTarget(reader: Reader, transaction: Transaction, { target, resource }: Resolved): Promise<Presence> {
-  return read(reader, locationOf(target, resource), serviceAccountOf(transaction));
+  return reading;
 }
 
 /** Reads of one target in a row, if another writer changes it between each read and its dry run. */
@@ -73,8 +68,7 @@ const mostConflictTries = 2;
 
 /** One target with its dry run. */
 export async function prepareOne(context: DryRunContext, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
-  const { reader, transaction } = context;
-  const found = await (before.length === 0 ? context.firstRead(resolved) : readTarget(reader, transaction, resolved));
+  const found = await (before.length === 0 ? context.firstRead(resolved) : readTarget(context, resolved));
   const verdict = await tryFound(context, resolved, found);
   if (verdict.kind === 'prepared') return checked(context, verdict.prepared);
   if (verdict.kind !== 'moved') return verdict;
@@ -106,7 +100,7 @@ async function tryFound(context: DryRunContext, resolved: Resolved, found: Prese
   const why = whyIncomparable(prior);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
   const wrong =
-    unservedFault(resolved, transaction) ?? stateFault(resolved, prior, managersOfChange(transaction, resolved.change));
+    (await versionFault(context, resolved, found)) ?? stateFault(resolved, prior, managersOfChange(transaction, resolved.change));
   if (wrong !== undefined) return { kind: 'fault', fault: wrong };
   // No dry run is possible if an earlier change creates the Namespace or the kind.
   const by = await makerOf(context, resolved);

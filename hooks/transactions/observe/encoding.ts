@@ -33,8 +33,9 @@ export async function encodedFor(
 }
 
 /** The entry of a target in the snapshot. */
-export function entryOf({ resolved, way, prior, expected, approximate, deferred, recreates }: Prepared): SnapshotEntry {
+export function entryOf({ resolved, way, prior, expected, approximate, ...how }: Prepared): SnapshotEntry {
   const { change } = resolved;
+  const { deferred, isPriorRefused, recreates } = how;
   const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
   return {
     index: resolved.index,
@@ -45,6 +46,7 @@ export function entryOf({ resolved, way, prior, expected, approximate, deferred,
     ...(expected === undefined ? {} : { expected }),
     approximate,
     ...(deferred === true ? { deferred } : {}),
+    ...(isPriorRefused === true ? { isPriorRefused } : {}),
     ...(recreates === true ? { recreates } : {}),
     ...(change.contentFrom !== undefined && isObject(change.content) ? { content: change.content } : {}),
   };

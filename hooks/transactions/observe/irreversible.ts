@@ -1,8 +1,9 @@
-// Why a change cannot be undone, before anything is changed: what others would lose by it (hazards/table.ts).
+// Why a change cannot be undone, before anything is changed: what others would lose by it (hazards/table.ts), or that the API server
+// would not take the prior state back (restorable.ts).
 import type { Failure } from '../../objects/failure.ts';
 import { describe, kindOf } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
-import { deletedBefore, type Resolved } from '../checks/targets.ts';
+import { deletedBefore } from '../checks/targets.ts';
 import { isLostForGood } from '../checks/validity.ts';
 import { noHazards } from '../hazards/hazards.ts';
 import { howToAllow, joined, unlistedKindsNote } from '../hazards/messages.ts';
@@ -11,28 +12,45 @@ import { evaluateHazards } from '../hazards/table.ts';
 import { mayBreak } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
+import { lostByMove, type TargetReads } from './former-version.ts';
 import type { Prepared } from './observation.ts';
+import { type PriorTrial, tryPrior } from './restorable.ts';
 
-interface Context extends Pick<LockContext, 'reader' | 'callReads' | 'transaction'> {
-  readonly all: readonly Resolved[];
-}
+type Context = TargetReads & Pick<LockContext, 'callReads'>;
 
 type States = Pick<Prepared, 'prior' | 'expected'>;
 
-/** The change with what others would lose by it, or a read that failed. */
+/** The change with what others would lose by it, and whether its undo would be admitted, or a read that failed. */
 export async function withHazards(context: Context, prepared: Prepared): Promise<Prepared | { readonly trouble: Failure }> {
   if (mayBreak(context.transaction)) return prepared;
-  const [deletion, following] = await Promise.all(statesOf(prepared).map(async (states) => evaluated(context, prepared, states)));
-  const found = deletion?.found ?? noHazards;
-  const trouble = found.trouble ?? following?.found.trouble;
+  const [undo, found] = await Promise.all([tryPrior(context, prepared), lossesOf(context, prepared)]);
+  const trouble = found.trouble ?? (undo.kind === 'trouble' ? undo.failure : undefined);
   if (trouble !== undefined) return { trouble };
-  const irreversible = neverRecreated(prepared) ?? deletion?.why ?? following?.why;
-  const note = joined(prepared.note, unlistedKindsNote({ ...found, failingKinds: [] }));
+  const note = joined(prepared.note, found.note);
   return {
     ...prepared,
-    ...(irreversible === undefined ? {} : { irreversible }),
+    ...(found.why === undefined ? factsOf(undo) : { irreversible: found.why }),
     ...(note === undefined ? {} : { note }),
     ...(found.failingKinds.length === 0 ? {} : { failingKinds: found.failingKinds }),
+  };
+}
+
+function factsOf(undo: PriorTrial): Partial<Prepared> {
+  if (undo.kind === 'refused') return { irreversible: undo.why };
+  return undo.kind === 'deferred' ? { deferred: true, isPriorRefused: true, after: undo.after } : {};
+}
+
+async function lossesOf(context: Context, prepared: Prepared) {
+  const [move, deletion, following] = await Promise.all([
+    lostByMove(context, prepared),
+    ...statesOf(prepared).map(async (states) => evaluated(context, prepared, states)),
+  ]);
+  const found = deletion?.found ?? noHazards;
+  return {
+    trouble: found.trouble ?? following?.found.trouble,
+    why: neverRecreated(prepared) ?? move ?? deletion?.why ?? following?.why,
+    note: unlistedKindsNote({ ...found, failingKinds: [] }),
+    failingKinds: found.failingKinds,
   };
 }
 

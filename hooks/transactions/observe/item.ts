@@ -135,7 +135,7 @@ function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undef
   return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
 }
 
-type More = Partial<Pick<ItemView, 'hazards' | 'tried' | 'others' | 'othersTrouble'>>;
+type More = Partial<Pick<ItemView, 'hazards' | 'tried' | 'irreversible' | 'others' | 'othersTrouble'>>;
 
 type Held = Pick<ItemView, 'snapshot' | 'leases' | 'live' | 'liveFrom'>;
 

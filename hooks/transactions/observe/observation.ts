@@ -53,6 +53,8 @@ export interface Prepared {
   readonly irreversible?: string;
   /** Its dry run waits for its turn. */
   readonly deferred?: true;
+  /** A dry run of its undo was refused, and waits for the turn of the change. */
+  readonly isPriorRefused?: true;
   /** The earlier change that it cannot be tried before. */
   readonly after?: number;
   /** The API server does not change it in place: it is deleted and created again. */
@@ -115,6 +117,8 @@ export interface ItemView {
   readonly othersTrouble?: Failure;
   /** The result of the deferred dry run of the change, in its turn. */
   readonly tried?: Answer;
+  /** Why the change cannot be undone, as the deferred dry run of its undo shows. */
+  readonly irreversible?: string;
 }
 
 export interface ReleaseView {

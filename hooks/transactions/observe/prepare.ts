@@ -12,7 +12,7 @@ import { snapshotNames } from '../snapshots/names.ts';
 import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { reviewAccess } from './access.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
-import { type DryRunContext, type Evaluated, prepareOne, readOnce } from './dry-run.ts';
+import { type DryRunContext, type Evaluated, prepareOne, readingOnce } from './dry-run.ts';
 import { deletedOwnerFaults } from './given-owners.ts';
 import { irreversibleFaults } from './irreversible.ts';
 import type { Prepared, PrepareView } from './observation.ts';
@@ -68,7 +68,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
  */
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const trial = { reader, callReads: context.callReads, transaction, all: resolved, firstRead: readOnce(context) };
+  const trial = readingOnce({ reader, callReads: context.callReads, transaction, all: resolved });
   const outcome = await prepareEach(trial, resolved);
   if (outcome.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', outcome.why)] });
   const { verdict } = outcome;

@@ -137,8 +137,9 @@ function decodeHead(head: JsonObject | undefined, { transaction, index, target }
   if (!isReference(stored) || identityOf(stored) !== identityOf(target)) return undefined;
   const approximate = at(head, 'approximate') === true;
   const deferred = at(head, 'deferred') === true ? { deferred: true as const } : {};
+  const isPriorRefused = at(head, 'isPriorRefused') === true ? { isPriorRefused: true as const } : {};
   const recreates = at(head, 'recreates') === true ? { recreates: true as const } : {};
-  return { index, type, target, resource, approximate, ...deferred, ...recreates };
+  return { index, type, target, resource, approximate, ...deferred, ...isPriorRefused, ...recreates };
 }
 
 /** The entry in an authentic text; undefined if it contradicts the spec. */
