@@ -9,7 +9,7 @@ import { readSources } from './support/sources.ts';
 const kinds =
   'Events Pod Pods ReplicaSet ReplicationController StatefulSet DaemonSet Deployment StorageClass ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Role ClusterRole Binding RoleBinding ClusterRoleBinding User Group Secret Service ServiceAccount Status Transaction';
 const values =
-  'Create Update Patch Delete Apply Force Fail Recreate True False Normal Warning Succeeded Namespaced Error Bound Released Complete Retain ExternalName OnDelete Equal Established';
+  'Create Update Patch Delete Apply Force Fail Recreate True False Normal Warning Succeeded Namespaced Error Bound Released Complete Retain ExternalName OnDelete Equal Established Webhook';
 /** Of a change; Prepared and Failed are reasons too. */
 const states = 'Waiting Applying Applied Restoring Restored NotRestored Kept Skipped';
 /** What an undo does with a change. */

@@ -4,7 +4,7 @@ import { type ListKinds, listKindsOf, valueAt } from './lists.ts';
 import { field, itemElement, memberElement, type Path, pathText, schemaPath } from './path.ts';
 
 /** A state that the API server refuses to create, and the fields that it names, as it writes them: `spec.parts[0].size`. */
-export interface Invalid {
+interface Invalid {
   readonly state: JsonObject;
   readonly fields: readonly string[];
 }

@@ -36,17 +36,17 @@ function isAmong(names: Json | undefined, name: string | undefined): boolean {
 
 /** Whether the object holds a value that the schema drops. */
 export function isPruned(object: JsonObject, { before, after }: Record<'before' | 'after', Json>, version: string): boolean {
-  return losesInMove(object, { before, after }, { from: version, to: version });
+  return losesInMove(object, { before, after }, { former: version, next: version });
 }
 
-/** Whether the object holds a value that its schema has in the version `from`, and the schema of `to` drops. */
+/** Whether the object holds a value that its schema has in the version `former`, and the schema of `next` drops. */
 export function losesInMove(
   object: JsonObject,
   { before, after }: Record<'before' | 'after', Json>,
-  { from, to }: Record<'from' | 'to', string>,
+  { former, next }: Record<'former' | 'next', string>,
 ): boolean {
   const { apiVersion, kind, metadata, ...values } = object;
-  return holdsMore(values, schemaIn(after, to), schemaIn(before, from));
+  return holdsMore(values, schemaIn(after, next), schemaIn(before, former));
 }
 
 function schemaIn(definition: Json, version: string): Json | undefined {

@@ -80,9 +80,9 @@ function hasConversion(definition: Resolved['change']['content']): boolean {
 export async function lostByMove(context: TargetReads, { resolved, prior }: Prepared): Promise<string | undefined> {
   const growing = prior === undefined ? undefined : await growingOf(context, resolved);
   if (prior === undefined || growing === undefined) return undefined;
-  const [from = ''] = servedVersions(growing.definition);
-  const to = versionOf(resolved.target.apiVersion);
+  const [former = ''] = servedVersions(growing.definition);
+  const next = versionOf(resolved.target.apiVersion);
   const schemas = { before: growing.definition, after: growing.change.change.content ?? null };
-  if (!losesInMove(prior, schemas, { from, to })) return undefined;
-  return `it holds values that version ${from} has fields for, and version ${to} has not`;
+  if (!losesInMove(prior, schemas, { former, next })) return undefined;
+  return `it holds values that version ${former} has fields for, and version ${next} has not`;
 }

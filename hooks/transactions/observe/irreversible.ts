@@ -14,7 +14,7 @@ import { serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
 import { lostByMove, type TargetReads } from './former-version.ts';
 import type { Prepared } from './observation.ts';
-import { type PriorTrial, tryPrior } from './restorable.ts';
+import { type PriorVerdict, tryPrior } from './restorable.ts';
 
 type Context = TargetReads & Pick<LockContext, 'callReads'>;
 
@@ -35,7 +35,7 @@ export async function withHazards(context: Context, prepared: Prepared): Promise
   };
 }
 
-function factsOf(undo: PriorTrial): Partial<Prepared> {
+function factsOf(undo: PriorVerdict): Partial<Prepared> {
   if (undo.kind === 'refused') return { irreversible: undo.why };
   return undo.kind === 'deferred' ? { deferred: true, isPriorRefused: true, after: undo.after } : {};
 }

@@ -46,12 +46,12 @@ type Verdict =
   | { readonly kind: 'trouble'; readonly failure: Failure };
 
 /** `deferred`: the earlier change `after` may remove the reason. */
-export type PriorTrial = Verdict | { readonly kind: 'deferred'; readonly after: number };
+export type PriorVerdict = Verdict | { readonly kind: 'deferred'; readonly after: number };
 
 const accepted = { kind: 'accepted' } as const;
 
 /** Before the first change. */
-export async function tryPrior(context: TargetReads, prepared: Prepared): Promise<PriorTrial> {
+export async function tryPrior(context: TargetReads, prepared: Prepared): Promise<PriorVerdict> {
   const found = subjectOf(prepared);
   if (found === undefined || !isToTry(found)) return accepted;
   const subject = { ...found, resource: await servedNow(context, prepared.resolved) };
