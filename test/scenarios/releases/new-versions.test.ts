@@ -180,8 +180,7 @@ t.test('an object moves to a version that its CRD gains', async (t) => {
     await stage.transaction('torn', changes);
     await stepUntil(stage, 'torn', 'Prepared');
     must(await client.create(path('configmaps'), { metadata: { name: 'torn' } }));
-    const isWritten = async (): Promise<boolean> =>
-      at((await client.get(`${where('v1')}/small`)).body, 'spec', 'size') === 3;
+    const isWritten = async (): Promise<boolean> => at((await client.get(`${where('v1')}/small`)).body, 'spec', 'size') === 3;
     await stepUntil(stage, 'torn', 'Committing');
     while (!(await isWritten())) {
       await stage.call('torn');
