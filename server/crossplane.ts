@@ -1,5 +1,6 @@
 // Whether a Crossplane runs in the cluster, and whether it suits the settings of package transactions. Its package manager writes the
-// Lock by itself. So the hook refuses to start beside one that it does not expect, and without one that it needs.
+// Lock by itself. So package transactions wait beside a Crossplane that the settings exclude, and without one that they need. The hook
+// serves Transactions meanwhile: they need no Crossplane.
 import type { Failed, Identity, Reader, Resource } from '../hooks/objects/cluster.ts';
 import { at, type JsonObject, listAt, objectsAt, textAt } from '../hooks/objects/json.ts';
 import { foreign } from '../hooks/objects/words.ts';
@@ -13,7 +14,13 @@ export interface RunningCrossplane {
   readonly namespace?: string;
 }
 
-type Suits = RunningCrossplane | { readonly kind: 'fault'; readonly fault: string } | Failed;
+/** Package transactions wait. `fault` names the setting, what was expected, what was found, and what the administrator does next. */
+export interface CrossplaneFault {
+  readonly kind: 'fault';
+  readonly fault: string;
+}
+
+type Suits = RunningCrossplane | CrossplaneFault | Failed;
 
 const deployments: Resource = {
   group: 'apps',
@@ -65,12 +72,12 @@ function isRunning(deployment: JsonObject): boolean {
 
 function faultOf(found: JsonObject | undefined, { mode, crossplane }: PackagesConfig): string | undefined {
   if (mode === 'idle') return undefined;
-  if (mode === 'beside') return besideFault(found, readCompleteVersion(crossplane));
+  if (mode === 'beside') return faultBeside(found, readCompleteVersion(crossplane));
   if (found === undefined) return undefined;
   return `JANUS_PACKAGES_CROSSPLANE: expected no running package manager of Crossplane, found ${describe(found)}; set beside, and Crossplane runs what package transactions install; or scale the Deployment down; or set idle, if its package manager leaves packages alone`;
 }
 
-function besideFault(found: JsonObject | undefined, given: Version | undefined): string | undefined {
+function faultBeside(found: JsonObject | undefined, given: Version | undefined): string | undefined {
   const expected = `JANUS_PACKAGES_CROSSPLANE: beside expects a running Crossplane from ${oldest} on`;
   if (found === undefined)
     return `${expected}, found no Deployment with the label ${crossplaneLabel}, the arguments core start, and a replica; install Crossplane, or leave this setting out`;

@@ -14,7 +14,7 @@ import { type App, buildApp } from './app.ts';
 import { runInBackground, type SealingKeys } from './background.ts';
 import { clock } from './clock.ts';
 import { apiServerOf, type Config, type PackagesConfig, readConfig } from './config.ts';
-import { type RunningCrossplane, suitsCrossplane } from './crossplane.ts';
+import { type CrossplaneFault, type RunningCrossplane, suitsCrossplane } from './crossplane.ts';
 import { createExpressions } from './expressions/expressions.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { connect } from './kubernetes/connect.ts';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const events = createEventRecorder(cluster.transport);
   const keys: SealingKeys = { latest: undefined };
   const over = new AbortController();
-  const crossplane: { suited?: RunningCrossplane } = {};
+  const crossplane: Awaiting['crossplane'] = {};
   const sealer = sealerOf(keys);
   const [expressions, manifests] = [createExpressions(), createManifests()];
   const isEnding = () => over.signal.aborted;
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
     metrics: createMetrics({ definitions, inventory, monotonic: clock.monotonic }),
     bodyLimit: config.bodyLimit,
     logLevel: config.logLevel,
-    ...(config.packages === undefined ? {} : { packages: connectPackages(config.packages, cluster, () => crossplane.suited) }),
+    ...(config.packages === undefined ? {} : { packages: connectPackages(config.packages, cluster, () => crossplane.found) }),
   });
   await listen(app, config);
   if (opened.access.acceptsToken === undefined)
@@ -81,23 +81,35 @@ interface Awaiting {
   readonly app: App;
   readonly cluster: KubernetesCluster;
   readonly packages: PackagesConfig | undefined;
-  readonly crossplane: { suited?: RunningCrossplane };
+  readonly crossplane: { found?: RunningCrossplane | CrossplaneFault };
 }
 
-/** Until the API server answers, the hook serves no package transaction. */
-async function awaitCrossplane({ app, cluster, packages, crossplane }: Awaiting, over: AbortSignal): Promise<void> {
-  while (packages !== undefined && crossplane.suited === undefined && !over.aborted) {
-    const answer = await suitsCrossplane(cluster, packages);
-    if (answer.kind === 'fault') refuse([answer.fault]);
-    if (answer.kind === 'ok') crossplane.suited = answer;
-    if (answer.kind === 'failed') {
-      app.server.log.warn({ trouble: answer.failure.message }, 'the Deployments of Crossplane cannot be read');
-      await sleep(readInterval, undefined, { signal: over }).catch(() => undefined);
-    }
+/** Until a Crossplane suits the settings, package transactions wait. The hook serves Transactions meanwhile. */
+async function awaitCrossplane(awaiting: Awaiting, over: AbortSignal): Promise<void> {
+  if (awaiting.packages === undefined) return;
+  const packages = awaiting.packages;
+  while (awaiting.crossplane.found?.kind !== 'ok' && !over.aborted) {
+    const pauseMs = note(awaiting, await suitsCrossplane(awaiting.cluster, packages));
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: over }).catch(() => undefined);
   }
 }
 
-const readInterval = 1_000;
+const readIntervalMs = 1_000;
+const faultIntervalMs = 5_000;
+
+/** Keeps what was found. Returns the time in ms until the next read. */
+function note({ app, crossplane }: Awaiting, answer: Awaited<ReturnType<typeof suitsCrossplane>>): number {
+  if (answer.kind === 'failed') {
+    app.server.log.warn({ trouble: answer.failure.message }, 'the Deployments of Crossplane cannot be read');
+    return readIntervalMs;
+  }
+  const before = crossplane.found;
+  crossplane.found = answer;
+  if (answer.kind === 'ok') return 0;
+  if (before?.kind !== 'fault' || before.fault !== answer.fault)
+    app.server.log.error({ fault: answer.fault }, 'package transactions wait: Crossplane does not suit the settings');
+  return faultIntervalMs;
+}
 
 async function listen(app: App, { port, host }: Config): Promise<void> {
   try {

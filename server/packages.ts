@@ -7,7 +7,7 @@ import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
 import type { PackagesConfig } from './config.ts';
-import type { RunningCrossplane } from './crossplane.ts';
+import type { CrossplaneFault, RunningCrossplane } from './crossplane.ts';
 import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
@@ -26,7 +26,7 @@ const laterOwn = { resyncAfterSeconds: secondsUntilKnown, finalized: false } as 
 export const times = { deadline: 18_000, sendingTime: 25_000, lateWindow: 40_000 } as const;
 const cacheBytes = 2 ** 30;
 
-/** `suited`: undefined until it is known that Crossplane suits the mode. */
+/** `found`: undefined until it is known whether Crossplane suits the mode. */
 export function connectPackages(
   {
     namespace,
@@ -41,7 +41,7 @@ export function connectPackages(
     ...config
   }: PackagesConfig,
   cluster: Cluster,
-  suited: () => RunningCrossplane | undefined,
+  found: () => RunningCrossplane | CrossplaneFault | undefined,
 ): ConnectPackages {
   const proxy = config.proxy === '' ? undefined : { url: config.proxy, except: config.noProxy };
   const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts, proxy });
@@ -53,7 +53,8 @@ export function connectPackages(
       openRegistry: (opening) => client.open(opening),
       record,
       ownMode: own,
-      besideIn: () => (mode === 'beside' ? suited()?.namespace : undefined),
+      besideIn: () => (mode === 'beside' ? namespaceOf(found()) : undefined),
+      whyToWait: () => whyOf(found()),
       ...(webhookSecret === '' ? {} : { webhookSecret }),
       authority,
       trustedRoot,
@@ -62,8 +63,16 @@ export function connectPackages(
     const ownSync = createOwnSync({ ...shared, isBeside: mode === 'beside', mode: own, record: recordOwn });
     return {
       namespace,
-      hook: async (call) => (suited() === undefined ? later(call) : sync(call)),
-      own: async (call) => (suited() === undefined ? laterOwn : ownSync(call)),
+      hook: async (call) => (found() === undefined ? later(call) : sync(call)),
+      own: async (call) => (found() === undefined ? laterOwn : ownSync(call)),
     };
   };
+}
+
+function namespaceOf(found: RunningCrossplane | CrossplaneFault | undefined): string | undefined {
+  return found?.kind === 'ok' ? found.namespace : undefined;
+}
+
+function whyOf(found: RunningCrossplane | CrossplaneFault | undefined): string | undefined {
+  return found?.kind === 'fault' ? found.fault : undefined;
 }

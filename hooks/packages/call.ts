@@ -87,6 +87,8 @@ export interface PackageParts {
   readonly crossplane?: Version;
   /** The namespace of the Crossplane that runs the revisions which the hook installs. Undefined if none does. */
   readonly besideIn?: () => string | undefined;
+  /** Why all package transactions wait, in words: Crossplane does not suit the settings. Undefined if they need not wait. */
+  readonly whyToWait?: () => string | undefined;
   /** The name of a Secret with the authority of the servers of webhooks, if Crossplane does not run packages. */
   readonly webhookSecret?: string;
   /** Which Packages make their own package transactions. If absent, none does. */

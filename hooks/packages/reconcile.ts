@@ -13,7 +13,7 @@ import type { Context } from './observe/observation.ts';
 import { observe, type Serving } from './observe/observe.ts';
 import { createMemory } from './observe/progress.ts';
 import { failureOf, ReadFailed } from './observe/read.ts';
-import { echo, gone, resultOf, troubled } from './outcome/answer.ts';
+import { echo, gone, resultOf, troubled, waiting } from './outcome/answer.ts';
 import { changedBy, eventOf, leftToNewer } from './outcome/changed.ts';
 import { plan } from './plan/plan.ts';
 import { engine, packageTransactions } from './writes/resources.ts';
@@ -47,6 +47,8 @@ async function answerCall(serving: Serving, call: PackageCall): Promise<PackageR
     crossplaneNamespace,
     isOwn: (serving.ownMode ?? 'none') !== 'none',
   };
+  const why = serving.whyToWait?.();
+  if (ptx.isKnown && why !== undefined) return waiting({ ptx, now: answer.serverTime }, why);
   if (ptx.isKnown) return takeStep(serving, { ptx, namespace, lateWindow, ...beside, now: answer.serverTime }, until);
   serving.record(leftToNewer(ptx));
   return echo(call, secondsUntilRead);

@@ -1,5 +1,5 @@
 // Package transactions beside Crossplane, as far as its controllers need not run: what is paused when, what a revision says, what the
-// Lock says, who ends a try, and whether the hook starts. crossplane.test.ts is beside a real one.
+// Lock says, who ends a try, and when package transactions wait. crossplane.test.ts is beside a real one.
 import t from 'tap';
 import type { Reader } from '../../hooks/objects/cluster.ts';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
@@ -11,8 +11,6 @@ import { must, waitFor } from '../support/client.ts';
 import { convertedThings } from '../support/conversion.ts';
 import { createDeployment } from '../support/crossplane.ts';
 import { startAdmission } from '../support/denying-admission.ts';
-import { engineKubeconfig } from '../support/engine-identity.ts';
-import { hookEnvironment, startHookProcess } from '../support/hook-process.ts';
 import { definitionPath, lockPath, packagePath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
@@ -342,11 +340,11 @@ const rights: JsonObject = {
   spec: { template: { spec: { containers: [{ args: ['rbac', 'start'] }] } } },
 };
 
-const starts: readonly (readonly [
+const clusters: readonly (readonly [
   what: string,
   mode: CrossplaneMode,
   found: readonly JsonObject[],
-  fault: RegExp | undefined,
+  why: RegExp | undefined,
   version?: string,
 ])[] = [
   ['alone', 'absent', [], undefined],
@@ -367,8 +365,8 @@ const starts: readonly (readonly [
   ['beside one without a version', 'beside', [deployment(undefined)], /set JANUS_CROSSPLANE_VERSION/],
   ['beside one without a version, which is set', 'beside', [deployment(undefined)], undefined, 'v2.3.4'],
 ];
-for (const [what, mode, found, fault, crossplane = ''] of starts)
-  t.test(`whether the hook starts: ${what}`, async (t) => {
+for (const [what, mode, found, why, crossplane = ''] of clusters)
+  t.test(`whether package transactions wait: ${what}`, async (t) => {
     const reader = {
       listMetadata: async () => ({ kind: 'ok', items: found, complete: true, next: '', size: 0, serverTime: 0 }),
     } as unknown as Reader;
@@ -382,14 +380,7 @@ for (const [what, mode, found, fault, crossplane = ''] of starts)
     } as const;
     const config = { namespace: 'janus-packages', cacheDirectory: '', httpHosts: [], crossplane, mode, ...unset };
     const answer = await suitsCrossplane(reader, config);
-    t.equal(answer.kind, fault === undefined ? 'ok' : 'fault');
+    t.equal(answer.kind, why === undefined ? 'ok' : 'fault');
     if (mode === 'beside' && answer.kind === 'ok') t.equal(answer.namespace, 'crossplane-system');
-    if (answer.kind === 'fault' && fault !== undefined) t.match(answer.fault, fault);
+    if (answer.kind === 'fault' && why !== undefined) t.match(answer.fault, why);
   });
-
-t.test('the hook does not start beside a package manager that its setting excludes', async (t) => {
-  const kubeconfig = await engineKubeconfig(t, client, world.plane.kubeconfig);
-  const hook = startHookProcess(t, { ...hookEnvironment(t, kubeconfig, 'janus-system'), JANUS_PACKAGES: 'true' });
-  t.equal(await hook.ended, 1);
-  t.match(hook.errors(), /The hook cannot start:\n- JANUS_PACKAGES_CROSSPLANE: expected no running package manager/);
-});

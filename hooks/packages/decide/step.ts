@@ -9,7 +9,7 @@ import type { Prepared } from '../writes/stages.ts';
 
 /** The conditions of a package transaction while nothing else is known. */
 export interface Note {
-  readonly reason: 'WaitingForLock' | 'WaitingForPackage' | 'Resolving' | 'ReconcileError';
+  readonly reason: 'WaitingForLock' | 'WaitingForPackage' | 'WaitingForCrossplane' | 'Resolving' | 'ReconcileError';
   readonly message: string;
 }
 

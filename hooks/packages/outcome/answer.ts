@@ -65,6 +65,14 @@ export function troubled(context: Answered, { kind, message, retryAfterSeconds }
   return reply(context, { status: context.ptx.status, wait, note: { reason: 'ReconcileError', message } });
 }
 
+const withoutCrossplane = 5;
+
+/** Crossplane does not suit the settings: the hook decides nothing until it does. */
+export function waiting(context: Answered, message: string): PackageReply {
+  const note = { reason: 'WaitingForCrossplane', message } as const;
+  return reply(context, { status: context.ptx.status, wait: withoutCrossplane, note });
+}
+
 type Answered = Pick<Context, 'ptx' | 'now'>;
 
 function reply({ ptx, now }: Answered, { status, wait, note }: Omit<Decided, 'because'>, finalized = false): PackageReply {

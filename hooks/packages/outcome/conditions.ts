@@ -52,7 +52,12 @@ function installConditions(status: Status, note: Note | undefined, change: typeo
 }
 
 function isWaiting(note: Note | undefined): boolean {
-  return note?.reason === 'WaitingForLock' || note?.reason === 'WaitingForPackage';
+  return note?.reason === 'WaitingForLock' || note?.reason === 'WaitingForPackage' || isWithoutCrossplane(note);
+}
+
+/** Whatever its phase is, it makes no progress. */
+function isWithoutCrossplane(note: Note | undefined): boolean {
+  return note?.reason === 'WaitingForCrossplane';
 }
 
 function openingOf(phase: Status['phase'], note: Note | undefined): Condition {
@@ -100,7 +105,8 @@ const troubles = ['Unavailable', 'FetchDenied'];
 
 function synced({ outcome, handOverFault }: Status, note: Note | undefined): Condition {
   if (handOverFault !== undefined) return condition('False', 'ReconcileError', handOverFault);
-  if (note?.reason === 'ReconcileError') return condition('False', 'ReconcileError', note.message);
+  if (note?.reason === 'ReconcileError' || note?.reason === 'WaitingForCrossplane')
+    return condition('False', note.reason, note.message);
   const isTrouble = troubles.includes(outcome?.reason ?? '') && !isWaiting(note);
   return isTrouble
     ? condition('False', 'ReconcileError', outcome?.message ?? '')
