@@ -4,21 +4,16 @@
 import { withContent, withManagedFields } from '../../objects/content/content.ts';
 import { restoredManagers } from '../../objects/content/ownership.ts';
 import type { Failure } from '../../objects/failure.ts';
-import { describe, groupOf, identityOf } from '../../objects/reference.ts';
+import { describe, identityOf } from '../../objects/reference.ts';
 import { turnFor } from '../../objects/requests/loop-turns.ts';
-import { goneManagers } from '../attribution/other-transactions.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
-import { removerOf, undoWriteOf } from '../checks/deferred.ts';
-import { describeRefusal } from '../checks/refusal.ts';
 import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { acting } from '../decide/barred.ts';
 import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
 import { causeOf } from '../decide/refusals.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
 import { nextFor, whyUnlistable } from '../decide/unlistable-kinds.ts';
-import { missingOwners } from '../hazards/messages.ts';
 import type { Staying } from '../hazards/read-context.ts';
-import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
 import type { Wanted } from '../model/other-transactions.ts';
@@ -29,12 +24,12 @@ import { observeItem } from '../observe/item.ts';
 import { droppingEach } from '../observe/memory-budget.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { readServiceAccount } from '../observe/read.ts';
-import { compensation } from '../plan/compensation.ts';
 import { managersToRemove } from '../plan/owners.ts';
-import { blocked, findingOf, type Subject, undecided } from './finding.ts';
+import { blocked, type Subject, undecided } from './finding.ts';
 import { packed } from './packed.ts';
 import { withRights } from './rights.ts';
 import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
+import { mostReads, tried } from './trial.ts';
 
 type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
 
@@ -95,17 +90,33 @@ function isAgain({ awaitsOwn, entry, finding }: Surveyed, staying: ReadonlyMap<s
   return awaitsOwn && mayHang && finding.verdict !== 'Blocked';
 }
 
-async function evaluate(context: Evaluating, entry: SnapshotEntry, others?: Wanted): Promise<Surveyed> {
-  const { view, evidence, verdict, awaitsOwn } = await judge(context, entry, others);
+/** What an evaluation of one object knows of the evaluations before it. */
+interface Earlier {
+  /** The other Transactions to read first. */
+  readonly others?: Wanted;
+  /** How often another writer has changed the object between its read and its dry run. */
+  readonly moves: number;
+}
+
+async function evaluate(context: Evaluating, entry: SnapshotEntry, earlier: Earlier = { moves: 0 }): Promise<Surveyed> {
+  const { view, evidence, verdict, awaitsOwn } = await judge(context, entry, earlier.others);
   const subject = { evidence, packer: context.packer };
   const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject);
   if (hidden !== undefined) return { finding: hidden, entry, after: view.live, awaitsOwn, verbs: [] };
   await turnFor(evidence.live, entry.prior);
   const seen = { entry, after: afterUndo(context, evidence, verdict), awaitsOwn, verbs: untriedVerbs(evidence, verdict) };
   await turnFor(evidence.live, entry.prior);
-  if (verdict.kind !== 'readMore') return { finding: await tried(context, subject, verdict, view), ...seen };
-  if (others === 'all') return { finding: findingOf(subject, verdict), ...seen };
-  return evaluate(context, entry, others === undefined ? verdict.others : 'all');
+  const next = earlierFor(verdict, earlier);
+  if (next !== undefined) return evaluate(context, entry, next);
+  const { finding, isMoved } = await tried(context, subject, verdict, view);
+  const isAgain = isMoved && earlier.moves + 1 < mostReads;
+  return isAgain ? evaluate(context, entry, { ...earlier, moves: earlier.moves + 1 }) : { finding, ...seen };
+}
+
+/** What the next evaluation knows, if other Transactions must be read first. */
+function earlierFor(verdict: UndoVerdict, { others, moves }: Earlier): Earlier | undefined {
+  if (verdict.kind !== 'readMore' || others === 'all') return undefined;
+  return { moves, others: others === undefined ? verdict.others : 'all' };
 }
 
 /** The object as the undo would leave it. */
@@ -228,42 +239,6 @@ function notRead({ what, failure }: ReadTrouble, subject: Subject, { transaction
   if (failure.kind !== 'refused') return undecided(subject, `${what} failed (${failure.reason})`, reasonOfFailure(failure));
   if (failure.toEngine !== undefined) return blocked(subject, causeOf(acting, failure));
   return blocked(subject, unreadable(failure, subject.evidence.entry, transaction));
-}
-
-/** The finding, with what the API server says of the write. Deletions are not tried. */
-async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerdict, view: ItemView): Promise<UndoFinding> {
-  const { evidence } = subject;
-  const { entry } = evidence;
-  const found = findingOf(subject, verdict);
-  const { transaction } = context.observation;
-  await turnFor(evidence.live, entry.prior);
-  const lost = { goneOwners: missingOwners(view.hazards), goneManagers: goneManagers(evidence) };
-  const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
-  const isAssumed = context.assumed.objects.has(identityOf(entry.target));
-  if (write === undefined || write.verb === 'delete' || isAssumed || lacksItsPlace(context, entry)) return found;
-  const answer = await context.observing.source.reader.dryRun(write);
-  return answer.kind === 'ok' ? found : refusedTry(context, subject, found, answer.failure);
-}
-
-function refusedTry(context: SurveyContext, subject: Subject, found: UndoFinding, failure: Failure): UndoFinding {
-  const { entry } = subject.evidence;
-  const name = describe(entry.target);
-  if (failure.kind !== 'refused' && failure.kind !== 'absent')
-    return undecided(subject, `the dry run of the undo of ${name} failed (${failure.reason})`, reasonOfFailure(failure));
-  const before = context.snapshot.entries.filter(({ index }) => index !== entry.index).map(undoWriteOf);
-  if (removerOf(failure, undoWriteOf(entry), before) !== undefined) return found;
-  const detail = describeRefusal(failure, entry, context.observation.transaction);
-  const message = `the API server refuses to undo ${entry.type} of ${name}: ${detail}`;
-  return blocked(subject, { reason: reasonOfFailure(failure), message });
-}
-
-// This undo also brings back the Namespace or the kind of the object: until then, the API server refuses every write.
-function lacksItsPlace({ snapshot: { entries } }: SurveyContext, { target }: SnapshotEntry): boolean {
-  return entries.some(({ type, target: other, prior }) => {
-    if (type !== 'Delete' || prior === undefined) return false;
-    const isNamespace = identityOf(other) === identityOf({ apiVersion: 'v1', kind: 'Namespace', name: target.namespace ?? '' });
-    return isNamespace || (isCrd({ target: other }) && other.name.endsWith(`.${groupOf(target.apiVersion)}`));
-  });
 }
 
 // A dry run shows the right to restore and to recreate, but not the right to delete. It also does not show the right to create an
