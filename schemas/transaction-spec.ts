@@ -44,7 +44,7 @@ export const transactionSpec: Schema = {
     undo: undo('How the undo handles content of other clients.'),
     lockTimeout: duration(
       'lockTimeout',
-      'How long a lock on a target lasts if it is not renewed. After this time another Transaction may take it.',
+      'How long a lock on a target lasts if it is not renewed. After this time another Transaction may take it if the holder is gone, has ended, or has announced no change. Otherwise the lock is held until the engine serves the holder.',
     ),
     lockWait: duration(
       'lockWait',

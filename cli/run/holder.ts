@@ -43,7 +43,7 @@ export async function holding(session: Session, view: TransactionView, engineNam
   if (!mayWait(view)) return undefined;
   const found = await readLocks(session, engineNamespace);
   if (found.kind === 'failed') return undefined;
-  const held = found.locks.filter(({ holderUid, expires }) => holderUid !== view.uid && (expires ?? 0) >= found.now);
+  const held = found.locks.filter(({ holderUid }) => holderUid !== view.uid);
   for (const change of view.changes) {
     const lock = held.find(({ target }) => isOf(change, target, view.namespace));
     if (lock !== undefined) return await progressOfHolder(session, lock.holder, { change, own: view.namespace });

@@ -40,13 +40,15 @@ export function planLines(plan: Plan, setting: Setting): readonly string[] {
     ...(details.length === 0 ? [] : [...details, '']),
     ...verdictLines(plan, setting),
     ...plan.changes.flatMap(ownerLines),
-    ...plan.locks.map(
-      ({ target, holder, expires }) =>
-        `Locked       ${describe(target)}: Transaction ${holder} holds it until ${expires}; this one waits.`,
-    ),
+    ...plan.locks.map(lockLine),
     ...plan.unseen.map((what) => `Not seen     ${clean(what)}`),
     `${countsOf(plan.changes)} Nothing was written.   exit ${setting.code}`,
   ];
+}
+
+function lockLine({ target, holder, expires, expired }: Plan['locks'][number]): string {
+  const until = expired === true ? `holds it, has not ended, and has not renewed it since it expired at` : 'holds it until';
+  return `Locked       ${describe(target)}: Transaction ${holder} ${until} ${expires}; this one waits.`;
 }
 
 function heading({ namespace, name, serviceAccountName, exact }: Plan, { engine }: Setting): readonly string[] {

@@ -66,13 +66,14 @@ export interface Gap {
   readonly for: 'change' | 'undo';
 }
 
-/** A lock that another Transaction holds. `expires`: RFC 3339. */
+/** A lock that another Transaction holds. `expires`: RFC 3339. `expired`: that time is over, and the holder has not ended. */
 export interface HeldLock {
   readonly index: number;
   readonly target: Reference;
   /** namespace/name */
   readonly holder: string;
   readonly expires: string;
+  readonly expired?: true;
 }
 
 export interface Plan {

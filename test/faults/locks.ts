@@ -21,9 +21,9 @@ const leases = `/apis/coordination.k8s.io/v1/namespaces/${engineNamespace}/lease
 /** Locks are lost without a successor: they expire or are deleted; or time passes. */
 export function lockCases(story: Story, { calls }: Calm): readonly Case[] {
   return calls.flatMap((call) => [
-    ...[expire, remove].map((act) =>
+    ...[expire, removeLeases].map((act) =>
       caseOf(
-        ['S12', story.id, call.number, act.name],
+        ['S12', story.id, call.number, act === expire ? 'expire' : 'remove'],
         story,
         (run) => ({ faults: new Map([[call.number, { kind: 'gap', act: () => act(run()) }]]) }),
         act === expire ? violations : honestEnd,
@@ -56,7 +56,7 @@ async function expire({ world: { controller }, story, names }: Run): Promise<voi
   );
 }
 
-async function remove({ world: { controller }, story, names }: Run): Promise<void> {
+async function removeLeases({ world: { controller }, story, names }: Run): Promise<void> {
   await Promise.all(allTargets({ story, names }).map(({ reference }) => controller.delete(`${leases}/${lockName(reference)}`)));
 }
 
@@ -110,16 +110,23 @@ async function takeOver(run: Run, how: string): Promise<void> {
   }
 }
 
-/** Any end is right if it is reported truthfully; the Transaction that took the locks must reach its own. */
+/**
+ * Any end is right if it is reported truthfully. The other Transaction must reach its own end, or fail because the locks were held: an
+ * expired lock of a holder that has not ended is not taken over (L7).
+ */
 function afterTakeover(evidence: Evidence): readonly string[] {
   const rival = evidence.names.rival;
   const isWoken = evidence.ends.get(rival)?.phase !== undefined;
   const others = violations(evidence).filter((text) => !text.includes(' ends as ') && !/^I(6|15) /.test(text));
-  const phase = textAt(evidence.ends.get(rival), 'phase');
+  const end = evidence.ends.get(rival);
+  const phase = textAt(end, 'phase');
+  const isHeldOff = phase === 'Failed' && / is locked by Transaction /.test(textAt(end, 'message') ?? '');
   return [
     ...others,
     ...lockedOut(evidence),
-    ...(isWoken && phase !== endOf({ ...evidence, story: taken }, rival) ? [`the one that took the locks ends as ${phase}`] : []),
+    ...(isWoken && !isHeldOff && phase !== endOf({ ...evidence, story: taken }, rival)
+      ? [`the one that wanted the locks ends as ${phase}`]
+      : []),
   ];
 }
 

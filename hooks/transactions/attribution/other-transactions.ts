@@ -9,6 +9,10 @@
 // - if our change deleted the object: when it created the object (undo.ts);
 // - under a manager that releases share: when the object names it (applied-by.ts).
 //
+// Versions show which change is later. If one of the two changes is not recorded, its version is unknown: its answer was lost, and so was
+// its lock. Then the snapshot of the other Transaction decides. If the state before its change shows our change (shown.ts), our change
+// was made, recorded or not, and the other one is later. Otherwise our change was never made before it.
+//
 // An object that was deleted, and that an undo created again, has another uid but counts as the same object. It has our field
 // manager, or the item of the Transaction that restored it names its new uid.
 import { type Manager, managersOf, noFields } from '../../objects/content/fields.ts';
@@ -16,16 +20,17 @@ import type { OurPath } from '../../objects/content/merge.ts';
 import { ownersAt } from '../../objects/content/owners.ts';
 import { newOwners, ownedBy } from '../../objects/content/ownership.ts';
 import { pathOf, pathText } from '../../objects/content/path.ts';
-import type { JsonObject } from '../../objects/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import type { ChangeType } from '../model/change.ts';
 import { isCreatingHalf } from '../model/halves.ts';
 import { appliedBy } from '../model/marks.ts';
 import { isAfter, type OtherChange, type Others, type Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
-import { isOfTransaction, managerOfHolder, ownManager } from '../model/transaction.ts';
+import { annotations, isOfTransaction, managerOfHolder, ownManager } from '../model/transaction.ts';
 import { appliedOver, isMarked } from './applied-by.ts';
 import { type Attributed, type Evidence, type ForeignPath, uidOf } from './attribute.ts';
+import { showsChange } from './shown.ts';
 import { ownsUncounted } from './uncounted.ts';
 
 /** What stops an undo because of other Transactions: a conflict, or the need to read them first. */
@@ -43,6 +48,10 @@ export interface OthersEvidence extends Evidence {
   readonly createdUid: string | undefined;
   /** Whether a user requested the undo: only then were the locks released before it, and others may have changed the object since. */
   readonly isRequested: boolean;
+  /** Whether other Transactions may have held the lock since our change. */
+  readonly wasUnlocked?: boolean | undefined;
+  /** uid of the Transaction. */
+  readonly uid: string;
 }
 
 /** Undefined after the engine knows the Transactions whose field managers are in the live object or in the prior state. */
@@ -54,6 +63,11 @@ export function readManagersFirst(evidence: OthersEvidence): Hindrance | undefin
 /** Undefined once every Transaction that changes the object is known. */
 export function readAllFirst({ others }: OthersEvidence): Hindrance | undefined {
   return others?.areAll === true ? undefined : { kind: 'readMore', others: 'all' };
+}
+
+/** Undefined once every Transaction that may have built upon an unrecorded change is known. */
+export function readAllIfUnlocked(evidence: OthersEvidence): Hindrance | undefined {
+  return evidence.wasUnlocked === true && !evidence.recorded ? readAllFirst(evidence) : undefined;
 }
 
 // Before the engine deletes the successor of a recreated object, it must know every Transaction in the way of the former object's
@@ -107,7 +121,7 @@ export function laterThan(
   evidence: OthersEvidence,
   isInTheWay: (other: OtherChange) => boolean = () => true,
 ): Hindrance | undefined {
-  const upon = changesOf(evidence).filter((other) => other.stands && isAfter(other, evidence.version) && isInTheWay(other));
+  const upon = changesOf(evidence).filter((other) => isUpon(other, evidence) && isInTheWay(other));
   if (upon.length === 0) return undefined;
   const changes = upon
     .slice(0, 5)
@@ -115,6 +129,48 @@ export function laterThan(
   const name = describe(evidence.entry.target);
   const message = `${name} was later ${changes.join(', ')}, on top of this change: roll back that Transaction first`;
   return { kind: 'conflict', reason: 'LaterTransaction', message };
+}
+
+function isUpon(other: OtherChange, evidence: OthersEvidence): boolean {
+  const { stands, before } = other;
+  if (before === undefined) return stands && isAfter(other, evidence.version);
+  return stands && before.kind === 'known' && !isInPrior(other, evidence) && showsChange(evidence, before.prior);
+}
+
+// Our prior state shows the other change: that one was earlier, whatever it found. Its Create found no object, as after our Delete.
+function isInPrior({ managers, holder }: OtherChange, { entry: { prior } }: Evidence): boolean {
+  const isOwn = managerOfHolder(holder) === managers.forward;
+  const createdBy = textAt(prior, 'metadata', 'annotations', annotations.createdBy);
+  const isMarkedBy = appliedBy(prior) === holder || (createdBy !== undefined && holder.endsWith(`/${createdBy}`));
+  return isMarkedBy || (isOwn && namesIn(prior).includes(managers.forward));
+}
+
+/** Whether a later change that stands shows that our change was made, although no answer recorded it. */
+export function isShown(evidence: OthersEvidence): boolean {
+  return changesOf(evidence).some((other) => other.before !== undefined && isUpon(other, evidence));
+}
+
+/** The conflict with a change that may be later: the state before it cannot be read, and the engine does not guess it. */
+export function unknownOrder(evidence: OthersEvidence): Hindrance | undefined {
+  const unclear = changesOf(evidence).flatMap(({ stands, before, transaction }) =>
+    stands && before?.kind === 'unknown' ? [{ transaction, why: before.why }] : [],
+  );
+  const [first] = unclear;
+  if (first === undefined) return undefined;
+  const name = describe(evidence.entry.target);
+  const message = `whether Transaction ${first.transaction} changed ${name} on top of this change is unknown (${first.why}): roll back or delete that Transaction first`;
+  return { kind: 'conflict', reason: 'SnapshotBroken', message };
+}
+
+/** The end of an announced Delete if another Transaction deleted the object, and found it there: then our Delete was never made. */
+export function deletedInstead(evidence: OthersEvidence): { readonly kind: 'restored'; readonly note: string } | undefined {
+  if (evidence.recorded) return undefined;
+  const deleter = changesOf(evidence).find(
+    (other) => other.stands && isDeletion(other) && other.before?.kind === 'known' && !showsChange(evidence, other.before.prior),
+  );
+  if (deleter === undefined) return undefined;
+  const note = `${describe(evidence.entry.target)} was deleted by Transaction ${deleter.transaction}; it was not recreated`;
+  return { kind: 'restored', note };
 }
 
 function isDeletion({ type, recreates }: OtherChange): boolean {

@@ -45,14 +45,18 @@ import { withKeptFinalizers } from './kept-finalizers.ts';
 import { isMadeAgain } from './made-again.ts';
 import {
   deletedByOthers,
+  deletedInstead,
   isBroughtBack,
+  isShown,
   laterThan,
   laterWork,
   type OthersEvidence,
   readAllBeforeReturn,
   readAllFirst,
+  readAllIfUnlocked,
   readManagersFirst,
   sharedFields,
+  unknownOrder,
 } from './other-transactions.ts';
 import {
   awaitGone,
@@ -99,7 +103,6 @@ export type UndoVerdict =
 export type Ended = Extract<UndoVerdict, { kind: 'restored' | 'conflict' }>;
 
 export interface UndoEvidence extends OthersEvidence {
-  readonly uid: string;
   /** What others would lose by the undo. */
   readonly hazards: Hazards;
   /** Whether the Transaction was Committed: from then on others rely on its objects. */
@@ -112,7 +115,9 @@ export interface UndoEvidence extends OthersEvidence {
 }
 
 export function evaluateUndo(evidence: UndoEvidence): UndoVerdict {
-  return readManagersFirst(evidence) ?? evaluators[evidence.entry.type](evidence);
+  const unknown = readManagersFirst(evidence) ?? readAllIfUnlocked(evidence) ?? unknownOrder(evidence);
+  const known = isShown(evidence) ? { ...evidence, recorded: true } : evidence;
+  return unknown ?? evaluators[evidence.entry.type](known);
 }
 
 const evaluators = { Create: evaluateCreated, Update: evaluateChanged, Patch: evaluateChanged, Delete: evaluateDeleted } as const;
@@ -252,7 +257,8 @@ function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attribu
 
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {
   const { live, entry } = evidence;
-  if (live === undefined) return deletedAgain(evidence) ?? blockerOf(evidence, entry.prior) ?? recreation(evidence);
+  if (live === undefined)
+    return deletedInstead(evidence) ?? deletedAgain(evidence) ?? blockerOf(evidence, entry.prior) ?? recreation(evidence);
   if (isTerminating(live)) return awaitGone(evidence, live);
   if (uidOf(live) === uidOf(entry.prior)) return undeleted(evidence, live);
   if (hasManager(live, [evidence.managers.restore])) return completion(evidence, live);

@@ -10,7 +10,15 @@
 // L4. the Transaction vanishes during the call that acquired the lock (reply.ts);
 // L5. the Transaction is deleted (settled.ts);
 // L6. the Lease is orphaned: the Transaction is gone and the Lease has expired, or the Transaction ended two minutes ago (sweep.ts).
-// An expired Lease stays until L6, or until another Transaction takes it over (locks/state.ts).
+// An expired Lease stays until L6, or until another Transaction takes it over. The Transaction that meets it reads its holder, by name
+// and uid.
+// L7. It takes the Lease over only if that holder is gone, has ended, or has announced no change (locks/holder.ts). Otherwise the holder
+//     may have written a change that no status records. A prior state that shows such a change is not the one to go back to. So the
+//     Lease counts as held, also if the holder cannot be read. The engine must serve the holder, or a user must remove its finalizer.
+// L8. If a holder announces its first change, or the undo that a user requests, after L7 has read it, it writes nothing. Its next call
+//     reads the announcement as stored (I8), and its Leases after that. It writes only under a Lease that has not expired (guards.ts), so
+//     it must renew the Lease first. The renewal and the takeover both name the version of the Lease that was found expired. So one of
+//     the two is refused. If the takeover is refused, the other Transaction reads the Lease and its holder again.
 //
 // These wait for a lock, and try again every half second:
 // - a new Transaction, for `lockWait` from its start; then it is Failed (pending.ts). A timeout, a stop or a deletion ends it, too
@@ -21,6 +29,7 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { formatDuration, formatTime, serverTimeResolution, storableTime } from '../../objects/time.ts';
+import { type Holder, heldBy, stateForTaking } from '../locks/holder.ts';
 import { isWrittenBy, type Lock, otherTarget } from '../locks/lease.ts';
 import { ageOf, type LeaseState, leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
 import type { Cause, Status } from '../model/status.ts';
@@ -70,17 +79,13 @@ export function acquirerOf({ transaction, server, lateWindow }: Observation): Ac
 }
 
 // Nothing says that the other object will ever be let go of for this one.
-function collided({ lock, holder }: Extract<AcquirePlan, { kind: 'blocked' }>, other: string): string {
+function collided({ lock, holder }: Blocked, other: string): string {
   return `the name of the lock of ${describe(lock.target)}, ${lock.name}, is that of another object, ${other}, which Transaction ${readableHolder(holder)} has locked; recreate this Transaction after that one has finished`;
 }
 
-function blocked(
-  { transaction, now }: Observation,
-  acquisition: Extract<AcquirePlan, { kind: 'blocked' }>,
-  taking: Taking,
-): Step {
+function blocked({ transaction, now }: Observation, acquisition: Blocked, taking: Taking): Step {
   if (acquisition.other !== undefined) return taking.waitedTooLong(collided(acquisition, acquisition.other));
-  const message = `${describe(acquisition.lock.target)} is locked by Transaction ${readableHolder(acquisition.holder)}`;
+  const message = lockedBy(acquisition);
   const since = taking.since ?? now;
   const waited = now - since;
   if (transaction.lockWait === 0 || waited > transaction.lockWait) {
@@ -88,12 +93,29 @@ function blocked(
       transaction.lockWait === 0
         ? 'spec.lockWait is 0s'
         : `waited longer than spec.lockWait (${formatDuration(transaction.lockWait)})`;
-    return taking.waitedTooLong(`${message}; ${tooLong}`);
+    return taking.waitedTooLong(lockedBy(acquisition, tooLong));
   }
   const until = formatTime(storableTime(since + transaction.lockWait));
   const status = taking.waiting(`waiting until ${until}: ${message}`);
   return { kind: 'releaseAndWait', leases: acquisition.release, status, because: message, wait: lockPatience };
 }
+
+/** Who holds the lock that a Transaction waits for, `and` more, and how to end the wait if the lock has expired (L7). */
+export function lockedBy({ lock, holder, expired }: Blocked, and?: string): string {
+  const more = and === undefined ? '' : `; ${and}`;
+  const message = `${describe(lock.target)} is locked by Transaction ${readableHolder(holder)}`;
+  if (expired === undefined) return `${message}${more}`;
+  const way = expired === 'terminating' ? 'remove its finalizer' : 'delete it and remove its finalizer';
+  return `${message}, ${whys[expired]}${more}; let the engine serve that Transaction, or ${way} (changes that it has applied stay)`;
+}
+
+const whys: Readonly<Record<Exclude<Holder, 'idle'>, string>> = {
+  unfinished: 'which has not ended although its lock has expired',
+  terminating: 'which is being deleted and has not ended although its lock has expired',
+  unreadable: 'which cannot be read although its lock has expired',
+};
+
+type Blocked = Extract<AcquirePlan, { kind: 'blocked' }>;
 
 /** The result of taking locks. */
 type AcquirePlan =
@@ -108,6 +130,8 @@ type AcquirePlan =
       readonly kind: 'blocked';
       readonly lock: Lock;
       readonly holder: string;
+      /** The state of the holder, if the Lease has expired (L7). */
+      readonly expired?: Exclude<Holder, 'idle'>;
       /** The object that the holder locks, if that is another object with the same lock name. */
       readonly other?: string;
       readonly release: readonly JsonObject[];
@@ -122,7 +146,7 @@ interface Acquirer {
 }
 
 export function planAcquisition(view: LockView, acquirer: Acquirer, now: number): AcquirePlan {
-  const states = view.locks.map((lock) => ({ lock, state: stateOf(view.states.get(lock.name), acquirer.holder, now) }));
+  const states = view.locks.map((lock) => ({ lock, state: stateOf(view, lock, acquirer.holder, now) }));
   const blocked = states.findIndex(({ state }) => state === 'heldByOther');
   const blocking = states[blocked];
   if (blocking !== undefined) {
@@ -132,7 +156,8 @@ export function planAcquisition(view: LockView, acquirer: Acquirer, now: number)
     return {
       kind: 'blocked',
       lock: blocking.lock,
-      holder: textAt(lease, 'spec', 'holderIdentity') ?? '',
+      holder: heldBy(lease),
+      ...(leaseState(lease, acquirer.holder, now) === 'expired' ? { expired: keeperOf(lease, view) } : {}),
       ...(other === undefined ? {} : { other }),
       // (L3)
       release: beyond.filter((lease) => lease !== undefined).filter((lease) => mayRelease(lease, view, acquirer, now)),
@@ -152,13 +177,18 @@ export function planAcquisition(view: LockView, acquirer: Acquirer, now: number)
  * Calls of another process end within the window.
  */
 function mayRelease(lease: JsonObject, { acquired }: LockView, { holder, server, lateWindow }: Acquirer, now: number): boolean {
-  if (textAt(lease, 'spec', 'holderIdentity') !== holder) return false;
+  if (heldBy(lease) !== holder) return false;
   if (acquired.has(textAt(lease, 'metadata', 'name') ?? '') || isWrittenBy(server, lease)) return true;
   return ageOf(lease, now) > lateWindow + serverTimeResolution;
 }
 
-function stateOf(state: LockState | undefined, holder: string, now: number): LeaseState {
-  return leaseState(objectOf(state), holder, now);
+function stateOf({ states, holders }: LockView, { name }: Lock, holder: string, now: number): LeaseState {
+  return stateForTaking(objectOf(states.get(name)), holder, holders, now);
+}
+
+function keeperOf(lease: JsonObject | undefined, { holders }: LockView): Exclude<Holder, 'idle'> {
+  const found = holders.get(heldBy(lease));
+  return found === undefined || found === 'idle' ? 'unreadable' : found;
 }
 
 function objectOf(state: LockState | undefined): JsonObject | undefined {

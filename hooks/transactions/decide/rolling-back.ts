@@ -16,11 +16,11 @@ import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import { filledOf } from '../model/filled.ts';
 import { gateOf } from '../model/gated.ts';
 import { wasApplied } from '../model/item.ts';
-import type { Status } from '../model/status.ts';
+import { isRequested, type Status } from '../model/status.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
 import { type Clear, firstLease, guard, type ReadTrouble, stepIfBlocked, troubleOf, unreadable } from './guards.ts';
-import { acquirerOf, planAcquisition } from './locks.ts';
+import { acquirerOf, lockedBy, planAcquisition } from './locks.ts';
 import { unlessNeeded } from './needed.ts';
 import type { Step } from './step.ts';
 import { concluded, notRestored, observed, restored } from './undo-transitions.ts';
@@ -52,19 +52,13 @@ interface Due extends Clear {
 function reacquire(observation: Observation, view: ItemView, entry: SnapshotEntry): Step {
   const { status, now } = observation;
   const lock = lockOf(entry.target);
-  const acquisition = planAcquisition(
-    { locks: [lock], states: new Map([[lock.name, view.lease]]), acquired: new Set() },
-    acquirerOf(observation),
-    now,
-  );
-  if (acquisition.kind === 'acquire')
-    return { ...acquisition, kind: 'acquire', meanwhile: status, because: `the lock on ${describe(entry.target)} was lost` };
-  return undoLater(
-    status,
-    view.index,
-    `waiting to undo: ${describe(entry.target)} is locked by another Transaction`,
-    lockPatience,
-  );
+  const { lease, holders } = view;
+  const locks = { locks: [lock], states: new Map([[lock.name, lease]]), acquired: new Set<string>(), holders };
+  const acquisition = planAcquisition(locks, acquirerOf(observation), now);
+  const because = `the lock on ${describe(entry.target)} was lost`;
+  if (acquisition.kind === 'acquire') return { ...acquisition, isRegained: true, meanwhile: status, because };
+  const why = acquisition.kind === 'blocked' ? lockedBy(acquisition) : because;
+  return undoLater(status, view.index, `waiting to undo: ${why}`, lockPatience);
 }
 
 /**
@@ -150,7 +144,8 @@ function evidenceOf({ status, transaction }: Observation, view: ItemView, { entr
     createdUid: entry.type === 'Create' ? item.uid : undefined,
     wasCommitted: wasCommitted(transaction, status),
     version: item.resourceVersion,
-    isRequested: Object.keys(status.handledAnnotations).length > 0,
+    isRequested: isRequested(status),
+    wasUnlocked: view.wasUnlocked,
     overwrites: item.overwrite === true,
     isUndone: item.undone === true,
   };

@@ -30,6 +30,8 @@ export type Step =
       readonly kind: 'acquire';
       readonly create: readonly Lock[];
       readonly replace: readonly { readonly lock: Lock; readonly lease: JsonObject }[];
+      /** Whether a rollback takes locks again that it has lost. */
+      readonly isRegained?: true;
       /** The status to store if it takes more than this call: since when it waits, and the names of the Leases. */
       readonly meanwhile: Status;
       readonly because: string;

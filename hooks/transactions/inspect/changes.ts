@@ -2,13 +2,14 @@
 
 import { listKindsOf, partsNamedIn } from '../../objects/content/lists.ts';
 import { lostFields } from '../../objects/content/losers.ts';
-import { isObject, type JsonObject, textAt, withPath } from '../../objects/json.ts';
+import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
 import { formatTime } from '../../objects/time.ts';
 import { foreign } from '../../objects/words.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { FieldChange, HeldLock, Operation, PlannedChange } from '../inspection.ts';
+import { heldBy, stateForTaking } from '../locks/holder.ts';
 import { lockOf } from '../locks/lease.ts';
-import { leaseState, lifeLeft, readableHolder } from '../locks/state.ts';
+import { lifeLeft, readableHolder } from '../locks/state.ts';
 import type { Change } from '../model/change.ts';
 import { gateOf } from '../model/gated.ts';
 import { sourceOf } from '../model/source.ts';
@@ -83,16 +84,19 @@ const longestName = 128;
 
 /** The locks that other Transactions hold. */
 export function heldLocks(
-  { states }: LockView,
+  { states, holders }: LockView,
   prepared: readonly Pick<Prepared, 'resolved'>[],
   transaction: Transaction,
   now: number,
 ): readonly HeldLock[] {
   return prepared.flatMap(({ resolved: { index, target } }) => {
     const state = states.get(lockOf(target).name);
-    if (state?.kind !== 'present' || leaseState(state.object, holderOf(transaction), now) !== 'heldByOther') return [];
-    const holder = readableHolder(textAt(state.object, 'spec', 'holderIdentity') ?? '');
-    return [{ index, target, holder: foreign(holder, longestHolder), expires: formatTime(now + lifeLeft(state.object, now)) }];
+    if (state?.kind !== 'present') return [];
+    if (stateForTaking(state.object, holderOf(transaction), holders, now) !== 'heldByOther') return [];
+    const holder = readableHolder(heldBy(state.object));
+    const left = lifeLeft(state.object, now);
+    const held = { index, target, holder: foreign(holder, longestHolder), expires: formatTime(now + left) };
+    return [left < 0 ? { ...held, expired: true } : held];
   });
 }
 

@@ -11,7 +11,7 @@ import type { Gap, PlanParts } from '../inspection.ts';
 import { type Lock, lockOf } from '../locks/lease.ts';
 import { emptyStatus } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { type Checks, type LockContext, observeBegin, observeLocks } from '../observe/begin.ts';
+import { type Checks, type LockContext, noLocks, observeBegin, observeLocks } from '../observe/begin.ts';
 import { emptyCarry } from '../observe/carry.ts';
 import { encodedFor } from '../observe/encoding.ts';
 import type { LockView, Observation, Observed, Prepared } from '../observe/observation.ts';
@@ -47,8 +47,6 @@ interface Stage {
   readonly trouble?: string;
 }
 
-const nothing: LockView = { locks: [], states: new Map(), acquired: new Set() };
-
 export async function survey(parts: PlanParts, object: JsonObject): Promise<Survey> {
   const eyes = eyesOf(parts.reader, parts.actAs);
   const tried = await tryCreation(eyes, parts.actAs, object);
@@ -58,7 +56,7 @@ export async function survey(parts: PlanParts, object: JsonObject): Promise<Surv
   const found =
     hindrance === undefined
       ? await investigated(parts, eyes, tried)
-      : { also: [], prepared: [], locks: nothing, gaps: [], needs: [], refusal: tried.faults, trouble: hindrance };
+      : { also: [], prepared: [], locks: noLocks, gaps: [], needs: [], refusal: tried.faults, trouble: hindrance };
   return { ...found, transaction: tried.transaction, now: eyes.now() ?? 0, unseen: eyes.unseen() };
 }
 
@@ -101,6 +99,7 @@ function contextOf(parts: PlanParts, eyes: RestrictedReader, transaction: Transa
     sources: createSources(manifests, clock),
     carry: emptyCarry,
     isWaiting: false,
+    now: () => eyes.now() ?? 0,
     ...(parts.actAs === 'caller' ? { requester: 'you' } : {}),
     ...{ transaction, engineNamespace, expressions, clock },
   };

@@ -59,6 +59,8 @@ interface LeaseContext {
   readonly now: number;
   /** Names this process and its current turn. */
   readonly writer: string;
+  /** Whether the Transaction lost the lock before, while it had changes (wasLost). */
+  readonly isRegained?: boolean | undefined;
 }
 
 export function acquireWrite(lock: Lock, context: LeaseContext): Write {
@@ -71,7 +73,10 @@ export function acquireWrite(lock: Lock, context: LeaseContext): Write {
   };
 }
 
-function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now, writer }: LeaseContext): JsonObject {
+function leaseObject(
+  { name, target }: Lock,
+  { transaction, engineNamespace, now, writer, isRegained }: LeaseContext,
+): JsonObject {
   const time = formatMicroTime(now);
   return {
     apiVersion: 'coordination.k8s.io/v1',
@@ -92,8 +97,15 @@ function leaseObject({ name, target }: Lock, { transaction, engineNamespace, now
       leaseDurationSeconds: Math.max(1, Math.ceil(transaction.lockTimeout / 1000)),
       acquireTime: time,
       renewTime: time,
+      ...(isRegained === true ? { leaseTransitions: 1 } : {}),
     },
   };
+}
+
+/** Whether a rollback took the lock again after it had lost the lock: another Transaction may have held the lock in between. */
+export function wasLost(lease: JsonObject): boolean {
+  const transitions = at(lease, 'spec', 'leaseTransitions');
+  return typeof transitions === 'number' && transitions > 0;
 }
 
 /**

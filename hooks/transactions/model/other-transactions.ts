@@ -1,6 +1,7 @@
 // The engine's knowledge of other Transactions that change the same object. The engine reads them as they are stored, while it
 // holds the lock of the object. So no such Transaction is under way.
 
+import type { JsonObject } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import type { Change, ChangeType, Target } from './change.ts';
 import type { Item } from './item.ts';
@@ -22,7 +23,14 @@ export interface OtherChange {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly tookFieldsFrom: readonly string[];
+  /** Read if the versions do not show whether the change came before or after ours (isOrdered). */
+  readonly before?: Before;
 }
+
+/** The state that a change of another Transaction found, from its snapshot. `prior`: undefined if there was no object. */
+export type Before =
+  | { readonly kind: 'known'; readonly prior: JsonObject | undefined }
+  | { readonly kind: 'unknown'; readonly why: string };
 
 export interface Others {
   readonly changes: readonly OtherChange[];
@@ -69,7 +77,8 @@ function changeOf(other: Transaction, change: Change, item: Item): OtherChange {
     managers: managersOfChange(other, change),
     type: change.type,
     recreates: item.deleted === true,
-    stands: isApplied && !other.isBeingDeleted,
+    // An undo that has begun ends before the Transaction is deleted.
+    stands: isApplied && (!other.isBeingDeleted || other.status?.phase === 'RollingBack'),
     uid,
     resourceVersion,
     tookFieldsFrom,
@@ -84,6 +93,11 @@ export function isAfter(other: Pick<OtherChange, 'type' | 'resourceVersion'>, ou
   const [theirs, own] = [numberOf(other.resourceVersion), numberOf(ours)];
   if (theirs === undefined || own === undefined) return false;
   return other.type === 'Delete' ? theirs >= own : theirs > own;
+}
+
+/** Whether both versions are known, so that isAfter knows the order. A version is unknown until an answer is recorded. */
+export function isOrdered(other: Pick<OtherChange, 'resourceVersion'>, ours: string | undefined): boolean {
+  return numberOf(other.resourceVersion) !== undefined && numberOf(ours) !== undefined;
 }
 
 function numberOf(version: string | undefined): bigint | undefined {

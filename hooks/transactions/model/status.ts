@@ -70,6 +70,11 @@ declare const fits: unique symbol;
 /** A status that the CRD accepts: made by outcome/truncated.ts alone. */
 export type TruncatedStatus = Status & { readonly [fits]: true };
 
+/** Whether a user has requested an undo. Only then were the locks released before it, and others may have changed the objects since. */
+export function isRequested({ handledAnnotations }: Pick<Status, 'handledAnnotations'>): boolean {
+  return Object.keys(handledAnnotations).length > 0;
+}
+
 export function emptyStatus(changes: number): Status {
   const items = Array.from({ length: changes }, (): Item => ({ progress: { kind: 'waiting' } }));
   return { phase: 'Pending', version: 0, items, message: '', handledAnnotations: {}, conditions: [] };

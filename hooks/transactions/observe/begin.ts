@@ -18,6 +18,7 @@ import { engine } from '../writes/resources.ts';
 import { reviewAccess } from './access.ts';
 import type { Carry } from './carry.ts';
 import { expressionFaults } from './expressions.ts';
+import { readHolders } from './holders.ts';
 import type { BeginView, LockState, LockView } from './observation.ts';
 import { read, readOwnLeases, readServiceAccount } from './read.ts';
 import type { Filled, Sources } from './sources.ts';
@@ -30,6 +31,8 @@ export interface LockContext {
   readonly carry: Carry;
   readonly expressions: Expressions | undefined;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** ms since the epoch, by the API server's clock. */
+  readonly now: () => number;
   readonly sources: Sources;
   /** Whether an earlier call has begun to wait for locks: it made the checks, and the Transaction may hold some locks. */
   readonly isWaiting: boolean;
@@ -41,7 +44,7 @@ export async function observeBegin(context: LockContext): Promise<BeginView> {
   const checked = await check(context);
   if (checked.faults.length > 0 || checked.trouble !== undefined) {
     const { resolved: _none, ...checks } = checked;
-    return { ...checks, targets: [], locks: { locks: [], states: new Map(), acquired: new Set() } };
+    return { ...checks, targets: [], locks: noLocks };
   }
   const locks = await observeLocks(
     context,
@@ -150,6 +153,7 @@ function accountOf({ namespace, serviceAccountName }: Transaction): string {
 /**
  * Reads the Leases that another Transaction was seen to hold; the other states come from the carry, or are unknown. A Transaction
  * that has waited lists its own Leases by label, and reads the first one that it lacks before it tries to acquire any.
+ * The engine also reads the other holder of an expired Lease (L7).
  */
 export async function observeLocks(context: LockContext, wanted: readonly Lock[]): Promise<LockView> {
   const { reader, engineNamespace, carry } = context;
@@ -161,8 +165,11 @@ export async function observeLocks(context: LockContext, wanted: readonly Lock[]
       return [name, known.get(name) ?? { kind: 'unknown' }];
     }),
   );
-  return { locks, states: new Map(states), acquired: carry.acquired };
+  const holders = await readHolders({ ...context, now: context.now() }, new Map(states).values());
+  return { locks, states: new Map(states), acquired: carry.acquired, holders };
 }
+
+export const noLocks: LockView = { locks: [], states: new Map(), acquired: new Set(), holders: new Map() };
 
 async function readBeforeAcquiring(context: LockContext, locks: readonly Lock[]): Promise<ReadonlyMap<string, LockState>> {
   const { reader, transaction, engineNamespace } = context;

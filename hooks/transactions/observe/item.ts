@@ -5,19 +5,22 @@ import { undoOrder } from '../checks/undo-order.ts';
 import { type Hazards, noHazards } from '../hazards/hazards.ts';
 import { readHazards, readUndoHazards } from '../hazards/read.ts';
 import type { HazardContext, Staying } from '../hazards/read-context.ts';
-import { leaseLocation, lockOf } from '../locks/lease.ts';
+import { leaseLocation, lockOf, wasLost } from '../locks/lease.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import type { Status } from '../model/status.ts';
-import { mayBreak, type Transaction } from '../model/transaction.ts';
+import { isTerminal } from '../model/phase.ts';
+import { isRequested, type Status } from '../model/status.ts';
+import { annotations, mayBreak, type Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
 import { engine, serviceAccountOf } from '../writes/resources.ts';
 import type { StoredSnapshot } from './awaited.ts';
 import type { Carry } from './carry.ts';
 import { tryInTurn } from './deferred.ts';
 import { dueHalf } from './halves.ts';
+import { readHolders } from './holders.ts';
 import type { ItemView, Presence } from './observation.ts';
 import { findOthers } from './other-transactions.ts';
 import { type Prefetch, readInTurn } from './prefetch.ts';
+import { withPriorStates } from './prior-states.ts';
 import { type Listed, read, readLive, readServiceAccount } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
@@ -104,15 +107,15 @@ function originOf(live: Presence, earlier: Presence | undefined, unread: Presenc
 
 /** A Lease that is not among ours is read by itself: it may be gone, or another's. */
 async function observeLease(
-  { source, engineNamespace, ownLeases }: ItemContext,
+  { source, transaction, now, engineNamespace, ownLeases }: ItemContext,
   name: string | undefined,
-): Promise<Pick<ItemView, 'lease' | 'leases'>> {
+): Promise<Pick<ItemView, 'lease' | 'leases' | 'holders'>> {
   const own = await ownLeases();
-  if (own.kind === 'trouble') return { lease: own, leases: [] };
+  if (own.kind === 'trouble') return { lease: own, leases: [], holders: new Map() };
   const found = own.objects.find((lease) => textAt(lease, 'metadata', 'name') === name);
-  if (found !== undefined) return { lease: { kind: 'present', object: found }, leases: own.objects };
+  if (found !== undefined) return { lease: { kind: 'present', object: found }, leases: own.objects, holders: new Map() };
   const lease = name === undefined ? absent : await read(source.reader, leaseLocation(name, engineNamespace), engine);
-  return { lease, leases: own.objects };
+  return { lease, leases: own.objects, holders: await readHolders({ ...source, transaction, now }, [lease]) };
 }
 
 // Not where something is known to have moved since the snapshot, or was not known when it was taken.
@@ -135,31 +138,37 @@ function entryOf(snapshot: StoredSnapshot, index: number): SnapshotEntry | undef
   return snapshot.kind === 'stored' ? snapshot.entries[index] : undefined;
 }
 
-type More = Partial<Pick<ItemView, 'hazards' | 'tried' | 'irreversible' | 'others' | 'othersTrouble'>>;
+type More = Partial<Pick<ItemView, 'hazards' | 'tried' | 'irreversible' | 'others' | 'othersTrouble' | 'wasUnlocked'>>;
 
-type Held = Pick<ItemView, 'snapshot' | 'leases' | 'live' | 'liveFrom'>;
+type Held = Pick<ItemView, 'snapshot' | 'lease' | 'leases' | 'live' | 'liveFrom'>;
 
 const nothing = { drift: [], hazards: noHazards } as const;
 
-async function readMore(context: ItemContext, { snapshot, leases, live, liveFrom }: Held): Promise<More> {
+async function readMore(context: ItemContext, { snapshot, lease, leases, live, liveFrom }: Held): Promise<More> {
   const entry = entryOf(snapshot, context.index);
   if (snapshot.kind !== 'stored' || entry === undefined) return {};
   const hazards = hazardContextOf(context, entry, snapshot.entries);
-  if (context.direction === 'forward') {
-    if (!context.mayAssume) return {};
-    // If the engine has read the live object just now, it reads the Transaction again (W5).
-    const isDue = liveFrom !== 'now' || live.kind === 'absent';
-    const [found, tried] = await Promise.all([
-      readDelete(hazards, entry, live),
-      isDue ? tryInTurn({ hazards, entry, live }) : {},
-    ]);
-    return { ...found, ...tried };
-  }
+  if (context.direction === 'backward') return readForUndo(context, hazards, entry, { snapshot, lease, leases, live });
+  if (!context.mayAssume) return {};
+  // If the engine has read the live object just now, it reads the Transaction again (W5).
+  const isDue = liveFrom !== 'now' || live.kind === 'absent';
+  const [found, tried] = await Promise.all([readDelete(hazards, entry, live), isDue ? tryInTurn({ hazards, entry, live }) : {}]);
+  return { ...found, ...tried };
+}
+
+async function readForUndo(
+  context: ItemContext,
+  hazards: HazardContext,
+  entry: SnapshotEntry,
+  { snapshot, lease, leases, live }: Omit<Held, 'liveFrom'>,
+): Promise<More> {
+  const wasUnlocked = wasReleased(context) || (lease.kind === 'present' && wasLost(lease.object));
+  const entries = snapshot.kind === 'stored' ? snapshot.entries : [];
   const [found, others] = await Promise.all([
     readUndo(hazards, entry, live, context.now),
-    readOthers(context, entry, { entries: snapshot.entries, leases }),
+    readOthers(context, entry, { entries, leases, wasUnlocked }),
   ]);
-  return { hazards: found, ...others };
+  return { hazards: found, wasUnlocked, ...others };
 }
 
 function hazardContextOf(
@@ -183,13 +192,30 @@ async function readUndo(hazards: HazardContext, entry: SnapshotEntry, live: Pres
   return readUndoHazards(hazards, entry, live.kind === 'present' ? live.object : undefined, now);
 }
 
+// Before an undo of a Transaction that has ended. Of a Committed one every change is recorded. A request that stops a running one finds
+// its locks held.
+function wasReleased({ status, index }: ItemContext): boolean {
+  const isRecorded = status.items[index]?.progress.kind === 'applied';
+  const isAgain = status.handledAnnotations[annotations.retryRollback] !== undefined;
+  return isTerminal(status.phase) || (isRecorded ? isRequested(status) : isAgain);
+}
+
+interface OthersNeeds {
+  readonly entries: readonly SnapshotEntry[];
+  readonly leases: readonly JsonObject[];
+  readonly wasUnlocked: boolean;
+}
+
 async function readOthers(
-  { source, transaction, namespaces, carry }: ItemContext,
+  { source, transaction, namespaces, carry, status, index }: ItemContext,
   { target }: SnapshotEntry,
-  { entries, leases }: { readonly entries: readonly SnapshotEntry[]; readonly leases: readonly JsonObject[] },
+  { entries, leases, wasUnlocked }: OthersNeeds,
 ): Promise<More> {
   if (carry.others === undefined) return {};
   const targets = entries.map((entry) => entry.target);
   const others = await findOthers({ source, transaction, namespaces, targets, leases }, target, carry.others);
-  return others.kind === 'trouble' ? { othersTrouble: others.failure } : { others: others.found };
+  if (others.kind === 'trouble') return { othersTrouble: others.failure };
+  const version = status.items[index]?.resourceVersion;
+  const changes = wasUnlocked ? await withPriorStates(source, target, version, others.found.changes) : others.found.changes;
+  return 'kind' in changes ? { othersTrouble: changes.failure } : { others: { ...others.found, changes } };
 }

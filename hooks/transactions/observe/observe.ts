@@ -7,7 +7,7 @@ import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
 import type { StoredSnapshot } from './awaited.ts';
-import { observeBegin, observeLocks } from './begin.ts';
+import { noLocks, observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
 import { observeGates, observeOverdue } from './gates.ts';
 import { observeItem } from './item.ts';
@@ -47,7 +47,8 @@ export interface ObserveContext {
 
 export async function observe(context: ObserveContext, due: Due): Promise<Observed> {
   const { status, carry, transaction, source, sources, engineNamespace, expressions, clock } = context;
-  const lock = { ...shared(source), transaction, engineNamespace, carry, expressions, clock, sources };
+  const now = () => context.now;
+  const lock = { ...shared(source), transaction, engineNamespace, carry, expressions, clock, sources, now };
   switch (due.kind) {
     case 'begin':
       return {
@@ -100,7 +101,8 @@ async function observeRelock(context: ObserveContext): Promise<RelockView> {
   const { snapshot, brokenDrift } = await observeUndo(context);
   const wanted = snapshot.kind === 'stored' ? snapshot.entries.map(({ target }) => lockOf(target)) : [];
   const isWaiting = status.rollbackStartedAt !== undefined;
-  const locks = await observeLocks({ ...context, ...shared(source), transaction, carry, isWaiting }, wanted);
+  const now = () => context.now;
+  const locks = await observeLocks({ ...context, ...shared(source), transaction, carry, isWaiting, now }, wanted);
   return { snapshot, locks, brokenDrift };
 }
 
@@ -109,8 +111,7 @@ async function observeUndo({ source, transaction, status }: ObserveContext): Pro
   const snapshot = await readSnapshot(source, transaction, status.rollbackRef);
   const entries = snapshot.kind === 'stored' ? snapshot.entries : [];
   const broken = entries.filter((entry) => driftOf(status, entry, { transaction, packer: source.packer }) === 'broken');
-  const locks = { locks: [], states: new Map(), acquired: new Set<string>() };
-  return { snapshot, locks, brokenDrift: broken.map(({ index }) => index) };
+  return { snapshot, locks: noLocks, brokenDrift: broken.map(({ index }) => index) };
 }
 
 async function observeRelease({ ownLeases }: ObserveContext): Promise<ReleaseView> {

@@ -94,10 +94,11 @@ function discardPlan({ configMaps }: Extract<Step, { kind: 'discard' }>): Plan {
   return mutations.length === 0 ? { kind: 'nothing' } : { kind: 'parallel', mutations };
 }
 
-function takePlan({ create, replace }: Extract<Step, { kind: 'acquire' }>, observation: Observation): Plan {
+function takePlan({ create, replace, isRegained }: Extract<Step, { kind: 'acquire' }>, observation: Observation): Plan {
+  const context = { ...observation, isRegained };
   return parallel([
-    ...create.map((lock) => acquireWrite(lock, observation)),
-    ...replace.map(({ lock, lease }) => replaceWrite(lock, lease, observation)),
+    ...create.map((lock) => acquireWrite(lock, context)),
+    ...replace.map(({ lock, lease }) => replaceWrite(lock, lease, context)),
   ]);
 }
 

@@ -155,6 +155,77 @@ t.test('the record of a change', async (t) => {
   t.same(effectOf('Create', { before: undefined, after, forward }), { uid: 'u1', resourceVersion: '8' });
 });
 
+const before = (prior: JsonObject | undefined): Partial<OtherChange> => ({ before: { kind: 'known', prior } });
+const overPatched = with_(prior, 'spec.a', 9);
+const unreadable = { before: { kind: 'unknown', why: 'gone' } } as const;
+
+/** The change is announced; its lock was lost. `live`: as the other Transaction left it. */
+const unrecorded: readonly Row[] = [
+  ['all others must be known', 'Patch', overPatched, { changes: [], areAll: false }, 'readMore'],
+  ['nobody else', 'Patch', overPatched, noOthers, 'restored'],
+  [
+    'the other found our Patch',
+    'Patch',
+    managed(overPatched, entry(theirs, specA)),
+    other('Patch', before(after('Patch'))),
+    'LaterTransaction',
+  ],
+  [
+    'the other found our Patch, and is undone',
+    'Patch',
+    after('Patch'),
+    other('Patch', { ...before(after('Patch')), stands: false }),
+    'content',
+  ],
+  [
+    'the other did not find our Patch',
+    'Patch',
+    managed(overPatched, entry(theirs, specA)),
+    other('Patch', before(prior)),
+    'restored',
+  ],
+  ['the other has patched other fields', 'Patch', after('Patch'), other('Patch', before(after('Patch'))), 'content'],
+  ['the other found our Update', 'Update', overPatched, other('Update', before(after('Update'))), 'LaterTransaction'],
+  [
+    'the other found the values of our Update',
+    'Update',
+    overPatched,
+    other('Update', before(after('Update', 'after, unmarked'))),
+    'LaterTransaction',
+  ],
+  ['the other did not find our Update', 'Update', overPatched, other('Update', before(prior)), 'restored'],
+  ['the other deleted what we created', 'Create', undefined, other('Delete', before(created)), 'LaterTransaction'],
+  ['the other deleted what somebody created', 'Create', undefined, other('Delete', before(prior)), 'restored'],
+  ['the other created what we deleted', 'Delete', again, other('Create', before(undefined)), 'LaterTransaction'],
+  ['the other deleted it, not we', 'Delete', undefined, other('Delete', before(prior)), 'restored'],
+  ['the other deleted a successor', 'Delete', undefined, other('Delete', before(again)), 'recreate'],
+  ['what the other found is unknown', 'Patch', overPatched, other('Patch', unreadable), 'SnapshotBroken'],
+  ['the same, and the other is undone', 'Patch', overPatched, other('Patch', { ...unreadable, stands: false }), 'restored'],
+];
+
+for (const [reason, type, live, others, expected] of unrecorded) {
+  t.test(`unrecorded ${type}: ${reason}: ${expected}`, async (t) => {
+    const known = { recorded: false, version: undefined, createdUid: undefined, isRequested: false, wasUnlocked: true };
+    const verdict = evaluateUndo({ ...evidence(type, live, others), ...known });
+    t.equal(verdict.kind === 'conflict' ? verdict.reason : verdict.kind, expected);
+  });
+}
+
+t.test('the order of a recorded and an unrecorded change', async (t) => {
+  const verdict = (prior: JsonObject): string => {
+    const found = evaluateUndo(evidence('Create', undefined, other('Delete', { resourceVersion: undefined, ...before(prior) })));
+    return found.kind === 'conflict' ? found.reason : found.kind;
+  };
+  t.equal(verdict(created), 'LaterTransaction', 'the other one is not recorded, and found ours');
+  t.equal(verdict(with_(prior, 'metadata.uid', 'u0')), 'restored');
+  const made = { ...evidence('Delete', undefined, other('Create', { resourceVersion: undefined, ...before(undefined) })) };
+  const holder = 'shop/two/0123abcd-1';
+  const earlier = other('Create', { holder, resourceVersion: undefined, ...before(undefined) });
+  t.match(evaluateUndo(made), { kind: 'conflict', reason: 'LaterTransaction' }, 'it found what our Delete left');
+  const ofTheirs = { ...made.entry, prior: alsoOwned(prior, theirs, specX) };
+  t.match(evaluateUndo({ ...made, entry: ofTheirs, others: earlier }), { kind: 'recreate' }, 'it made what our Delete found');
+});
+
 t.test('the order of two changes', async (t) => {
   const after = (type: Way, resourceVersion: string | undefined, ours: string | undefined): boolean =>
     isAfter({ type, resourceVersion }, ours);

@@ -101,7 +101,7 @@ const target = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: '
 const stored: StoredSnapshot = { kind: 'stored', ref, entries: [entryFor('Patch'), { ...entryFor('Patch'), index: 1 }] };
 
 function locks(state: Presence | { readonly kind: 'unknown' }): LockView {
-  return { locks: [{ name: 'l', target }], states: new Map([['l', state]]), acquired: new Set() };
+  return { locks: [{ name: 'l', target }], states: new Map([['l', state]]), acquired: new Set(), holders: new Map() };
 }
 
 const begin: BeginView = { faults: [], targets: [], locks: locks({ kind: 'unknown' }) };
@@ -129,6 +129,8 @@ function check<View extends Seen>(due: Due, status: Status, view: View, rows: re
 }
 
 const other = present(lease('shop/two/u'));
+const idle: LockView['holders'] = new Map([['shop/two/u', 'idle']]);
+const unfinished: LockView['holders'] = new Map([['shop/two/u', 'unfinished']]);
 
 check({ kind: 'begin' }, pending, begin, [
   ['a check could not be made', { trouble: transient }, 'Pending: waiting waiting, backing off'],
@@ -158,6 +160,7 @@ const item: Omit<ItemView, 'index' | 'change' | 'item'> = {
   snapshot: stored,
   lease: present(lease(ours)),
   leases: [lease(ours)],
+  holders: new Map(),
   live: present(prior),
   liveFrom: 'assumed',
   hazards: noHazards,
@@ -286,7 +289,12 @@ check({ kind: 'restore', index: 0 }, undone, item, [
   ['the snapshot could not be read', { snapshot: unread }, 'RollingBack: applied untouched, backing off'],
   ['the lock is gone: taken again', { lease: absent }, 'acquire'],
   ['the lock is another’s: waited for', { lease: other }, 'RollingBack: applied untouched, again in 0.5'],
-  ['the lock of another has expired', { lease: present(lease('shop/two/u', 90)) }, 'acquire'],
+  ['the lock of another has expired, who has ended', { lease: present(lease('shop/two/u', 90)), holders: idle }, 'acquire'],
+  [
+    'the lock of another has expired, who has not ended',
+    { lease: present(lease('shop/two/u', 90)), holders: unfinished },
+    'RollingBack: applied untouched, again in 0.5',
+  ],
   ['the lock fades', { lease: present(lease(ours, 40)) }, 'renew'],
 ]);
 

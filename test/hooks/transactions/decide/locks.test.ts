@@ -3,6 +3,7 @@ import t from 'tap';
 import { type JsonObject, withPath } from '../../../../hooks/objects/json.ts';
 import { formatMicroTime } from '../../../../hooks/objects/time.ts';
 import { lockTrouble, planAcquisition } from '../../../../hooks/transactions/decide/locks.ts';
+import type { Holders } from '../../../../hooks/transactions/locks/holder.ts';
 import { leaseState } from '../../../../hooks/transactions/locks/state.ts';
 import type { LockState, LockView } from '../../../../hooks/transactions/observe/observation.ts';
 import { table } from '../../../support/table.ts';
@@ -59,8 +60,20 @@ const found: Readonly<Record<string, (name: string) => LockState>> = {
   mine: (name) => ({ kind: 'present', object: signed('this-process', lease(us, 0, name)) }),
   fading: (name) => ({ kind: 'present', object: lease(us, 40, name) }),
   held: (name) => ({ kind: 'present', object: lease('shop/two/u2', 0, name) }),
-  expired: (name) => ({ kind: 'present', object: lease('shop/two/u2', 100, name) }),
+  expired: (name) => ({ kind: 'present', object: lease('shop/idle/u3', 100, name) }),
+  nameless: (name) => ({ kind: 'present', object: lease('somebody', 100, name) }),
+  kept: (name) => ({ kind: 'present', object: lease('shop/kept/u4', 100, name) }),
+  leaving: (name) => ({ kind: 'present', object: lease('shop/leaving/u5', 100, name) }),
+  hidden: (name) => ({ kind: 'present', object: lease('shop/hidden/u6', 100, name) }),
+  unread: (name) => ({ kind: 'present', object: lease('shop/unread/u7', 100, name) }),
 };
+
+const holders: Holders = new Map([
+  ['shop/idle/u3', 'idle'],
+  ['shop/kept/u4', 'unfinished'],
+  ['shop/leaving/u5', 'terminating'],
+  ['shop/hidden/u6', 'unreadable'],
+]);
 
 /** `ours*` was taken by this very call. */
 function viewOf(text: string): LockView {
@@ -70,6 +83,7 @@ function viewOf(text: string): LockView {
     locks: named.map(([name]) => ({ name, target: { apiVersion: 'v1', kind: 'ConfigMap', name } })),
     states: new Map(named.map(([name, word]) => [name, found[word.replace('*', '')]?.(name) ?? { kind: 'absent' }])),
     acquired: new Set(named.filter(([, word]) => word.endsWith('*')).map(([name]) => name)),
+    holders,
   };
 }
 
@@ -92,7 +106,13 @@ nothing is known: all are tried at once              | unknown unknown     | cre
 none is there                                        | absent absent       | create ab replace
 all are ours                                         | ours ours ours      | acquired
 one is missing                                       | ours absent ours    | create b replace
-one has expired: taken over                          | ours expired absent | create c replace b
+one has expired, its holder is idle: taken over      | ours expired absent | create c replace b
+one has expired, and names no holder: taken over     | nameless            | create  replace a
+one has expired, its holder has not ended            | ours* kept ours*    | blocked at b by shop/kept/u4, release c
+one has expired, its holder is being deleted         | leaving             | blocked at a by shop/leaving/u5, release
+one has expired, its holder cannot be read           | hidden              | blocked at a by shop/hidden/u6, release
+one has expired, its holder was not read             | unread              | blocked at a by shop/unread/u7, release
+none of several is taken if one holder has not ended | expired kept        | blocked at b by shop/kept/u4, release
 one of ours fades: renewed                           | fading ours         | create  replace a
 the first is another's                               | held ours* ours*    | blocked at a by shop/two/u2, release bc
 one in the middle is another's: the prefix is kept   | ours* held ours*    | blocked at b by shop/two/u2, release c
@@ -109,7 +129,7 @@ for (const { reason, found: words, verdict } of takings) {
 }
 
 t.test('no locks at all are held', async (t) =>
-  t.equal(planAcquisition({ locks: [], states: new Map(), acquired: new Set() }, acquirer, start).kind, 'acquired'),
+  t.equal(planAcquisition({ locks: [], states: new Map(), acquired: new Set(), holders }, acquirer, start).kind, 'acquired'),
 );
 
 t.test('a lock that could not be read is trouble', async (t) => {
