@@ -95,7 +95,7 @@ t.test('the engine tries whether it could create again what a change deletes', a
       details: { causes: [{ field: 'data[password].hunter2', message: 'hunter2 is weak' }] },
     });
     const message = await refusal('hidden-no', change('Delete', 'hidden', undefined, { kind: 'Secret' }));
-    t.match(message, /cannot be undone: .*Invalid \(data\.password\[…\]\)/);
+    t.match(message, /cannot be undone: .*Invalid \(\.data\.password\[…\]\)/);
     t.notMatch(message, /hunter2/);
   });
 
