@@ -55,7 +55,7 @@ export function isOwnReason(reason: FailureReason): reason is OwnFailureReason {
  * | `absent`    | 404: the object or its kind is not there             | evaluates the change without the object                  |
  * | `exists`    | 409 AlreadyExists                                    | reads the object, and evaluates whose it is              |
  * | `stale`     | any other 409: a precondition did not hold           | reads the object again, and evaluates it again           |
- * | `refused`   | 400, 403, 405, 413, 415, 422                         | reports a fault, begins a rollback, or leaves the object |
+ * | `refused`   | 400, 403, 405, 413, 415, 422; a policy's 401         | reports a fault, begins a rollback, or leaves the object |
  * | `transient` | 401, 408, 429, 5xx; no readable answer; no time left | tries again, pauses grow, at most until `spec.timeout`   |
  *
  * `kindOf` in server/kubernetes/failures.ts assigns the kinds.
@@ -104,6 +104,11 @@ interface Answered {
   readonly conflicts?: readonly FieldConflict[];
   /** The name of the object that the answer is about, if the API server names an object and gives no causes, as policies do. */
   readonly subject?: string;
+  /**
+   * What the causes of the answer show, if none of them names a field. `policy`: an admission policy denied the request. `call`: the
+   * API server could not finish its admission or conversion, mostly because it could not call a webhook.
+   */
+  readonly origin?: 'policy' | 'call';
   /**
    * The text for people while the engine tries the write again: which object, and why. Absent if the engine may show no others'
    * words.

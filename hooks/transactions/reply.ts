@@ -38,7 +38,7 @@ export function replyOf({ parts, memory, session, callReads }: CallContext, call
   const status = completed(stored, next, now, { ...transaction, order: memory.snapshots.get(uid)?.order });
   const isTroubled = answer.wait === 'backoff';
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(made));
-  const isRefused = answer.wait === 'refusal';
+  const isRefused = answer.wait === 'refusal' || (typeof answer.wait === 'object' && answer.wait.isRefusal === true);
   const isWaiting = (isRefused || answer.wait === 'now' || typeof answer.wait === 'object') && status.version === stored.version;
   const lists = callReads.unfinished();
   memory.unfinished.keep(uid, lists);

@@ -27,12 +27,14 @@ export function failureOfAnswer(answer: HttpAnswer): Failure {
   if (textAt(answer.body, 'kind') !== 'Status') return failureWithoutStatus(answer);
   const given = textAt(answer.body, 'reason') ?? '';
   const reason = isApiReason(given) ? given : reasonOfCode(answer.code);
+  const origin = originOf(answer.code, reason, answer.body);
   return {
-    kind: kindOf(answer.code, reason),
+    kind: origin === 'policy' && answer.code === 401 ? 'refused' : kindOf(answer.code, reason),
     code: answer.code,
     reason,
     message: messageOf(answer, given),
     ...fieldsOf(answer.body),
+    ...(origin === undefined ? {} : { origin }),
     ...subjectOf(answer.body),
     ...conflictsOf(answer),
     definitive: isDefinitive(answer.code),
@@ -167,6 +169,17 @@ function fieldsOf(status: Json | undefined): Pick<Failure, 'fields' | 'complaint
   const complaints = named.flatMap(({ field, complaint }) => (complaint === undefined ? [] : [[field, complaint] as const]));
   const fields = [...new Set(named.map(({ field }) => field))];
   return complaints.length === 0 ? { fields } : { fields, complaints: Object.fromEntries(complaints) };
+}
+
+// Sources: apiserver pkg/admission/plugin/policy (k8serrors.StatusError with one cause, a message alone, and the code of the reason:
+// 401, 403, 413 or 422); apimachinery pkg/api/errors NewInternalError, with which admission reports that it could not call a webhook.
+function originOf(code: number, reason: string, status: Json | undefined): Failure['origin'] {
+  const causes = at(status, 'details', 'causes');
+  const isWithoutField = (cause: Json): boolean =>
+    textAt(cause, 'field') === undefined && textAt(cause, 'reason') === undefined && textAt(cause, 'message') !== undefined;
+  if (!isList(causes) || causes.length === 0 || !causes.every(isWithoutField)) return undefined;
+  if (code === 500) return reason === 'InternalError' ? 'call' : undefined;
+  return [401, 403, 413, 422].includes(code) ? 'policy' : undefined;
 }
 
 function subjectOf(status: Json | undefined): { readonly subject?: string } {

@@ -10,11 +10,12 @@
 // apiextensions-apiserver/pkg/apiserver/customresource_handler.go, apiserver/pkg/admission/plugin/resourcequota,
 // pkg/registry/core/service/{ipallocator,portallocator}, plugin/pkg/admission/{priority,runtimeclass,serviceaccount}.
 
-import type { Failure } from '../../objects/failure.ts';
+import { type Failure, isOwnReason } from '../../objects/failure.ts';
 import { at, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { describe, kindOf, type Reference } from '../../objects/reference.ts';
 import { type ChangeType, type Way, wayOf } from '../model/change.ts';
 import type { SnapshotEntry, StoredResource } from '../model/entry.ts';
+import { hasWebhookFor, isBindingFor, isMarkedOtherwise, isPolicyFor } from './admission.ts';
 
 /** A write, as the rows compare it: a change, or the undo of one. */
 export interface Earlier {
@@ -23,6 +24,8 @@ export interface Earlier {
   readonly type: ChangeType;
   readonly target: Reference;
   readonly resource: Pick<StoredResource, 'group' | 'kind' | 'plural'>;
+  /** The object before the write, and what the write makes of it: the content of a change, or the state that an undo restores. */
+  readonly states?: { readonly before: Json | undefined; readonly after: Json | undefined };
 }
 
 /** The refused write, with the object as it was read. */
@@ -47,19 +50,80 @@ interface Row {
 const rbac = 'rbac.authorization.k8s.io';
 const sent: readonly ChangeType[] = ['Create', 'Update', 'Patch'];
 const changed: readonly ChangeType[] = ['Update', 'Patch'];
+const every: readonly ChangeType[] = [...sent, 'Delete'];
+const lifted: readonly ChangeType[] = [...changed, 'Delete'];
+const registration = 'admissionregistration.k8s.io';
 
 export const rows = {
   'a role and what binds it': {
     earlier: { kinds: [`${rbac}/Role`, `${rbac}/ClusterRole`], types: sent },
-    later: { kinds: [`${rbac}/RoleBinding`, `${rbac}/ClusterRoleBinding`], types: ['Create', 'Update', 'Patch', 'Delete'] },
+    later: { kinds: [`${rbac}/RoleBinding`, `${rbac}/ClusterRoleBinding`], types: every },
     relates: isRoleOf,
     answers: (failure, earlier, later) => isAbout(failure, 404, earlier.target.name) || isAbout(failure, 403, later.target.name),
   },
   'a CRD and its instances': {
     earlier: { kinds: ['apiextensions.k8s.io/CustomResourceDefinition'], types: changed },
-    later: { types: sent },
+    later: { types: every },
     relates: ({ target }, { resource }) => target.name === `${resource.plural}.${resource.group}`,
-    answers: isOfSchema,
+    answers: (failure, earlier, later) => failure.origin === 'call' || isOfSchema(failure, earlier, later),
+  },
+  'a webhook that judges': {
+    // Without it, or with other rules, nothing calls it. A new one refuses more, never less.
+    earlier: { kinds: [`${registration}/ValidatingWebhookConfiguration`], types: lifted },
+    later: { types: every },
+    relates: ({ states }, later) => hasWebhookFor(states?.before, later),
+    answers: isOfWebhook,
+  },
+  'a webhook that changes objects': {
+    // What it adds may be what others require.
+    earlier: { kinds: [`${registration}/MutatingWebhookConfiguration`], types: every },
+    later: { types: every },
+    relates: ({ states }, later) => statesOf(states).some((state) => hasWebhookFor(state, later)),
+    answers: isOfWebhook,
+  },
+  'a policy that judges': {
+    earlier: { kinds: [`${registration}/ValidatingAdmissionPolicy`], types: lifted },
+    later: { types: every },
+    relates: ({ states }, later) => isPolicyFor(states?.before, later),
+    answers: ({ origin }) => origin === 'policy',
+  },
+  'a binding of a policy that judges': {
+    earlier: { kinds: [`${registration}/ValidatingAdmissionPolicyBinding`], types: lifted },
+    later: { types: every },
+    relates: ({ states }, later) => isBindingFor(states?.before, later),
+    answers: ({ origin }) => origin === 'policy',
+  },
+  'a policy that changes objects': {
+    earlier: { kinds: [`${registration}/MutatingAdmissionPolicy`], types: every },
+    later: { types: sent },
+    relates: ({ states }, later) => statesOf(states).some((state) => isPolicyFor(state, later)),
+    answers: isOfWebhook,
+  },
+  'a binding of a policy that changes objects': {
+    earlier: { kinds: [`${registration}/MutatingAdmissionPolicyBinding`], types: every },
+    later: { types: sent },
+    relates: ({ states }, later) => statesOf(states).some((state) => isBindingFor(state, later)),
+    answers: isOfAdmission,
+  },
+  'labels of a Namespace and what is in it': {
+    // Pod security; the Namespaces that webhooks and policies select.
+    earlier: { kinds: ['/Namespace'], types: changed },
+    later: { types: every },
+    relates: ({ type, target, states }, later) =>
+      target.name === later.target.namespace && isMarkedOtherwise(states?.before, states?.after, type === 'Update'),
+    answers: isOfAdmission,
+  },
+  'a ResourceQuota and what it counts': {
+    earlier: { kinds: ['/ResourceQuota'], types: every },
+    later: { types: sent },
+    relates: (earlier, later) => isInNamespaceOf(earlier, later) && later.resource.group !== rbac,
+    answers: isForbidden,
+  },
+  'a LimitRange and what it limits': {
+    earlier: { kinds: ['/LimitRange'], types: every },
+    later: { kinds: ['/Pod', '/PersistentVolumeClaim'], types: sent },
+    relates: isInNamespaceOf,
+    answers: isForbidden,
   },
   'a quota': {
     // Quota. The engine reviews all plain permissions before, but not the right to grant rights. A 403 for an RBAC kind may mean
@@ -77,19 +141,25 @@ export const rows = {
     answers: ({ code, fields }) => code === 422 && fields.length > 0 && fields.every((field) => nodePort.test(field)),
   },
   'a PriorityClass and a Pod': {
-    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: ['Create'] },
+    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: every },
     later: { kinds: ['/Pod'], types: ['Create'] },
     relates: ({ target }, { content }) => textAt(content, 'spec', 'priorityClassName') === target.name,
     answers: isForbidden,
   },
+  'the default PriorityClass and another one': {
+    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: lifted },
+    later: { kinds: ['scheduling.k8s.io/PriorityClass'], types: sent },
+    relates: ({ states }, { content }) => at(states?.before, 'globalDefault') === true && at(content, 'globalDefault') === true,
+    answers: isForbidden,
+  },
   'a RuntimeClass and a Pod': {
-    earlier: { kinds: ['node.k8s.io/RuntimeClass'], types: ['Create'] },
+    earlier: { kinds: ['node.k8s.io/RuntimeClass'], types: every },
     later: { kinds: ['/Pod'], types: ['Create'] },
     relates: ({ target }, { content }) => textAt(content, 'spec', 'runtimeClassName') === target.name,
     answers: isForbidden,
   },
   'a ServiceAccount and a Pod': {
-    earlier: { kinds: ['/ServiceAccount'], types: ['Create'] },
+    earlier: { kinds: ['/ServiceAccount'], types: sent },
     later: { kinds: ['/Pod'], types: ['Create'] },
     relates: (earlier, later) => isInNamespaceOf(earlier, later) && earlier.target.name === accountOf(later.content),
     answers: isForbidden,
@@ -97,6 +167,11 @@ export const rows = {
 } satisfies Readonly<Record<string, Row>>;
 
 const nodePort = /^spec\.ports\[\d+\]\.nodePort$/;
+
+/** Whether a row compares more of that write than its name: then it needs the states of its object. */
+export function needsStates({ resource }: Pick<Earlier, 'resource'>): boolean {
+  return resource.group === registration || ['/Namespace', 'scheduling.k8s.io/PriorityClass'].includes(kindOf(resource));
+}
 
 /** The first write of `before` that may remove the reason of the refusal; undefined if there is no such write. */
 export function removerOf(failure: Failure, later: Later, before: readonly Earlier[]): Earlier | undefined {
@@ -118,6 +193,10 @@ function waysOf(one: Earlier | Later): readonly ChangeType[] {
   return 'content' in one ? [wayOf(one.type, one.prior !== undefined)] : ['Create', 'Patch'];
 }
 
+function statesOf(states: Earlier['states']): readonly (Json | undefined)[] {
+  return states === undefined ? [undefined] : [states.before, states.after].filter((state) => state !== undefined);
+}
+
 function isInNamespaceOf(one: Earlier, other: Earlier): boolean {
   return one.target.namespace !== undefined && one.target.namespace === other.target.namespace;
 }
@@ -129,6 +208,16 @@ function isAbout({ code, subject }: Failure, wanted: number, name: string): bool
 
 function isForbidden(failure: Failure, _earlier: Earlier, later: Later): boolean {
   return isAbout(failure, 403, later.target.name);
+}
+
+// A webhook chooses code, reason and causes. 404 and 409 are read again first, whoever said them.
+function isOfWebhook({ kind, code, reason }: Failure): boolean {
+  return (kind === 'refused' || kind === 'transient') && code !== 0 && !isOwnReason(reason);
+}
+
+// As admission itself says it, and as webhooks mostly do: without fields.
+function isOfAdmission(failure: Failure): boolean {
+  return failure.origin !== undefined || (isOfWebhook(failure) && failure.kind === 'refused' && failure.fields.length === 0);
 }
 
 function isOfSchema({ code, reason, fields }: Failure, _earlier: Earlier, { type }: Later): boolean {
@@ -155,14 +244,26 @@ const inverse: Readonly<Record<Way, Way>> = {
   Delete: 'Create',
 };
 
+/** A change with all that its snapshot has of it, as a write of this table. */
+export function changeWriteOf({ index, type, target, resource, prior, expected }: SnapshotEntry): Later {
+  const states = { before: prior ?? {}, after: expected };
+  return { index, type, target, resource, content: expected, prior, states };
+}
+
 /** The undo of a change, as a write of this table. */
-export function undoWriteOf({ index, type, target, resource, prior }: SnapshotEntry): Later {
-  return { index, type: inverse[type], target, resource, content: prior };
+export function undoWriteOf({ index, type, target, resource, prior, expected }: SnapshotEntry): Later {
+  const states = { before: expected, after: prior };
+  return { index, type: inverse[type], target, resource, content: prior, prior: expected, states };
 }
 
 /** The note of the item of a deferred change. */
 export function deferredNote({ code, reason }: Failure, { index, target }: Earlier): string {
   return `its dry run was refused (${code} ${reason}) and is made again in its turn, after spec.changes[${index}] (${describe(target)})`;
+}
+
+/** The note of an undo whose dry run was refused because of what the same undo takes back. */
+export function deferredUndoNote({ code, reason }: Failure, { index, target }: Earlier): string {
+  return `its dry run was refused (${code} ${reason}) and is made again in its turn, after the undo of spec.changes[${index}] (${describe(target)})`;
 }
 
 /** The note of the item of a change whose version is not served yet (404). */

@@ -43,7 +43,14 @@ function hidesWords(subject: Subject, transaction: Transaction): boolean {
 /** The failure of a write that is tried again, with what the API server says of it: it names the webhook that it cannot call. */
 export function withWords<Tried extends Failure>(failure: Tried, subject: Subject, transaction: Transaction): Tried {
   const { code, message } = failure;
-  return code < 500 || hidesWords(subject, transaction) ? failure : { ...failure, said: cut(message, longestWords) };
+  const said = hidesWords(subject, transaction) ? webhookIn(failure) : cut(message, longestWords);
+  return code < 500 || said === undefined ? failure : { ...failure, said };
+}
+
+// The API server puts the name of the webhook first, in quotes; a name has no other characters. What follows may quote an answer.
+function webhookIn({ origin, message }: Failure): string | undefined {
+  const [, name] = origin === 'call' ? (/^[a-zA-Z :]{1,60}webhook "([a-z0-9.-]{1,253})": /.exec(message) ?? []) : [];
+  return name === undefined ? undefined : `webhook ${name} cannot be called`;
 }
 
 const longestWords = 600;

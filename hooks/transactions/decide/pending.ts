@@ -1,17 +1,18 @@
 // Pending: the checks, then the locks. Nothing is written before every check has passed.
 
-import type { Failure } from '../../objects/failure.ts';
+import type { Failure, Passing } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
-import { describeFaults, type Fault } from '../checks/fault.ts';
+import { describeFaults, type Fault, fault } from '../checks/fault.ts';
 import { lockOf, writerOf } from '../locks/lease.ts';
 import type { ItemError } from '../model/item.ts';
+import { reasonOfFailure } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
 import type { BeginView, LockView, Observation } from '../observe/observation.ts';
 import { acquireLocks } from './locks.ts';
 import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
-import { setStatus } from './waiting.ts';
+import { isHungUp, isTooLong, setStatus, waitForWebhook } from './waiting.ts';
 
 export function decideBegin(observation: Observation, view: BeginView): Step {
   const { status, transaction, now } = observation;
@@ -29,7 +30,16 @@ export function decideBegin(observation: Observation, view: BeginView): Step {
 
 /** Nothing was written yet: a final refusal ends the Transaction, all other trouble is waited for. */
 export function troubled(observation: Observation, status: Status, what: string, failure: Failure): Step {
+  if (failure.kind !== 'refused' && isHungUp(failure)) return hungUp(observation, status, what, failure);
   return unlessFinal(observation, { status, what, failure }, (cause) => refuse(observation, [cause]));
+}
+
+// A webhook that nobody serves may stay so for ever, and the locks are held meanwhile.
+function hungUp(observation: Observation, status: Status, what: string, failure: Passing): Step {
+  if (!isTooLong(observation)) return waitForWebhook(status, what, failure, observation);
+  const { reason, said } = failure;
+  const message = `${what} failed (${reason}) for a minute${said === undefined ? '' : `: ${said}`}; repair or delete the webhook, then create the Transaction again`;
+  return refuse({ ...observation, status }, [fault(reasonOfFailure(failure), message)]);
 }
 
 /** The locks that are held, by the names of their Leases in the order of the changes. */

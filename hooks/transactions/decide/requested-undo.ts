@@ -19,7 +19,7 @@ import { isFinal, unlessFinal, waitOnce } from './refusals.ts';
 import type { SetStatus, Step } from './step.ts';
 import { answered, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
 import { undoingAgain } from './undo-transitions.ts';
-import { patience, setStatus } from './waiting.ts';
+import { isTooLong, patience, refusalPause, setStatus } from './waiting.ts';
 import { amountOf, answerOf, decideWhole, type UndoDecision } from './whole-undo.ts';
 
 /** Answers what an undo would do. */
@@ -164,15 +164,16 @@ function targetOf(entries: readonly SnapshotEntry[], index: number) {
   return entry.target;
 }
 
-function isOverdue({ status, transaction, now }: Observation): boolean {
-  return now > (waitingSince(status) ?? now) + transaction.timeout;
+function isOverdue(observation: Observation): boolean {
+  const { status, transaction, now } = observation;
+  return isTooLong(observation) || now > (waitingSince(status) ?? now) + transaction.timeout;
 }
 
 // The Transaction keeps the locks meanwhile: the decisions about the other changes stay true.
-function waitForReads({ now }: Observation, { withLocks }: Requested, { items }: UndoDecision): Step {
+function waitForReads(observation: Observation, { withLocks }: Requested, { items }: UndoDecision): Step {
   const first = items.find(({ verdict }) => verdict === 'Undecided');
   const message = `waiting to undo: ${first?.target}: ${first?.message}`;
-  return setStatus(waitingToUndo(withLocks, now, message), message, patience);
+  return setStatus(waitingToUndo(withLocks, observation.now, message), message, refusalPause(observation));
 }
 
 function refusedUndo(observation: Observation, view: Requested, decision: UndoDecision, reason: UndoReason): Step {

@@ -1,9 +1,9 @@
 // Waiting is when the next call comes (model/wait.ts), never a counter in the status: an equal observation gives an equal status.
-import type { Passing } from '../../objects/failure.ts';
+import type { Failure, Passing } from '../../objects/failure.ts';
 import { isToUndo } from '../model/item.ts';
 import { isTerminal } from '../model/phase.ts';
 import type { Status } from '../model/status.ts';
-import type { Wait } from '../model/wait.ts';
+import type { Pause, Wait } from '../model/wait.ts';
 import type { SetStatus } from './step.ts';
 import { passedOver } from './undo-transitions.ts';
 import { count } from './wording.ts';
@@ -16,6 +16,46 @@ export const lockPatience: Wait = { seconds: 0.5 };
 
 /** Until the next try to have a turn. */
 const turnPatience: Wait = { seconds: 0.2 };
+
+/** ms for which something that is not written yet waits for a webhook: with the last try it is a minute. */
+const webhookPatience = 45_000;
+
+/** ms for which a refusal is tried again that an earlier write removes: an API server may hear of that write late. */
+const hearsayPatience = 30_000;
+
+/** ms of tries a second apart, and in seconds the pause after that. */
+const brisk = { span: 5_000, pause: 5 } as const;
+
+/** What the process knows of the wait: ms since it began. */
+interface Waited {
+  readonly refusedFor?: number;
+}
+
+/** Until the next try of what is refused or cannot be admitted: each time the process counts on. */
+export function refusalPause({ refusedFor = 0 }: Waited): Pause {
+  return { seconds: refusedFor < brisk.span ? 1 : brisk.pause, isRefusal: true };
+}
+
+/** Whether a wait for a webhook before the first write is over. */
+export function isTooLong({ refusedFor = 0 }: Waited): boolean {
+  return refusedFor >= webhookPatience;
+}
+
+/** Whether an API server may still not have heard of an earlier write. */
+export function mayHearLater({ refusedFor = 0 }: Waited): boolean {
+  return refusedFor < hearsayPatience;
+}
+
+/** Whether the API server could not finish its admission or its conversion: it mostly waits for a webhook. */
+export function isHungUp({ origin, reason }: Failure): boolean {
+  return origin === 'call' || reason === 'Timeout';
+}
+
+/** Nothing is written yet: as `waitOut`, and the wait is over before spec.timeout. */
+export function waitForWebhook(status: Status, what: string, failure: Passing, waited: Waited): SetStatus {
+  const message = troubleIn(status.message, `waiting: ${what}`, failure, 'retrying for a minute');
+  return waitFor(status, message, refusalPause(waited));
+}
 
 /**
  * The sentence does not change from try to try, whatever the API server adds to the reason: a changed status wakes Metacontroller
@@ -64,14 +104,14 @@ export function setAside(status: Status, index: number, what: string, failure: P
   });
 }
 
-interface Pause {
+interface Passed {
   readonly message: string;
   readonly wait: Wait;
   /** The wait if the item is passed over for the first time. */
   readonly first?: Wait;
 }
 
-function passOver(status: Status, index: number, { message, wait, first = 'now' }: Pause): SetStatus {
+function passOver(status: Status, index: number, { message, wait, first = 'now' }: Passed): SetStatus {
   const others = status.items.filter((item, at) => at !== index && isToUndo(item));
   if (others.length === 0) return { kind: 'setStatus', status: { ...status, message }, because: message, wait };
   const next = passedOver(status, index, message);

@@ -2,7 +2,8 @@
 //
 // U1. If a change is blocked, the engine writes nothing, and the phase does not move: status.undo says who or what blocks it.
 // U2. The status that begins RollingBack follows from the last decision, made with all locks held.
-// U3. If the engine cannot read an object, it neither undoes the change nor gives up: the undo waits, at most for spec.timeout.
+// U3. If the engine cannot read an object or try its undo, it neither undoes the change nor gives up: the undo waits for a minute, at
+// most for spec.timeout. Then the engine refuses the request.
 
 import { createHash } from 'node:crypto';
 import { foreign, storedSize } from '../../objects/words.ts';

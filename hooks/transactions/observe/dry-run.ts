@@ -149,7 +149,7 @@ async function afterRefusal(context: DryRunContext, resolved: Tried, way: Way, r
     const recreated = { expected, note, approximate: true, recreates: true } as const;
     return { kind: 'prepared', prepared: { resolved: plain, way, prior, ...recreated } };
   }
-  const later = deferred(refusal, resolved, context);
+  const later = await deferred(refusal, resolved, context);
   if (later !== undefined) return { kind: 'prepared', prepared: later };
   const { failure, what } = recreation ?? { failure: refusal, what: tried };
   if (['stale', 'exists', 'absent'].includes(failure.kind)) return { kind: 'moved', failure, prior };
@@ -173,10 +173,11 @@ async function withAdvice(
 // these checks before it finds that the object exists: AlreadyExists means that the undo would pass. The probe uses the object's
 // own name, so that policies on names do not stop it.
 async function probeUndo(
-  { reader, transaction, all }: DryRunContext,
+  context: DryRunContext,
   resolved: Resolved,
   prior: JsonObject | undefined,
 ): Promise<Evaluated | undefined> {
+  const { reader, transaction } = context;
   const { resource, target } = resolved;
   if (resource.group !== 'rbac.authorization.k8s.io' || prior === undefined) return undefined;
   const creating = await mayCreate({ reader, transaction }, resolved);
@@ -192,7 +193,7 @@ async function probeUndo(
   });
   // The undo restores this object while the earlier changes are still applied.
   if (answer.kind !== 'failed' || answer.failure.kind === 'exists') return undefined;
-  if (earlierRemover(answer.failure, { ...resolved, prior }, all) !== undefined) return undefined;
+  if ((await earlierRemover(answer.failure, { ...resolved, prior }, context)) !== undefined) return undefined;
   return failed(answer.failure, resolved, 'could not be restored by the ServiceAccount', transaction);
 }
 

@@ -18,11 +18,11 @@ import { isSealed } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
+import { earlierWrites, type Others } from './deferred.ts';
 
-interface Context {
+interface Context extends Others {
   readonly reader: Reader;
   readonly transaction: Transaction;
-  readonly all: readonly Resolved[];
 }
 
 type Refused = Resolved & { readonly prior: JsonObject };
@@ -46,7 +46,7 @@ export async function tryToRecreate(context: Context, refused: Refused, failure:
   const created = await reader.dryRun(creating);
   // Nothing is in the way: the object has vanished meanwhile.
   if (created.kind === 'ok') return { kind: 'refused', failure: { ...failure, kind: 'absent' }, what: 'has vanished' };
-  const isPossible = created.failure.kind === 'exists' || mayPass(context, refused, created.failure);
+  const isPossible = created.failure.kind === 'exists' || (await mayPass(context, refused, created.failure));
   return isPossible
     ? { kind: 'possible', expected: creating.object, note: noteOf(refused, failure, transaction) }
     : { kind: 'refused', failure: created.failure, what: 'was refused by a dry run of creating it again' };
@@ -82,12 +82,11 @@ function creation({ change, target, resource, prior }: Refused, transaction: Tra
 }
 
 // A quota or a node port may be taken by the former object alone, and an earlier change may remove the reason.
-function mayPass({ all }: Context, refused: Refused, failure: Failure): boolean {
+async function mayPass(context: Context, refused: Refused, failure: Failure): Promise<boolean> {
   const { index, target, resource, change } = refused;
   const own = { index, type: 'Delete', target, resource } as const;
-  const before = all.filter((one) => one.index < index);
-  const earlier = before.map((one) => ({ index: one.index, type: one.change.type, target: one.target, resource: one.resource }));
-  return removerOf(failure, { ...own, type: 'Create', content: change.content }, [...earlier, own]) !== undefined;
+  const before = [...(await earlierWrites(refused, context)), own];
+  return removerOf(failure, { ...own, type: 'Create', content: change.content }, before) !== undefined;
 }
 
 const mostFields = 3;

@@ -14,7 +14,7 @@ import { reasonOfFailure } from '../model/reason.ts';
 import { driftOf, storedDrift } from '../snapshots/drift.ts';
 import { again, answer, driftContext, type PerformedStep, type Result, waitForRecovery } from './answer.ts';
 import { factsOf } from './facts.ts';
-import { triedAgain } from './lagging.ts';
+import { heardLater, triedAgain } from './lagging.ts';
 import { placesTaken } from './places.ts';
 import { isFinal, refusedOnce } from './refused.ts';
 
@@ -62,7 +62,7 @@ function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: 
       `${entry.type} of ${describe(entry.target)}`,
       withWords(failure, entry, observation.transaction),
     );
-  const later = triedAgain(done, step.index, failure);
+  const later = triedAgain(done, step.index, failure) ?? heardLater(done, step.entry, failure);
   if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);
   const name = `${step.entry.type} of ${describe(step.entry.target)}`;

@@ -1,11 +1,12 @@
 // Refusals that may pass. Between two changes lie milliseconds, and what an API server knows by a cache (PriorityClasses, quotas,
 // LimitRanges, policies, webhooks, Namespaces) it may not have heard of yet. Such a write is tried again for a moment before the refusal
-// is final. And what an undo creates again may need what it creates later: it is passed over until then.
+// is final; for half a minute if the table of deferred dry runs (checks/deferred.ts) names an earlier write that removes the reason. And
+// what an undo creates again may need what it creates later: it is passed over until then.
 
 import type { Failure } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
-import { removerOf, undoWriteOf } from '../checks/deferred.ts';
-import { undoLater } from '../decide/waiting.ts';
+import { changeWriteOf, type Earlier, removerOf, undoWriteOf } from '../checks/deferred.ts';
+import { mayHearLater, undoLater, waitFor } from '../decide/waiting.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
 import { answerWith, type PerformedStep, type Result } from './answer.ts';
@@ -24,6 +25,33 @@ export function triedAgain({ observation, carry }: PerformedStep, index: number,
   const mayPass = ['refused', 'absent'].includes(failure.kind) && carry.refused === undefined;
   if (!mayPass || pause === undefined || !isMoved) return undefined;
   return { kind: 'again', carry: { ...carry, lagging: tries + 1 }, pause };
+}
+
+/** The change again, if the API server may not yet have heard of an earlier change that removes the reason of the refusal. */
+export function heardLater({ observation }: PerformedStep, entry: SnapshotEntry, failure: Failure): Result | undefined {
+  const { due, status } = observation;
+  if (due.kind !== 'apply' || due.snapshot.kind !== 'stored' || !mayHearLater(observation)) return undefined;
+  const before = due.snapshot.entries.filter(({ index }) => index < entry.index);
+  const remover = removerOf(failure, changeWriteOf(entry), before.map(changeWriteOf));
+  if (remover === undefined) return undefined;
+  return answerWith(waitFor(status, againAfter(`${entry.type} of ${describe(entry.target)}`, failure, remover), aSecond));
+}
+
+/** As `heardLater`, in an undo: other changes are undone meanwhile. */
+export function undoneLater({ observation }: PerformedStep, entry: SnapshotEntry, failure: Failure): Result | undefined {
+  const { due, status } = observation;
+  if (due.kind !== 'restore' || due.snapshot.kind !== 'stored' || !mayHearLater(observation)) return undefined;
+  const before = due.snapshot.entries.filter(({ index }) => status.items[index]?.progress.kind === 'restored');
+  const remover = removerOf(failure, undoWriteOf(entry), before.map(undoWriteOf));
+  if (remover === undefined) return undefined;
+  const message = againAfter(`undoing ${entry.type} of ${describe(entry.target)}`, failure, remover);
+  return answerWith(undoLater(status, entry.index, message, aSecond));
+}
+
+const aSecond = { seconds: 1, isRefusal: true } as const;
+
+function againAfter(what: string, { code, reason }: Failure, { index, target }: Earlier): string {
+  return `waiting: ${what} was refused (${code} ${reason}); the API server may not yet have heard of spec.changes[${index}] (${describe(target)})`;
 }
 
 /** The undo of that change again, after another undo, if that may remove the reason of the refusal; else undefined. */

@@ -21,7 +21,7 @@ import { reasonOfFailure } from '../model/reason.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { Wait } from '../model/wait.ts';
 import { answer, answerWith, type PerformedStep, type Result } from './answer.ts';
-import { triedAgain, undoneAfter } from './lagging.ts';
+import { triedAgain, undoneAfter, undoneLater } from './lagging.ts';
 import { placesTaken } from './places.ts';
 import { refusedOnce } from './refused.ts';
 
@@ -141,7 +141,8 @@ function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: Per
   const mayVanish = failure.kind === 'absent' && step.verdict.kind !== 'recreate';
   if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish)
     return { kind: 'again', carry: refusedOnce(done, index, failure) };
-  const later = undoneAfter(done, step.entry, failure) ?? triedAgain(done, index, failure);
+  const later =
+    undoneAfter(done, step.entry, failure) ?? triedAgain(done, index, failure) ?? undoneLater(done, step.entry, failure);
   if (later !== undefined) return later;
   const detail = describeRefusal(failure, step.entry, observation.transaction);
   const name = `${step.entry.type} of ${describe(step.entry.target)}`;

@@ -3,6 +3,7 @@
 
 import { describe, identityOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
+import { undoWriteOf } from '../checks/deferred.ts';
 import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { undoingAgain } from '../decide/undo-transitions.ts';
 import { annotationOf, annotations, decodeTransaction, holderOf, type Transaction } from '../model/transaction.ts';
@@ -17,7 +18,7 @@ import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
 
 type Base = Omit<SurveyContext, 'assumed'>;
 
-const nothingAssumed: Assumed = { objects: new Map(), undone: new Set() };
+const nothingAssumed: Assumed = { objects: new Map(), undone: new Set(), writes: [] };
 const longestName = 253;
 
 /** The observation, with the evaluation of a whole undo if it is wanted. */
@@ -85,9 +86,14 @@ async function surveyLater(base: Base, name: string, assumed: Assumed, request: 
     : `the undo of ${shown} is blocked at ${describe(first.entry.target)}`;
 }
 
-function after({ objects, undone }: Assumed, transaction: Transaction, surveyed: readonly Surveyed[]): Assumed {
+function after({ objects, undone, writes }: Assumed, transaction: Transaction, surveyed: readonly Surveyed[]): Assumed {
   const left = surveyed.map(({ entry, after: state }) => [identityOf(entry.target), state] as const);
-  return { objects: new Map([...objects, ...left]), undone: new Set([...undone, holderOf(transaction)]) };
+  const taken = surveyed.filter(({ finding }) => finding.verdict !== 'Nothing').map(({ entry }) => undoWriteOf(entry));
+  return {
+    objects: new Map([...objects, ...left]),
+    undone: new Set([...undone, holderOf(transaction)]),
+    writes: [...writes, ...taken],
+  };
 }
 
 function blockedAll({ snapshot: { entries } }: Base, message: string): readonly UndoFinding[] {

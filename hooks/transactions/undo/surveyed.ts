@@ -1,6 +1,7 @@
 // The input of a survey of a requested undo, and its findings.
 
 import type { Packer } from '../../objects/cluster.ts';
+import type { Earlier } from '../checks/deferred.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { StoredSnapshot } from '../observe/awaited.ts';
@@ -23,6 +24,8 @@ export interface Assumed {
   readonly objects: ReadonlyMap<string, Presence>;
   /** The holders (holderOf) of those Transactions. */
   readonly undone: ReadonlySet<string>;
+  /** The writes of those undos. */
+  readonly writes: readonly Earlier[];
 }
 
 /** The finding, and the object as the undo would leave it. */

@@ -1,20 +1,17 @@
-// The dry run of the undo of one change, and what its refusal means for the finding.
+// The dry run of the undo of one change.
 
-import type { Failure } from '../../objects/failure.ts';
 import { describe, groupOf, identityOf } from '../../objects/reference.ts';
 import { turnFor } from '../../objects/requests/loop-turns.ts';
 import { goneManagers } from '../attribution/other-transactions.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';
-import { removerOf, undoWriteOf } from '../checks/deferred.ts';
-import { describeRefusal } from '../checks/refusal.ts';
 import { missingOwners } from '../hazards/messages.ts';
 import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { reasonOfFailure } from '../model/reason.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { ItemView } from '../observe/observation.ts';
 import { compensation } from '../plan/compensation.ts';
-import { blocked, findingOf, type Subject, undecided } from './finding.ts';
+import { findingOf, type Subject, undecided } from './finding.ts';
+import { refusedTry } from './refused-try.ts';
 import type { SurveyContext } from './surveyed.ts';
 
 /** Reads of one object, if another writer changes it between each read and its dry run. */
@@ -49,18 +46,6 @@ function busy(subject: Subject): UndoFinding {
   const name = describe(subject.evidence.entry.target);
   const message = `${name} changed before each of ${mostReads} dry runs of its undo: request the undo again`;
   return undecided(subject, message, 'Conflict');
-}
-
-function refusedTry(context: SurveyContext, subject: Subject, found: UndoFinding, failure: Failure): UndoFinding {
-  const { entry } = subject.evidence;
-  const name = describe(entry.target);
-  if (failure.kind !== 'refused' && failure.kind !== 'absent')
-    return undecided(subject, `the dry run of the undo of ${name} failed (${failure.reason})`, reasonOfFailure(failure));
-  const before = context.snapshot.entries.filter(({ index }) => index !== entry.index).map(undoWriteOf);
-  if (removerOf(failure, undoWriteOf(entry), before) !== undefined) return found;
-  const detail = describeRefusal(failure, entry, context.observation.transaction);
-  const message = `the API server refuses to undo ${entry.type} of ${name}: ${detail}`;
-  return blocked(subject, { reason: reasonOfFailure(failure), message });
 }
 
 // This undo also brings back the Namespace or the kind of the object: until then, the API server refuses every write.

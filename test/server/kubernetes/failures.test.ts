@@ -57,6 +57,19 @@ const rows: readonly Row[] = [
     failure: { kind: 'refused', code: 403, subject: 'web' },
   },
   {
+    because: 'an admission policy denies in a cause without a field, whatever its code',
+    answer: answer(
+      401,
+      status('Unauthorized', { details: { name: 'web', causes: [{ message: "ValidatingAdmissionPolicy 'p' denied" }] } }),
+    ),
+    failure: { kind: 'refused', code: 401, origin: 'policy' },
+  },
+  {
+    because: 'the API server could not call a webhook',
+    answer: answer(500, status('InternalError', { details: { causes: [{ message: 'failed calling webhook' }] } })),
+    failure: { kind: 'transient', code: 500, reason: 'InternalError', origin: 'call' },
+  },
+  {
     because: '404 of an object',
     answer: answer(404, status('NotFound')),
     failure: { kind: 'absent', code: 404, reason: 'NotFound', definitive: true },

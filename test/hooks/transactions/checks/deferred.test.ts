@@ -41,6 +41,39 @@ const runtime = write('Create', 'node.k8s.io/v1', 'RuntimeClass', 'safe');
 const account = write('Create', 'v1', 'ServiceAccount', 'shop/robot');
 const ports = ['spec.ports[0].nodePort', 'spec.ports[12].nodePort'];
 
+const registration = 'admissionregistration.k8s.io/v1';
+const denied = refused(422, undefined, { origin: 'policy' });
+const uncallable: Failure = { ...refused(500), kind: 'transient', reason: 'InternalError', origin: 'call' };
+const rules = (plural: string, operation = '*'): JsonObject => ({
+  ...{ apiGroups: [''], apiVersions: ['v1'] },
+  ...{ operations: [operation], resources: [plural] },
+});
+const webhook = (kind: string, type: ChangeType, before: JsonObject, after?: JsonObject): Earlier => ({
+  ...write(type, registration, kind, 'judge'),
+  states: { before: { webhooks: [before] }, after: after && { webhooks: [after] } },
+});
+const judging = (type: ChangeType, before: JsonObject): Earlier => webhook('ValidatingWebhookConfiguration', type, before);
+const mutating = (before: JsonObject, after: JsonObject): Earlier =>
+  webhook('MutatingWebhookConfiguration', 'Patch', before, after);
+const only = (namespace: string): JsonObject => ({ matchLabels: { 'kubernetes.io/metadata.name': namespace } });
+const among = (operator: string): JsonObject => ({
+  matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator, values: ['shop'] }],
+});
+const policy = (plural: string): Earlier => ({
+  ...write('Delete', registration, 'ValidatingAdmissionPolicy', 'wants'),
+  states: { before: { spec: { matchConstraints: { resourceRules: [rules(plural)] } } }, after: undefined },
+});
+const bound = write('Delete', registration, 'ValidatingAdmissionPolicyBinding', 'wants');
+const labels = (type: ChangeType, before: JsonObject, after: JsonObject): Earlier => ({
+  ...write(type, 'v1', 'Namespace', 'shop'),
+  states: { before: { metadata: { labels: before } }, after: { metadata: { labels: after } } },
+});
+const quota = write('Patch', 'v1', 'ResourceQuota', 'shop/limits');
+const range = write('Delete', 'v1', 'LimitRange', 'shop/limits');
+const claim = later(write('Create', 'v1', 'PersistentVolumeClaim', 'shop/p'), {});
+const standard: Earlier = { ...priority, type: 'Delete', states: { before: { globalDefault: true }, after: undefined } };
+const next = later(write('Create', 'scheduling.k8s.io/v1', 'PriorityClass', 'next'), { globalDefault: true });
+
 const covered: readonly (readonly [string, Earlier, Later, Failure])[] = [
   ['a role that is missing', role, binding, refused(404, 'reader')],
   ['a role that holds too much', role, binding, refused(403, 'all')],
@@ -60,6 +93,31 @@ const covered: readonly (readonly [string, Earlier, Later, Failure])[] = [
   ['a RuntimeClass', runtime, pod({ runtimeClassName: 'safe' }), refused(403, 'p')],
   ['a ServiceAccount', account, pod({ serviceAccountName: 'robot' }), refused(403, 'p')],
   ['the usual ServiceAccount', { ...account, target: { ...account.target, name: 'default' } }, pod({}), refused(403, 'p')],
+  ['a webhook that cannot be called', judging('Delete', { rules: [rules('secrets')] }), secret, uncallable],
+  ['a webhook that denies it in its own words', judging('Update', { rules: [rules('*')] }), secret, refused(418)],
+  [
+    'a webhook for this Namespace',
+    judging('Delete', { rules: [rules('*')], namespaceSelector: only('shop') }),
+    secret,
+    refused(403),
+  ],
+  [
+    'a webhook for some Namespaces',
+    judging('Delete', { rules: [rules('*')], namespaceSelector: among('In') }),
+    secret,
+    uncallable,
+  ],
+  ['a webhook that is not known', { ...judging('Delete', {}), states: undefined } as unknown as Earlier, secret, uncallable],
+  ['a webhook that will add something', mutating({ rules: [] }, { rules: [rules('secrets')] }), secret, denied],
+  ['a policy', policy('secrets'), secret, denied],
+  ['a binding', bound, secret, denied],
+  ['labels of the Namespace: Pod security', labels('Patch', { a: '1' }, { a: '2' }), pod({}), refused(403, 'p')],
+  ['labels of the Namespace: webhooks', labels('Update', { a: '1' }, {}), secret, uncallable],
+  ['a ResourceQuota', quota, claim, refused(403, 'p')],
+  ['a LimitRange', range, claim, refused(403, 'p')],
+  ['a PriorityClass that changes', { ...priority, type: 'Update' }, pod({ priorityClassName: 'high' }), refused(403, 'p')],
+  ['the default PriorityClass', standard, next, refused(403, 'next')],
+  ['a CRD with another conversion', crd, patched, uncallable],
 ];
 
 const near: readonly (readonly [string, Earlier, Later, Failure])[] = [
@@ -89,7 +147,31 @@ const near: readonly (readonly [string, Earlier, Later, Failure])[] = [
   ['no field at all', service, other, refused(422, 'has')],
   ['a Service that is new', { ...service, type: 'Create' }, other, refused(422, 'has', { fields: ports })],
   ['another PriorityClass', priority, pod({ priorityClassName: 'low' }), refused(403, 'p')],
-  ['a PriorityClass that changes', { ...priority, type: 'Update' }, pod({ priorityClassName: 'high' }), refused(403, 'p')],
+  ['a webhook that is new', judging('Create', { rules: [rules('secrets')] }), secret, uncallable],
+  ['a webhook for other kinds', judging('Delete', { rules: [rules('pods')] }), secret, uncallable],
+  ['a webhook for other operations', judging('Delete', { rules: [rules('*', 'DELETE')] }), secret, uncallable],
+  ['a webhook elsewhere', judging('Delete', { rules: [rules('*')], namespaceSelector: only('bank') }), secret, uncallable],
+  ['a webhook not here', judging('Delete', { rules: [rules('*')], namespaceSelector: among('NotIn') }), secret, uncallable],
+  [
+    'a webhook, and no answer',
+    judging('Delete', { rules: [rules('*')] }),
+    secret,
+    { ...uncallable, code: 0, reason: 'ConnectionFailed' },
+  ],
+  ['a policy for other kinds', policy('pods'), secret, denied],
+  ['a policy, and a refusal with fields', policy('secrets'), secret, refused(422, 'young', { fields: ['data'] })],
+  ['a policy, and a quota', policy('secrets'), secret, refused(403, 'young')],
+  ['another label of the Namespace that stays', labels('Patch', { a: '1', b: '1' }, { a: '1' }), pod({}), refused(403, 'p')],
+  [
+    'labels of another Namespace',
+    { ...labels('Patch', {}, { a: '1' }), target: { ...priority.target, name: 'bank' } },
+    pod({}),
+    refused(403, 'p'),
+  ],
+  ['a ResourceQuota elsewhere', { ...quota, target: { ...quota.target, namespace: 'bank' } }, secret, refused(403, 'young')],
+  ['a ResourceQuota, and a policy', quota, secret, denied],
+  ['a LimitRange, and a kind without limits', range, secret, refused(403, 'young')],
+  ['a PriorityClass that is no default', { ...standard, states: { before: {}, after: undefined } }, next, refused(403, 'next')],
   ['another RuntimeClass', runtime, pod({ runtimeClassName: 'fast' }), refused(403, 'p')],
   ['another ServiceAccount', account, pod({}), refused(403, 'p')],
 ];
