@@ -100,7 +100,7 @@ export function viewOf(object: JsonObject): TransactionView {
     startTime: parseTime(textAt(status, 'startTime')),
     endedAt: parseTime(textAt(status, 'completionTime')),
     changes: listAt(object, 'spec', 'changes').map((change, index) => ({
-      ...changeOf(change, items[index], namespace),
+      ...changeOf(change, items[index], { namespace, phase: text('phase') }),
       ...gateViewOf(items[index], gating, index),
     })),
     requested: textsIn(at(object, 'metadata', 'annotations')),
@@ -110,7 +110,11 @@ export function viewOf(object: JsonObject): TransactionView {
   };
 }
 
-function changeOf(change: Json, item: Json | undefined, own: string): ChangeView {
+type Seen = Pick<TransactionView, 'namespace' | 'phase'>;
+
+// A refusal that had no room for its items has none (hooks/transactions/outcome/bare.ts): no change of it was applied.
+function changeOf(change: Json, item: Json | undefined, { namespace: own, phase }: Seen): ChangeView {
+  const unlisted = phase === 'Failed' ? 'Skipped' : 'Waiting';
   const named = targetIn(change);
   const short = (text: string | undefined): string => foreign(text ?? '', longestText);
   const [type, reason] = [textAt(change, 'type'), textAt(item, 'error', 'reason')];
@@ -121,7 +125,7 @@ function changeOf(change: Json, item: Json | undefined, own: string): ChangeView
     kind: short(named.kind),
     name: short(elsewhere ? `${named.namespace}/${named.name}` : named.name),
     selector: short(selectorOf(named, own)),
-    state: short(textAt(item, 'state')) || 'Waiting',
+    state: short(textAt(item, 'state')) || unlisted,
     ...(reason === undefined ? {} : { error: { reason: short(reason), message: short(textAt(item, 'error', 'message')) } }),
     isMade: type !== 'Delete' && textAt(item, 'uid') !== undefined,
     isRecreated: at(item, 'deleted') === true,

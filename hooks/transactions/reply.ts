@@ -10,10 +10,11 @@ import { releaseWrite, writerOf } from './locks/lease.ts';
 import { halfLifeLeft } from './locks/state.ts';
 import type { Memory, NextFence } from './memory.ts';
 import { isPhase, isTerminal, isUnderWay } from './model/phase.ts';
-import { encodeStatus, type Status } from './model/status.ts';
+import type { Status } from './model/status.ts';
 import type { Wait } from './model/wait.ts';
 import type { Carry } from './observe/carry.ts';
 import type { NotLive } from './observe/live.ts';
+import { storable } from './outcome/bare.ts';
 import { completed, isMoved } from './outcome/status.ts';
 import { truncated } from './outcome/truncated.ts';
 import { reportOf } from './report/report.ts';
@@ -50,7 +51,7 @@ export function replyOf({ parts, memory, session, callReads }: CallContext, call
   parts.record(reportOf(made, status));
   return {
     kind: 'status',
-    status: encodeStatus(status),
+    status: storable(status, transaction.size),
     children: call.children,
     resyncAfterSeconds: secondsOf(answer.wait, pause),
     finalized: answer.finalized,

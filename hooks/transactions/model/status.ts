@@ -84,15 +84,13 @@ export function emptyStatus(changes: number): Status {
 export function decodeStatus(wire: Json | undefined, changes: number): Status | undefined {
   const phase = textAt(wire, 'phase');
   if (phase === undefined) return emptyStatus(changes);
-  const items = at(wire, 'items');
+  const items = decodeItems(wire, changes);
   const version = at(wire, 'version');
-  if (!isPhase(phase) || typeof version !== 'number' || !isList(items) || items.length !== changes) return undefined;
-  const decoded = items.map(decodeItem);
-  if (decoded.some((item) => item === undefined)) return undefined;
+  if (!isPhase(phase) || typeof version !== 'number' || items === undefined) return undefined;
   return {
     phase,
     version,
-    items: decoded.filter((item) => item !== undefined),
+    items,
     message: textAt(wire, 'message') ?? '',
     handledAnnotations: decodeHandled(at(wire, 'handledAnnotations')),
     conditions: decodeConditions(at(wire, 'conditions')),
@@ -108,6 +106,16 @@ export function decodeStatus(wire: Json | undefined, changes: number): Status | 
     ...optional('unsettledAt', parseTime(textAt(wire, 'unsettledAt'))),
     ...optional('rollbackObservedAt', parseTime(textAt(wire, 'rollbackObservedAt'))),
   };
+}
+
+// A refusal that had no room for its items has none (outcome/bare.ts).
+function decodeItems(wire: Json | undefined, changes: number): readonly Item[] | undefined {
+  const items = at(wire, 'items');
+  if (!isList(items)) return undefined;
+  const isBare = items.length === 0 && textAt(wire, 'phase') === 'Failed' && at(wire, 'rollbackRef') === undefined;
+  if (isBare) return emptyStatus(changes).items;
+  const decoded = items.map(decodeItem).filter((item) => item !== undefined);
+  return items.length === changes && decoded.length === changes ? decoded : undefined;
 }
 
 function optional<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [name in Key]?: Value } {
