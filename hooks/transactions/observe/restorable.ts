@@ -18,12 +18,12 @@ import { equalJson, type JsonObject, withKey } from '../../objects/json.ts';
 import { apiVersionOf } from '../../objects/reference.ts';
 import { type Earlier, type Later, removerOf } from '../checks/deferred.ts';
 import { describeRefusal } from '../checks/refusal.ts';
-import type { Resolved } from '../checks/targets.ts';
 import { isCustom } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
+import { earlierWrites } from './deferred.ts';
 import { servedNow, type TargetReads } from './former-version.ts';
 import type { Prepared } from './observation.ts';
 
@@ -56,7 +56,7 @@ export async function tryPrior(context: TargetReads, prepared: Prepared): Promis
   if (found === undefined || !isToTry(found)) return accepted;
   const subject = { ...found, resource: await servedNow(context, prepared.resolved) };
   const failure = await refusalOf(context, subject);
-  const remover = failure?.kind === 'refused' ? removerIn(context.all, subject, failure) : undefined;
+  const remover = failure && removerIn(await earlierWrites(subject, context), subject, failure);
   if (remover === undefined) return verdictOf(failure, subject, context.transaction);
   return remover.index === subject.index ? accepted : { kind: 'deferred', after: remover.index };
 }
@@ -74,17 +74,12 @@ export async function tryPriorInTurn(
   return isTaken ? accepted : verdictOf(failure, subject, context.transaction);
 }
 
-// If the object is deleted, it alone may have taken what is short: a quota, a node port.
-function removerIn(all: readonly Resolved[], subject: Subject, failure: Failure): Earlier | undefined {
+// If the object is deleted, it alone may have taken what is short: a quota, a node port, the place of the default class.
+function removerIn(before: readonly Earlier[], subject: Subject, failure: Failure): Earlier | undefined {
   const { index, target, resource, prior, after } = subject;
-  const own = { index, type: 'Delete', target, resource } as const;
-  const before = all.filter((one) => one.index < index).map(writeOf);
+  const own = { index, type: 'Delete', target, resource, states: { before: prior, after: undefined } } as const;
   const write: Later = { ...own, type: after === undefined ? 'Create' : 'Update', content: prior, prior };
   return removerOf(failure, write, after === undefined ? [own, ...before] : before);
-}
-
-function writeOf({ index, change: { type }, target, resource }: Resolved): Earlier {
-  return { index, type, target, resource };
 }
 
 function verdictOf(failure: Failure | undefined, subject: Subject, transaction: Transaction): Verdict {
