@@ -86,6 +86,9 @@ export const transactionStatus: Schema = {
     settledWriter: string('Engine process and turn whose requests are all answered, in a form for the engine only.', 128),
     unsettledAt: time('Time at which another process replaced one that may have left a request unanswered.'),
     rollbackObservedAt: time('Time at which the engine first read the stored undo, if a request may have been in flight.'),
+    locksReturnedAt: time(
+      'Time at which a requested undo that waits for reads last gave its locks back; it takes them again later.',
+    ),
     undo: undoAnswer,
     message: string('The present step, or the result, for users.', statusLimits.message),
     progress: string('Changes that are done, and all changes, such as 3/5.', 32),

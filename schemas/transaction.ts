@@ -20,6 +20,7 @@ export const guardedFields = [
   'settledWriter',
   'unsettledAt',
   'rollbackObservedAt',
+  'locksReturnedAt',
   'handledAnnotations',
 ] as const;
 

@@ -12,6 +12,12 @@ export const undoOptions: readonly Option[] = [
     repeats: true,
   },
   { flags: '--overwrite <objects>', description: `undo these objects even if others changed them; ${objects}`, repeats: true },
+  {
+    flags: '--unlisted <kinds>',
+    description:
+      'undo although these kinds cannot be listed; their objects may be deleted unseen; a comma-separated list of PLURAL[.GROUP]',
+    repeats: true,
+  },
   { flags: '--partial', description: 'undo the objects that can be undone; leave the others, and end as Failed' },
   { flags: '--digest <hex>', description: 'undo only if the plan still has this digest, which --plan prints' },
 ];

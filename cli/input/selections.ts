@@ -1,4 +1,5 @@
-// Parses the objects of `janus undo --keep` and `--overwrite`: a comma-separated list of KIND[.GROUP]/[NAMESPACE/]NAME. Pure.
+// Parses the objects of `janus undo --keep` and `--overwrite`: a comma-separated list of KIND[.GROUP]/[NAMESPACE/]NAME. And the kinds of
+// `--unlisted`: a comma-separated list of PLURAL[.GROUP]. Pure.
 import { wrongUse } from '../problem.ts';
 
 const kind = /^[A-Za-z][A-Za-z0-9]*(\.[a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/;
@@ -17,6 +18,17 @@ export function selectionIn(option: string, given: readonly string[]): string | 
     );
   const twice = names.find((one, index) => names.indexOf(one) < index);
   if (twice !== undefined) throw wrongUse(`--${option} names ${twice} twice: name it once. Nothing was written.`);
+  return names.length === 0 ? undefined : names.join(',');
+}
+
+const plural = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/** The value of the annotation; undefined if no kind is given. Throws a Problem. */
+export function kindsIn(option: string, given: readonly string[]): string | undefined {
+  const names = given.flatMap((value) => value.split(',')).map((one) => one.trim());
+  const wrong = names.find((one) => !plural.test(one));
+  if (wrong !== undefined)
+    throw wrongUse(`--${option} takes PLURAL[.GROUP], such as widgets.example.org; found "${wrong}". Nothing was written.`);
   return names.length === 0 ? undefined : names.join(',');
 }
 

@@ -29,7 +29,7 @@ import { planUndo } from './undo-planning.ts';
 import { annotationsOf, type Wish } from './undo-wish.ts';
 
 /** An undo of every object, as a whole: the next undo in the chain depends on it. */
-const plainWish: Wish = { keep: undefined, overwrite: undefined, isPartial: false, digest: undefined };
+const plainWish: Wish = { keep: undefined, overwrite: undefined, unlisted: undefined, isPartial: false, digest: undefined };
 
 interface Chain {
   readonly session: Session;

@@ -3,12 +3,13 @@
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import type { AnnotationChanges } from '../cluster/writes.ts';
 import type { Options } from '../command/command.ts';
-import { selectionIn } from '../input/selections.ts';
+import { kindsIn, selectionIn } from '../input/selections.ts';
 import { wrongUse } from '../problem.ts';
 
 export interface Wish {
   readonly keep: string | undefined;
   readonly overwrite: string | undefined;
+  readonly unlisted: string | undefined;
   readonly isPartial: boolean;
   readonly digest: string | undefined;
 }
@@ -19,7 +20,8 @@ export function wishOf(options: Options): Wish {
   const overwrite = selectionIn('overwrite', options.list('overwrite'));
   const both = keep?.split(',').find((one) => overwrite?.split(',').includes(one));
   if (both !== undefined) throw wrongUse(`--keep and --overwrite both name ${both}: give one of them. Nothing was written.`);
-  return { keep, overwrite, isPartial: options.flag('partial'), digest: digestOf(options) };
+  const unlisted = kindsIn('unlisted', options.list('unlisted'));
+  return { keep, overwrite, unlisted, isPartial: options.flag('partial'), digest: digestOf(options) };
 }
 
 function digestOf(options: Options): string | undefined {
@@ -29,10 +31,14 @@ function digestOf(options: Options): string | undefined {
 }
 
 /** `after`: later Transactions that a plan regards as undone, the last first. */
-export function annotationsOf({ keep, overwrite, isPartial, digest }: Wish, after: readonly string[] = []): AnnotationChanges {
+export function annotationsOf(
+  { keep, overwrite, unlisted, isPartial, digest }: Wish,
+  after: readonly string[] = [],
+): AnnotationChanges {
   return {
     [annotations.undoKeep]: keep ?? null,
     [annotations.undoOverwrite]: overwrite ?? null,
+    [annotations.undoUnlisted]: unlisted ?? null,
     [annotations.undoPartial]: isPartial ? 'true' : null,
     [annotations.undoDigest]: digest ?? null,
     [annotations.undoAfter]: after.length === 0 ? null : after.join(','),

@@ -43,7 +43,7 @@ function refuseMisuse({ options, operands }: Call): void {
   const isChain = options.text('to') !== undefined;
   if (isChain === (operands[0] !== undefined))
     throw wrongUse('undo takes the name of a Transaction, or --to with the name of the Transaction that stays.');
-  const single = ['keep', 'overwrite', 'partial', 'digest'].filter(
+  const single = ['keep', 'overwrite', 'unlisted', 'partial', 'digest'].filter(
     (one) => options.flag(one) || options.text(one) !== undefined || options.list(one).length > 0,
   );
   if (isChain && single.length > 0)

@@ -138,7 +138,7 @@ function wasInFlight({ progress }: Item): boolean {
 
 function committed(stored: Stored): Due {
   const request = pending(stored, annotations.requestRollback);
-  if (request !== undefined) return { kind: 'reacquire', request };
+  if (request !== undefined) return undoOnRequest(stored, request);
   return planned(stored) ?? ignored(stored, annotations.retryRollback, 'there is no failed rollback to retry') ?? ended(stored);
 }
 
@@ -155,7 +155,7 @@ function rolledBack(stored: Stored): Due {
 function failed(stored: Stored): Due {
   const request = pending(stored, annotations.retryRollback);
   const isLeft = stored.status.items.some(isNotRestored);
-  if (request !== undefined && isLeft) return { kind: 'reacquire', request };
+  if (request !== undefined && isLeft) return undoOnRequest(stored, request);
   return (
     (isLeft ? planned(stored) : ignored(stored, annotations.planUndo, 'there is nothing to undo')) ??
     ignored(stored, annotations.retryRollback, 'there is nothing to undo') ??
@@ -166,6 +166,14 @@ function failed(stored: Stored): Due {
     ) ??
     ended(stored)
   );
+}
+
+/** s between two tries of a requested undo that has given its locks back. */
+export const returnedFor = 10;
+
+function undoOnRequest({ status: { locksReturnedAt }, now }: Stored, request: Request): Due {
+  const waited = locksReturnedAt === undefined ? returnedFor : (now - locksReturnedAt) / 1_000;
+  return waited >= 0 && waited < returnedFor ? { kind: 'rest', seconds: returnedFor - waited } : { kind: 'reacquire', request };
 }
 
 function planned(stored: Stored): Due | undefined {

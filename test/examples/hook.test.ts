@@ -108,6 +108,7 @@ const times = [
   'rollbackStartedAt',
   'unsettledAt',
   'rollbackObservedAt',
+  'locksReturnedAt',
 ];
 
 const timeInText = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;

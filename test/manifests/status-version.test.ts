@@ -22,6 +22,7 @@ const stored: JsonObject = {
   settledWriter: 'process/1',
   unsettledAt: '2026-11-21T10:05:00Z',
   rollbackObservedAt: '2026-11-21T10:05:00Z',
+  locksReturnedAt: '2026-11-21T10:05:00Z',
   handledAnnotations: { 'tx.janus.io/request-rollback': '1' },
   message: 'applying the second change',
   progress: '1/2',
@@ -41,6 +42,7 @@ const others: Readonly<Record<(typeof guardedFields)[number], JsonObject[string]
   settledWriter: 'process/2',
   unsettledAt: '2026-11-21T10:05:01Z',
   rollbackObservedAt: '2026-11-21T10:05:01Z',
+  locksReturnedAt: '2026-11-21T10:05:01Z',
   handledAnnotations: { 'tx.janus.io/request-rollback': '2' },
 };
 

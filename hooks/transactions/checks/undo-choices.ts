@@ -11,6 +11,8 @@ export interface UndoChoices {
   readonly overwrite: ReadonlySet<number>;
   /** Whether the undo may begin although it cannot undo every change. */
   readonly isPartial: boolean;
+  /** Kinds, as PLURAL[.GROUP], that the undo need not list. */
+  readonly unlisted: ReadonlySet<string>;
   /** Of the plan that the user has seen. */
   readonly digest?: string;
   /** The faults of the choices, in words. */
@@ -32,20 +34,43 @@ export function undoChoicesOf(transaction: Transaction, targets: readonly Refere
     .filter((index) => overwrite.indexes.includes(index))
     .map((index) => `spec.changes[${index}] is named in both ${annotations.undoKeep} and ${annotations.undoOverwrite}`);
   const digest = annotationOf(transaction, annotations.undoDigest);
+  const unlisted = unlistedBy(transaction);
   return {
     keep: new Set(keep.indexes),
     overwrite: new Set(overwrite.indexes),
     isPartial: annotationOf(transaction, annotations.undoPartial) === 'true',
+    unlisted,
     ...(digest === undefined ? {} : { digest }),
-    faults: [...keep.faults, ...overwrite.faults, ...both],
+    faults: [...keep.faults, ...overwrite.faults, ...both, ...kindFaults(unlisted)],
   };
 }
 
-function chosen(transaction: Transaction, annotation: string, targets: readonly Reference[]): Chosen {
+/** The kinds that the undo of the Transaction need not list. The annotation remembers them while the undo runs. */
+export function unlistedBy(transaction: Transaction): ReadonlySet<string> {
+  return new Set(namesIn(transaction, annotations.undoUnlisted));
+}
+
+function namesIn(transaction: Transaction, annotation: string): readonly string[] {
   const names = (annotationOf(transaction, annotation) ?? '').split(',').map((name) => name.trim());
-  const found = names
-    .filter((name) => name !== '')
-    .map((name) => ({ name, indexes: named(name, targets, transaction.namespace) }));
+  return names.filter((name) => name !== '');
+}
+
+const mostUnlisted = 16;
+const kindName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+function kindFaults(unlisted: ReadonlySet<string>): readonly string[] {
+  if (unlisted.size > mostUnlisted)
+    return [`${annotations.undoUnlisted} names ${unlisted.size} kinds: name at most ${mostUnlisted}`];
+  return [...unlisted]
+    .filter((name) => !kindName.test(name))
+    .map((name) => `${annotations.undoUnlisted} names ${foreign(name, longestName)}, which is no kind: write PLURAL[.GROUP]`);
+}
+
+function chosen(transaction: Transaction, annotation: string, targets: readonly Reference[]): Chosen {
+  const found = namesIn(transaction, annotation).map((name) => ({
+    name,
+    indexes: named(name, targets, transaction.namespace),
+  }));
   const indexes = found.flatMap((one) => one.indexes);
   const faults = found.flatMap((one) => {
     const quoted = `${annotation} names ${foreign(one.name, longestName)}`;

@@ -4,7 +4,8 @@
 // I6. Two Transactions never take turns at one target: each holds the Leases of all its targets while it changes or restores any.
 //
 // The engine releases a lock when
-// L1. the Transaction has ended, or the engine has refused a requested undo (due.ts, settled.ts, requested-undo.ts);
+// L1. the Transaction has ended, or a requested undo is refused or waits for reads for more than 10 s (due.ts, settled.ts,
+//     requested-undo.ts);
 // L2. the Transaction ends before its first write: by a refusal, a timeout, a stop or a changed spec (pending.ts);
 // L3. another Transaction holds a lock with an earlier name: the Transaction waits without its locks with later names;
 // L4. the Transaction vanishes during the call that acquired the lock (reply.ts);
@@ -23,7 +24,8 @@
 // These wait for a lock, and try again every half second:
 // - a new Transaction, for `lockWait` from its start; then it is Failed (pending.ts). A timeout, a stop or a deletion ends it, too
 //   (due.ts);
-// - a requested undo, for `lockWait` from its request; then the request has no effect (requested-undo.ts);
+// - a requested undo, for `lockWait` from its request, or from when it gave the locks back; then the request has no effect
+//   (requested-undo.ts);
 // - a rollback that lost a lock, until the timeout of the undo; `lockWait` does not count (rolling-back.ts, due.ts).
 
 import { type JsonObject, textAt } from '../../objects/json.ts';

@@ -1,14 +1,17 @@
 // An undo that a user requests after the Transaction has ended. The engine takes the locks again and decides the undo as a whole
 // (whole-undo.ts). Then the undo begins, or the engine refuses it. A plan makes this decision without locks.
 
-import type { JsonObject } from '../../objects/json.ts';
-import { formatTime } from '../../objects/time.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { formatTime, parseTime } from '../../objects/time.ts';
+import { foreign } from '../../objects/words.ts';
 import { keptWith } from '../checks/needs.ts';
-import { type UndoChoices, undoChoicesOf } from '../checks/undo-choices.ts';
+import { type UndoChoices, undoChoicesOf, unlistedBy } from '../checks/undo-choices.ts';
+import { returnedFor } from '../due.ts';
 import { fencedUntil } from '../in-flight/in-flight.ts';
 import { lockOf } from '../locks/lease.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Status } from '../model/status.ts';
+import { annotations } from '../model/transaction.ts';
 import type { Request, UndoFinding, UndoReason } from '../model/undo.ts';
 import type { LockView, Observation, ObservedTo, RelockView } from '../observe/observation.ts';
 import { acting } from './barred.ts';
@@ -17,8 +20,9 @@ import { acquireLocks } from './locks.ts';
 import { locksOf } from './pending.ts';
 import { isFinal, unlessFinal, waitOnce } from './refusals.ts';
 import type { SetStatus, Step } from './step.ts';
-import { answered, released, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
+import { answered, released, waitingForLocksSince, waitingSince, waitingToUndo, withLeases } from './transitions.ts';
 import { undoingAgain } from './undo-transitions.ts';
+import { lastsForRequest } from './unlistable-kinds.ts';
 import { isTooLong, patience, refusalPause, setStatus } from './waiting.ts';
 import { amountOf, answerOf, decideWhole, type UndoDecision } from './whole-undo.ts';
 
@@ -33,6 +37,8 @@ export function decidePlanUndo(observation: Observation, view: ObservedTo<'planU
   if (view.survey === undefined) return surveyFirst;
   const once = refusedOnce(observation, status, false);
   if (once !== undefined) return once;
+  const idle = idleExceptions(observation, view.survey);
+  if (idle.length > 0) return withoutEffect(status, request, idle.join('; '));
   const decision = decisionOf(observation, stored.entries, view.survey);
   const answer = answerOf(decision, request, 'Planned');
   return setStatus({ ...answered(status, request), undo: answer }, answer.message);
@@ -52,7 +58,7 @@ export function decideReacquire(observation: Observation, view: ObservedTo<'reac
     waiting: (message) => waitingToUndo(withLocks, now, message),
     waitedTooLong: (message) => withoutEffect(withLocks, request, `${message}; set another value to try again`),
     refused: ({ message }) => withoutEffect(withLocks, request, message),
-    since: waitingSince(status),
+    since: waitingForLocksSince(status),
   });
 }
 
@@ -92,13 +98,14 @@ function decideUndo(observation: Observation, view: Requested): Step {
   const { status, now, transaction } = observation;
   const { request, entries, survey, locks, leases, withLocks } = view;
   const choices = undoChoicesOf(transaction, targetsOf(entries));
-  const early = voidChoices(observation, view, choices) ?? lateWrite(observation, view);
+  const early = voidChoices(observation, view, choices.faults) ?? lateWrite(observation, view);
   if (early !== undefined) return early;
   if (survey === undefined) return surveyFirst;
   const once = refusedOnce(observation, waitingToUndo(withLocks, now, ''), true);
   if (once !== undefined) return once;
-  const decision = decisionOf(observation, entries, survey);
-  const stopped = notYet(observation, view, decision, choices);
+  const decision = decisionOf(observation, entries, afterPatience(observation, survey));
+  const stopped =
+    voidChoices(observation, view, idleExceptions(observation, survey)) ?? notYet(observation, view, decision, choices);
   if (stopped !== undefined) return stopped;
   const begun = undoingAgain(status, request, now, { ...locksOf(locks, leases), ...decision });
   return setStatus(begun, 'a rollback was requested, every change can be undone, and all locks are acquired');
@@ -110,11 +117,43 @@ function refusedOnce(observation: Observation, status: Status, isNews: boolean):
   return barred === undefined || isFinal(observation) ? undefined : waitOnce(status, acting, barred, isNews);
 }
 
-function voidChoices(observation: Observation, view: Requested, { faults }: UndoChoices): Step | undefined {
-  const { annotation, value } = view.request;
+function voidChoices(observation: Observation, view: Requested, faults: readonly string[]): Step | undefined {
   if (faults.length === 0) return undefined;
+  const { annotation, value } = view.request;
   const message = `${annotation}="${value}" has no effect: ${faults.join('; ')}`;
   return refused(observation, view, answered(observation.status, view.request, message));
+}
+
+/** Why exceptions are void: the kind can be listed, or is not known, or the undo need not list it. Not while more must be read first. */
+function idleExceptions({ transaction }: Observation, survey: readonly UndoFinding[]): readonly string[] {
+  const found = [...new Set(survey.flatMap(({ unlistable = [] }) => unlistable))];
+  const idle = [...unlistedBy(transaction)].filter((kind) => !found.includes(kind));
+  const isUnread = survey.some(({ verdict, isBlockedLater }) => verdict === 'Undecided' && isBlockedLater !== true);
+  if (idle.length === 0 || isUnread) return [];
+  const may = found.length === 0 ? 'this undo can list all kinds that it needs: leave it out' : `it may name ${found.join(', ')}`;
+  const names = `${annotations.undoUnlisted} names ${foreign(idle.join(', '), longestKinds)}`;
+  return [`${names}, which can be listed, is not served, or is not needed; ${may}`];
+}
+
+const longestKinds = 320;
+
+/** A change that is Undecided for too long is Blocked: everything else does not wait for it. */
+function afterPatience(observation: Observation, survey: readonly UndoFinding[]): readonly UndoFinding[] {
+  if (!lastsForRequest(observation, waitingSince(observation.status) ?? observation.now)) return survey;
+  return survey.map((finding) => (finding.isBlockedLater === true ? blockedNow(finding) : finding));
+}
+
+function blockedNow(finding: UndoFinding): UndoFinding {
+  const { index, reason, message, state } = finding;
+  return {
+    ...{ index, verdict: 'Blocked', state },
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    // It may be packed.
+    get object() {
+      return finding.object;
+    },
+  };
 }
 
 // W4: a write that lands after the decision would make it untrue.
@@ -169,11 +208,37 @@ function isOverdue(observation: Observation): boolean {
   return isTooLong(observation) || now > (waitingSince(status) ?? now) + transaction.timeout;
 }
 
-// The Transaction keeps the locks meanwhile: the decisions about the other changes stay true.
-function waitForReads(observation: Observation, { withLocks }: Requested, { items }: UndoDecision): Step {
+/** ms for which a requested undo holds its locks while it waits for reads; the second number while its own lists take that long. */
+const holding = { most: 10_000, listing: 60_000 } as const;
+
+// At first the Transaction keeps the locks: the decisions about the other changes stay true. A longer wait must not hold up others: the
+// undo gives the locks back, and takes them again before each later try.
+function waitForReads(observation: Observation, { withLocks, locks }: Requested, { items }: UndoDecision): Step {
+  const { status, now } = observation;
   const first = items.find(({ verdict }) => verdict === 'Undecided');
   const message = `waiting to undo: ${first?.target}: ${first?.message}`;
-  return setStatus(waitingToUndo(withLocks, observation.now, message), message, refusalPause(observation));
+  const waiting = waitingToUndo(withLocks, now, message);
+  const leases = heldOf(locks);
+  const most = items.some(({ reason }) => reason === 'DeadlineExceeded') ? holding.listing : holding.most;
+  const isShort = status.locksReturnedAt === undefined && now <= acquiredAt(leases, now) + most;
+  if (isShort) return setStatus(waiting, message, refusalPause(observation));
+  return {
+    kind: 'releaseAndWait',
+    leases,
+    status: { ...waiting, locksReturnedAt: now },
+    held: waiting,
+    because: message,
+    wait: { seconds: returnedFor, isRefusal: true },
+  };
+}
+
+/** When the last of these locks was acquired, in ms. */
+function acquiredAt(leases: readonly JsonObject[], now: number): number {
+  return Math.max(...leases.map((lease) => parseTime(textAt(lease, 'spec', 'acquireTime')) ?? now), 0);
+}
+
+function heldOf({ states }: LockView): readonly JsonObject[] {
+  return [...states.values()].flatMap((state) => (state.kind === 'present' ? [state.object] : []));
 }
 
 function refusedUndo(observation: Observation, view: Requested, decision: UndoDecision, reason: UndoReason): Step {
@@ -183,13 +248,10 @@ function refusedUndo(observation: Observation, view: Requested, decision: UndoDe
 
 /** Nothing is undone. The locks are released at once: a status that names them would not be one of an end. */
 function refused({ status }: Observation, { locks, leases }: Requested, answer: Status): Step {
-  const held = [...locks.states.values()].flatMap((state): readonly JsonObject[] =>
-    state.kind === 'present' ? [state.object] : [],
-  );
   const message = answer.undo?.message ?? answer.message;
   return {
     kind: 'releaseAndWait',
-    leases: held,
+    leases: heldOf(locks),
     status: released(answer, status.unsettledAt),
     held: withLeases(answer, leases),
     because: message,

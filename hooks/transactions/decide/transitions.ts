@@ -168,6 +168,11 @@ export function waitingSince({ phase, rollbackStartedAt, completionTime }: Statu
   return isEarlier ? undefined : rollbackStartedAt;
 }
 
+/** Since when a requested undo waits for locks: a wait for reads, which gave the locks back, does not count. */
+export function waitingForLocksSince(status: Status): number | undefined {
+  return status.locksReturnedAt ?? waitingSince(status);
+}
+
 /** A requested undo waits for its locks. */
 export function waitingToUndo(status: Status, now: number, message: string): Status {
   const afterEnd = Math.max(now, (status.completionTime ?? 0) + storedResolution);
@@ -177,7 +182,7 @@ export function waitingToUndo(status: Status, now: number, message: string): Sta
 // It says again what its end said.
 function withoutWaiting(status: Status): Status {
   if (waitingSince(status) === undefined) return status;
-  const { rollbackStartedAt: _over, ...rest } = status;
+  const { rollbackStartedAt: _over, locksReturnedAt: _returned, ...rest } = status;
   return { ...rest, message: status.phase === 'Committed' ? allApplied(status.items.length) : undoneMessage(status) };
 }
 

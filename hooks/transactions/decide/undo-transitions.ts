@@ -11,7 +11,7 @@ import { plain, shortened, undoneMessage } from './wording.ts';
 export function undoing(status: Status, cause: Ending, now: number, failed?: number): Status {
   const marked = failed === undefined ? status : withItem(status, failed, (item) => ({ ...item, error: plain(cause) }));
   const started = handled({ ...to(marked, 'RollingBack'), rollbackStartedAt: now }, cause.request);
-  const { completionTime: _ended, undo: _answered, ...running } = started;
+  const { completionTime: _ended, undo: _answered, locksReturnedAt: _over, ...running } = started;
   return { ...running, cause: plain(cause), message: `rolling back: ${cause.message}` };
 }
 

@@ -4,10 +4,13 @@
 import type { UnlistableKind } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
+import { unlistedBy } from '../checks/undo-choices.ts';
+import type { Hazards } from '../hazards/hazards.ts';
 import { howToAllow } from '../hazards/messages.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
+import { annotations, type Transaction } from '../model/transaction.ts';
 import type { ItemView, Observation, Prepared } from '../observe/observation.ts';
 import type { Step } from './step.ts';
 import { notRestored, undoing } from './undo-transitions.ts';
@@ -25,6 +28,16 @@ const attempts = { most: 6, least: 2 } as const;
 function isLasting({ transaction, now, waits }: Observation, since: number): boolean {
   const half = since + transaction.timeout / 2;
   return now > Math.min(since + listPatience, half) && waits >= (now > half ? attempts.least : attempts.most);
+}
+
+/**
+ * As `isLasting`, for a requested undo that waits since then. Between two tries it may have given its locks back: then the process does
+ * not count its tries.
+ */
+export function lastsForRequest(observation: Observation, since: number): boolean {
+  const { transaction, now, waits, status } = observation;
+  const isAgain = waits >= attempts.least || status.locksReturnedAt !== undefined;
+  return isAgain && now > since + Math.min(listPatience, transaction.timeout / 2);
 }
 
 /** A Delete among these whose dependents cannot all be listed: the engine waits, then refuses the Delete. */
@@ -62,15 +75,24 @@ export function unlistableAtUndo(
   view: ItemView,
   { entry: { index, target }, wasCommitted }: { readonly entry: SnapshotEntry; readonly wasCommitted: boolean },
 ): Step | undefined {
-  const { status, now } = observation;
-  const unlistable = view.hazards.unlistableContents ?? view.hazards.failingKinds[0];
+  const { status, now, transaction } = observation;
+  const unlistable = unseenKind(view.hazards, transaction);
   if (unlistable === undefined) return undefined;
   const { failure } = unlistable;
   if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
     return setAside(status, index, lookingAt(unlistable, { target }), failure);
   if (view.hazards.unlistableContents === undefined && !wasCommitted) return undefined;
-  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: ${whyUnlistable(unlistable)}; ${nextFor(unlistable)}`;
+  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: ${whyUnlistable(unlistable)}; ${nextFor(unlistable, view.hazards)}`;
   return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+}
+
+/** A kind that cannot be listed, and that the undo needs: one inside of the object, or one that the user has not excepted. */
+export function unseenKind(
+  { unlistableContents, failingKinds }: Pick<Hazards, 'unlistableContents' | 'failingKinds'>,
+  transaction: Transaction,
+): UnlistableKind | undefined {
+  const excepted = unlistedBy(transaction);
+  return unlistableContents ?? failingKinds.find(({ kind }) => !excepted.has(kind));
 }
 
 /** Why the kind cannot be listed. */
@@ -78,8 +100,14 @@ export function whyUnlistable({ kind, failure, isAway }: UnlistableKind): string
   return isAway === true ? `APIService ${kind} is not Available` : `listing ${kind} fails (${failure.reason})`;
 }
 
-/** What makes the kind listable again. */
-export function nextFor({ failure, isAway }: UnlistableKind): string {
+/** What makes the kind listable again, or, unless it is one inside of the object, how to undo without it. */
+export function nextFor(unlistable: UnlistableKind, { unlistableContents }: Pick<Hazards, 'unlistableContents'>): string {
+  const { kind } = unlistable;
+  const without = `, or except the kind: ${annotations.undoUnlisted}=${kind} (janus undo --unlisted ${kind}; objects of the kind may be deleted unseen)`;
+  return `${repairOf(unlistable)}${unlistableContents === undefined ? without : ''}`;
+}
+
+function repairOf({ failure, isAway }: UnlistableKind): string {
   if (isAway === true) return 'make that APIService Available or delete it, then retry the rollback';
   const who =
     failure.kind === 'transient'
@@ -104,13 +132,17 @@ export function unreadableOwner(observation: Observation, view: ItemView, entry:
 /** The kind of the object is not served in the version of the change: others are undone meanwhile, and after it. */
 export function unservedAtUndo(observation: Observation, { live }: ItemView, entry: SnapshotEntry): Step | undefined {
   const { status, now } = observation;
-  const { index, target, resource } = entry;
+  const { index, target } = entry;
   if (live.kind !== 'trouble' || live.isUnserved !== true) return undefined;
   const name = describe(target);
   if (!isLasting(observation, undoBegan(status, now))) return setAside(status, index, `reading ${name}`, live.failure);
-  const { plural, group, version } = resource;
-  const message = `${name} cannot be read: version ${version} of ${plural}.${group} is not served, and the object may exist in another one; serve that version again, then retry the rollback; if the kind was deleted, allow the ServiceAccount to get its CustomResourceDefinition before`;
+  const message = unservedMessage(entry);
   return setStatus(notRestored(status, index, now, { reason: 'UnknownKind', message }), message);
+}
+
+/** Why the undo of the change ends without its object. */
+export function unservedMessage({ target, resource: { plural, group, version } }: SnapshotEntry): string {
+  return `${describe(target)} cannot be read: version ${version} of ${plural}.${group} is not served, and the object may exist in another one; serve that version again, then retry the rollback; if the kind was deleted, allow the ServiceAccount to get its CustomResourceDefinition before`;
 }
 
 function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: number): number {

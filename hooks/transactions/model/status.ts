@@ -45,6 +45,8 @@ export interface Status {
   readonly unsettledAt?: number;
   /** When the engine first found RollingBack stored, if a write may have been under way then. */
   readonly rollbackObservedAt?: number;
+  /** When a requested undo that waits for reads last gave its locks back. */
+  readonly locksReturnedAt?: number;
   readonly message: string;
   /** The values of the annotations that have taken effect. */
   readonly handledAnnotations: Readonly<Record<string, string>>;
@@ -105,6 +107,7 @@ export function decodeStatus(wire: Json | undefined, changes: number): Status | 
     ...optional('settledWriter', textAt(wire, 'settledWriter')),
     ...optional('unsettledAt', parseTime(textAt(wire, 'unsettledAt'))),
     ...optional('rollbackObservedAt', parseTime(textAt(wire, 'rollbackObservedAt'))),
+    ...optional('locksReturnedAt', parseTime(textAt(wire, 'locksReturnedAt'))),
   };
 }
 
@@ -151,11 +154,19 @@ function decodeCause(conditions: readonly Condition[]): { readonly cause?: Cause
   return failed === undefined ? {} : { cause: { reason: failed.reason as Reason, message: failed.message } };
 }
 
-const times = ['startTime', 'completionTime', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
+/** The fields that are times. */
+export const statusTimes = [
+  'startTime',
+  'completionTime',
+  'rollbackStartedAt',
+  'unsettledAt',
+  'rollbackObservedAt',
+  'locksReturnedAt',
+] as const;
 
 /** The wire form. Equal statuses have equal wire forms: Metacontroller writes nothing then and wakes no process. */
 export function encodeStatus(status: TruncatedStatus): JsonObject {
-  const time = (key: (typeof times)[number]): JsonObject => {
+  const time = (key: (typeof statusTimes)[number]): JsonObject => {
     const value = status[key];
     return value === undefined ? {} : { [key]: formatTime(value) };
   };
@@ -172,6 +183,7 @@ export function encodeStatus(status: TruncatedStatus): JsonObject {
     ...(status.settledWriter === undefined ? {} : { settledWriter: status.settledWriter }),
     ...time('unsettledAt'),
     ...time('rollbackObservedAt'),
+    ...time('locksReturnedAt'),
     ...display,
     ...(status.undo === undefined ? {} : { undo: encodeUndo(status.undo) }),
     message: status.message,

@@ -25,6 +25,8 @@ export const annotations = {
   undoOverwrite: 'tx.janus.io/undo-overwrite',
   undoPartial: 'tx.janus.io/undo-partial',
   undoDigest: 'tx.janus.io/undo-digest',
+  /** Kinds that a requested undo need not list to find what would be deleted with an object. */
+  undoUnlisted: 'tx.janus.io/undo-unlisted',
   /** Of a plan: the later Transactions that are taken for undone, the last one first. */
   undoAfter: 'tx.janus.io/undo-after',
   automaticRollback: 'tx.janus.io/automatic-rollback',

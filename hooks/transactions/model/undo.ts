@@ -29,6 +29,10 @@ export interface UndoFinding {
   readonly message?: string;
   readonly fields?: readonly UndoField[];
   readonly moreFields?: number;
+  /** Of an Undecided one: it is Blocked if what made it Undecided lasts. */
+  readonly isBlockedLater?: true;
+  /** Kinds that cannot be listed, so that what would be deleted with the object is unknown; not those inside of it. */
+  readonly unlistable?: readonly string[];
   /** Equal if the undo writes equal values. It is keyed with the key of the engine, so it shows no value. */
   readonly state: string;
   /** The live object, else the prior object: the undo also keeps the objects that it needs. */

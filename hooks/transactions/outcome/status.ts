@@ -22,6 +22,7 @@ const guarded = [
   'settledWriter',
   'unsettledAt',
   'rollbackObservedAt',
+  'locksReturnedAt',
   'handledAnnotations',
 ] as const;
 

@@ -10,7 +10,7 @@ import { lastLines } from '../gates/logs.ts';
 import { type GateState, longestFound, longestLogs, type PodState } from '../model/gate.ts';
 import type { Item } from '../model/item.ts';
 import { storableReason } from '../model/reason.ts';
-import type { Cause, Status, TruncatedStatus } from '../model/status.ts';
+import { type Cause, type Status, statusTimes, type TruncatedStatus } from '../model/status.ts';
 import { notedValue, removed } from '../model/undo.ts';
 
 /** In UTF-16 units: the status is written at every step. */
@@ -39,9 +39,8 @@ function boundedCause({ reason, message }: Cause): Cause {
 }
 
 function boundedTimes(status: Status): Partial<Status> {
-  const names = ['startTime', 'completionTime', 'rollbackStartedAt', 'unsettledAt', 'rollbackObservedAt'] as const;
   return Object.fromEntries(
-    names.flatMap((name) => {
+    statusTimes.flatMap((name) => {
       const time = status[name];
       return time === undefined ? [] : [[name, storableTime(time)]];
     }),

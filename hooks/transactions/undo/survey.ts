@@ -12,7 +12,7 @@ import { acting } from '../decide/barred.ts';
 import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
 import { causeOf } from '../decide/refusals.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
-import { nextFor, whyUnlistable } from '../decide/unlistable-kinds.ts';
+import { nextFor, unseenKind, unservedMessage, whyUnlistable } from '../decide/unlistable-kinds.ts';
 import type { Staying } from '../hazards/read-context.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
@@ -101,8 +101,9 @@ interface Earlier {
 async function evaluate(context: Evaluating, entry: SnapshotEntry, earlier: Earlier = { moves: 0 }): Promise<Surveyed> {
   const { view, evidence, verdict, awaitsOwn } = await judge(context, entry, earlier.others);
   const subject = { evidence, packer: context.packer };
-  const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject);
-  if (hidden !== undefined) return { finding: hidden, entry, after: view.live, awaitsOwn, verbs: [] };
+  const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject, context);
+  if (hidden !== undefined)
+    return { finding: withUnlistable(hidden, verdict, view), entry, after: view.live, awaitsOwn, verbs: [] };
   await turnFor(evidence.live, entry.prior);
   const seen = { entry, after: afterUndo(context, evidence, verdict), awaitsOwn, verbs: untriedVerbs(evidence, verdict) };
   await turnFor(evidence.live, entry.prior);
@@ -110,7 +111,8 @@ async function evaluate(context: Evaluating, entry: SnapshotEntry, earlier: Earl
   if (next !== undefined) return evaluate(context, entry, next);
   const { finding, isMoved } = await tried(context, subject, verdict, view);
   const isAgain = isMoved && earlier.moves + 1 < mostReads;
-  return isAgain ? evaluate(context, entry, { ...earlier, moves: earlier.moves + 1 }) : { finding, ...seen };
+  if (isAgain) return evaluate(context, entry, { ...earlier, moves: earlier.moves + 1 });
+  return { finding: withUnlistable(finding, verdict, view), ...seen };
 }
 
 /** What the next evaluation knows, if other Transactions must be read first. */
@@ -216,23 +218,38 @@ function unreadFor(view: ItemView, { observation }: SurveyContext, subject: Subj
   }
   const account = view.serviceAccount.kind === 'trouble' ? view.serviceAccount.failure : undefined;
   const name = describe(subject.evidence.entry.target);
+  if (account === undefined && view.live.kind === 'trouble' && view.live.isUnserved === true)
+    return { ...undecided(subject, unservedMessage(subject.evidence.entry), 'UnknownKind'), isBlockedLater: true };
   const trouble = account === undefined ? troubleOf(view, name) : { what: acting, failure: account };
   return trouble === undefined ? undefined : notRead(trouble, subject, observation);
 }
 
 /** What must be seen before the object is deleted, or gets its owners back. */
-function unseenFor({ hazards }: ItemView, { kind }: UndoVerdict, subject: Subject): UndoFinding | undefined {
+function unseenFor(
+  { hazards }: ItemView,
+  { kind }: UndoVerdict,
+  subject: Subject,
+  { observation: { transaction } }: SurveyContext,
+): UndoFinding | undefined {
   const isBack = kind === 'recreate' || kind === 'complete' || kind === 'content';
-  const ofDelete = kind === 'delete' ? (hazards.unlistableContents ?? hazards.failingKinds[0]) : undefined;
+  const ofDelete = kind === 'delete' ? unseenKind(hazards, transaction) : undefined;
   const unlistable = isBack ? hazards.unreadableOwner : ofDelete;
   if (unlistable === undefined) return undefined;
   const why = isBack
     ? `it has an owner, ${unlistable.kind}, that cannot be read (${unlistable.failure.reason})`
     : `what would be deleted with it is unknown: ${whyUnlistable(unlistable)}`;
-  const message = `${describe(subject.evidence.entry.target)}: ${why}`;
+  const next = isBack ? 'make sure that the ServiceAccount can read that kind' : nextFor(unlistable, hazards);
+  const message = `${describe(subject.evidence.entry.target)}: ${why}; ${next}`;
+  const reason = reasonOfFailure(unlistable.failure);
   if (unlistable.failure.kind === 'transient' && unlistable.isAway !== true)
-    return undecided(subject, message, reasonOfFailure(unlistable.failure));
-  return blocked(subject, { reason: reasonOfFailure(unlistable.failure), message: `${message}; ${nextFor(unlistable)}` });
+    return { ...undecided(subject, message, reason), isBlockedLater: true };
+  return blocked(subject, { reason, message });
+}
+
+/** The finding, with the kinds that cannot be listed and whose objects may be deleted with the object. */
+function withUnlistable(finding: UndoFinding, { kind }: UndoVerdict, { hazards: { failingKinds } }: ItemView): UndoFinding {
+  if (kind !== 'delete' || failingKinds.length === 0) return finding;
+  return { ...finding, unlistable: failingKinds.map((one) => one.kind) };
 }
 
 function notRead({ what, failure }: ReadTrouble, subject: Subject, { transaction }: Observation): UndoFinding {

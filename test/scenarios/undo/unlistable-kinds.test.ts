@@ -8,7 +8,7 @@ import { openEngines } from '../../support/engine.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, partial } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
-import { stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
+import { type Stepped, step, stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
 
 const blue = { data: { color: 'blue' } };
@@ -20,6 +20,8 @@ t.test('a kind that cannot be listed', async (t) => {
   await createConfigMaps(stage, ['deleted', 'meant', 'due', 'changed']);
   await stage.transaction('committed', [change('Create', 'made', blue), change('Patch', 'changed', blue)], short);
   t.match((await stepToEnd(stage, 'committed')).status, { phase: 'Committed' });
+  await stage.transaction('asked', [change('Create', 'asked', blue)], { spec: { timeout: '40s' } });
+  t.match((await stepToEnd(stage, 'asked')).status, { phase: 'Committed' });
   await stage.transaction('stopped', [change('Create', 'first', blue), change('Create', 'second', blue)], short);
   await stepUntil(stage, 'stopped', 'Prepared');
   must(await client.create(path('configmaps'), { metadata: { name: 'second' } }));
@@ -30,7 +32,7 @@ t.test('a kind that cannot be listed', async (t) => {
   await stepUntil(stage, 'due', 'Prepared');
   const broken = await breakSomeKind(stage);
   t.teardown(broken.remove);
-  const named = (text: string): RegExp => new RegExp(text.replace('KIND', broken.name.replaceAll('.', '\\.')));
+  const named = (text: string): RegExp => new RegExp(text.replaceAll('KIND', broken.name.replaceAll('.', '\\.')));
 
   await t.test('is waited for, and then not, by the undo of a Create that never was Committed', async (t) => {
     const waits = named('listing KIND to find what would be deleted with ConfigMap .*/first failed');
@@ -69,6 +71,40 @@ t.test('a kind that cannot be listed', async (t) => {
     t.ok(await isThere(stage, path('configmaps/deleted')));
     await commit(stage, 'meant', [change('Delete', 'meant')], allowIrreversible);
     t.equal((await client.get(path('configmaps/meant'))).code, 404);
+  });
+
+  await t.test('gets a requested undo refused: its locks are given back meanwhile', async (t) => {
+    await stage.annotate('asked', { 'tx.janus.io/request-rollback': '1' });
+    const isReturned = ({ status }: Stepped): boolean => textAt(status, 'locksReturnedAt') !== undefined;
+    const waiting = await stepTo(stage, 'asked', 'the locks to be given back', isReturned);
+    t.match(waiting.status, { phase: 'Committed', message: named('waiting to undo: .*listing KIND fails') });
+    t.same(await stage.leases(), []);
+    const resting = await step(stage, 'asked');
+    t.ok(resting.resyncAfterSeconds > 0 && resting.resyncAfterSeconds <= 10, 'the next try comes after 10 s');
+    t.same(await stage.leases(), []);
+    const { status } = await stepToEnd(stage, 'asked');
+    t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused', items: [{ verdict: 'Blocked' }] } });
+    t.match(textAt(status, 'undo', 'message'), named('listing KIND fails .*tx.janus.io/undo-unlisted=KIND .*--unlisted KIND'));
+    t.equal(textAt(status, 'locksReturnedAt'), undefined);
+    t.ok(await isThere(stage, path('configmaps/asked')));
+  });
+
+  await t.test('is excepted by name, and no other kind is', async (t) => {
+    for (const [value, kind, why] of [
+      ['2', 'configmaps', 'names configmaps, which can be listed, is not served, or is not needed; it may name KIND$'],
+      ['3', `${broken.name},nothings.example.org`, 'names nothings.example.org, which .*; it may name KIND$'],
+      ['4', 'Thing kind', 'names Thing kind, which is no kind: write PLURAL'],
+    ] as const) {
+      await stage.annotate('asked', { 'tx.janus.io/request-rollback': value, 'tx.janus.io/undo-unlisted': kind });
+      const { status } = await stepToEnd(stage, 'asked');
+      t.match(status, { phase: 'Committed', message: named(`request-rollback="${value}" has no effect: .*${why}`) });
+    }
+    t.ok(await isThere(stage, path('configmaps/asked')));
+    await stage.annotate('asked', { 'tx.janus.io/request-rollback': '5', 'tx.janus.io/undo-unlisted': broken.name });
+    const { status } = await stepToEnd(stage, 'asked');
+    t.match(status, { phase: 'RolledBack' });
+    t.match(itemsOf(status)[0], { rolledBack: true, note: named('listing them fails: KIND$') });
+    t.equal((await client.get(path('configmaps/asked'))).code, 404);
   });
 
   await t.test('keeps what was Committed, and nothing else, until it can be listed', async (t) => {

@@ -67,6 +67,19 @@ t.test('the API server no longer serves a version', async (t) => {
   t.match(await list(), { kind: 'listed', items: { length: 4 } });
   await serve(false);
 
+  await t.test('a requested undo is refused long before spec.timeout', async (t) => {
+    await stage.annotate('changed', { 'tx.janus.io/request-rollback': 'first' });
+    const { status } = await stepToEnd(stage, 'changed');
+    const items = [0, 1].map((index) => ({
+      index,
+      verdict: 'Blocked',
+      reason: 'UnknownKind',
+      message: /v1beta1 of parts\.\S+ is not served/,
+    }));
+    t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused', items } });
+    t.same(await stage.leases(), []);
+  });
+
   await t.test('the engine cannot undo objects of this version, and undoes all others', async (t) => {
     await stage.annotate('changed', { ...undo, ...partial });
     const { status } = await stepToEnd(stage, 'changed');

@@ -35,6 +35,7 @@ const changes: readonly { reason: string; after: Partial<Status>; grows: boolean
   { reason: 'when the undo began', after: { rollbackStartedAt: now }, grows: true, field: 'rollbackStartedAt' },
   { reason: 'the writer that is settled', after: { settledWriter: 'p/2' }, grows: true, field: 'settledWriter' },
   { reason: 'a writer that is not', after: { unsettledAt: now }, grows: true, field: 'unsettledAt' },
+  { reason: 'when locks were given back', after: { locksReturnedAt: now }, grows: true, field: 'locksReturnedAt' },
   { reason: 'when the undo was found stored', after: { rollbackObservedAt: now }, grows: true, field: 'rollbackObservedAt' },
   { reason: 'a handled request', after: { handledAnnotations: { a: '1' } }, grows: true, field: 'handledAnnotations' },
 ];
