@@ -18,10 +18,15 @@ const verdicts = 'Restore Nothing Keep Blocked Undecided';
 const places = 'AfterChange AtEnd Never In NotIn Exists DoesNotExist';
 /** Why a container does not start. */
 const failures = 'Image Container';
+/** Types of conditions. */
+const conditions = 'Finished Ready Stalled';
 /** Codes of errors in Node, causes of the API server. */
-const foreign = 'TimeoutError FieldManagerConflict HorizontalPodAutoscaler Flux Helm Controller Kustomization HelmRelease';
+const foreign =
+  'FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong FieldValueTooMany FieldValueTypeInvalid TimeoutError FieldManagerConflict HorizontalPodAutoscaler Flux Helm Controller Kustomization HelmRelease';
 
-const noReasons = new Set([kinds, values, states, verdicts, places, failures, foreign].flatMap((words) => words.split(' ')));
+const noReasons = new Set(
+  [kinds, values, states, verdicts, places, failures, conditions, foreign].flatMap((words) => words.split(' ')),
+);
 
 /**
  * Where failures get their names: the engine (packages have theirs in docs/packages.md; rules of gates repeat those of conditions), and what the API server reports.

@@ -99,7 +99,7 @@ interface Answered {
   /** Paths of the fields that the API server, or a webhook, complained about; clean and bounded. May hold values too. */
   readonly fields: readonly string[];
   /** What is wrong with some of `fields`. */
-  readonly complaints?: Readonly<Record<string, FieldComplaint>>;
+  readonly complaints?: Readonly<Record<string, FieldErrorType>>;
   /** After a server-side apply without force: the fields that others own with other values. Absent if there are no such fields. */
   readonly conflicts?: readonly FieldConflict[];
   /** The name of the object that the answer is about, if the API server names an object and gives no causes, as policies do. */
@@ -121,7 +121,7 @@ interface Answered {
 }
 
 /** `metav1.CauseType` of a field. Source: k8s.io/apimachinery pkg/apis/meta/v1/types.go, and pkg/util/validation/field/errors.go. */
-export const fieldComplaints = [
+export const fieldErrorTypes = [
   'FieldValueNotFound',
   'FieldValueRequired',
   'FieldValueDuplicate',
@@ -133,7 +133,7 @@ export const fieldComplaints = [
   'FieldValueTypeInvalid',
 ] as const;
 
-export type FieldComplaint = (typeof fieldComplaints)[number];
+export type FieldErrorType = (typeof fieldErrorTypes)[number];
 
 /** A field as the API server writes its path, and who owns it, in words; clean and bounded. */
 export interface FieldConflict {

@@ -9,7 +9,7 @@
 // 4. The API server answers some requests in plain text, such as those that it does not let in (429). The Audit-Id header, which it sets
 //    for each request, proves that it answered. Source: k8s.io/apiserver, pkg/endpoints/filters/audit_init.go.
 import type { Failure, FailureKind } from '../../hooks/objects/failure.ts';
-import { type ApiReason, apiReasons, type FailureReason, fieldComplaints, tooLarge } from '../../hooks/objects/failure.ts';
+import { type ApiReason, apiReasons, type FailureReason, fieldErrorTypes, tooLarge } from '../../hooks/objects/failure.ts';
 import { at, isList, type Json, textAt } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 
@@ -163,7 +163,7 @@ function fieldsOf(status: Json | undefined): Pick<Failure, 'fields' | 'complaint
   if (!isList(causes)) return { fields: [] };
   const found = causes.slice(0, mostFields).map((cause) => ({
     field: foreign(textAt(cause, 'field') ?? '', longest.field),
-    complaint: fieldComplaints.find((one) => one === textAt(cause, 'reason')),
+    complaint: fieldErrorTypes.find((one) => one === textAt(cause, 'reason')),
   }));
   const named = found.filter(({ field }) => field !== '');
   const complaints = named.flatMap(({ field, complaint }) => (complaint === undefined ? [] : [[field, complaint] as const]));

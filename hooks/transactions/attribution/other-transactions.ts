@@ -22,7 +22,7 @@ import { newOwners, ownedBy } from '../../objects/content/ownership.ts';
 import { pathOf, pathText } from '../../objects/content/path.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
-import type { ChangeType } from '../model/change.ts';
+import { type ChangeType, mayMake } from '../model/change.ts';
 import { isCreatingHalf } from '../model/halves.ts';
 import { appliedBy } from '../model/marks.ts';
 import { isAfter, type OtherChange, type Others, type Wanted } from '../model/other-transactions.ts';
@@ -171,6 +171,11 @@ export function deletedInstead(evidence: OthersEvidence): { readonly kind: 'rest
   if (deleter === undefined) return undefined;
   const note = `${describe(evidence.entry.target)} was deleted by Transaction ${deleter.transaction}; it was not recreated`;
   return { kind: 'restored', note };
+}
+
+/** Whether it may have created the object, or created it again. */
+export function isCreation({ type, recreates }: OtherChange): boolean {
+  return mayMake(type) || recreates;
 }
 
 function isDeletion({ type, recreates }: OtherChange): boolean {

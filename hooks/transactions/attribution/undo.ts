@@ -20,10 +20,9 @@ import { foreign } from '../../objects/words.ts';
 import type { Hazards } from '../hazards/hazards.ts';
 import { joined, missingIn, noted, ownersNote, unlistedKindsNote } from '../hazards/messages.ts';
 import { evaluateHazards } from '../hazards/table.ts';
-import { mayMake } from '../model/change.ts';
 import type { Filled } from '../model/filled.ts';
 import { isDeletingHalf } from '../model/halves.ts';
-import type { OtherChange, Wanted } from '../model/other-transactions.ts';
+import type { Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
 import { annotations, longestManager } from '../model/transaction.ts';
 import { appliedAgain, isLineGone, unlikeOurs } from './applied-by.ts';
@@ -47,6 +46,7 @@ import {
   deletedByOthers,
   deletedInstead,
   isBroughtBack,
+  isCreation,
   isShown,
   laterThan,
   laterWork,
@@ -212,9 +212,8 @@ function evaluateMerge(evidence: UndoEvidence, live: JsonObject, attributed: Att
       `${describe(evidence.entry.target)} was changed by others in fields that this Transaction changed: ${describeForeign(foreign, evidence)}`,
       foreign,
     );
-  return found.length === 0
-    ? restoring(evidence, live, attributed)
-    : overLater(evidence, live, { ...attributed, foreign: found });
+  if (found.length === 0) return restoring(evidence, live, attributed);
+  return overLater(evidence, live, { ...attributed, foreign: found });
 }
 
 /** Why the undo does not make `after` of the object, or not yet: others would lose something. */
@@ -290,14 +289,11 @@ function undeleted({ managers }: Evidence, live: JsonObject): UndoVerdict {
   return isMarked ? { kind: 'fence', live, end: { kind: 'restored' }, givesUpOn: [] } : { kind: 'restored' };
 }
 
-// A later Transaction created the object again, and a still later one deleted it: their undos come first. So it is with what deletes the
-// object that this change has created in its place.
+// A later Transaction created the object again, and a still later one deleted it: their undos come first.
 function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
   const isInTheWay = isDeletingHalf(evidence.entry) ? () => true : isCreation;
   return evidence.isRequested ? (readAllFirst(evidence) ?? laterThan(evidence, isInTheWay)) : undefined;
 }
-
-const isCreation = ({ type, recreates }: OtherChange): boolean => mayMake(type) || recreates;
 
 function conflict(reason: Reason, message: string, foreign?: readonly ForeignPath[]): UndoVerdict {
   return { kind: 'conflict', reason, message, ...(foreign === undefined ? {} : { foreign }) };

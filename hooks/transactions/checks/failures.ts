@@ -1,6 +1,6 @@
 // Failures in words, for people.
 import { managersOf } from '../../objects/content/fields.ts';
-import type { Failure, FieldComplaint, FieldConflict } from '../../objects/failure.ts';
+import type { Failure, FieldConflict, FieldErrorType } from '../../objects/failure.ts';
 import { isObject, type Json } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { pathsIn, type ShownPath, shownPath } from './shown-path.ts';
@@ -33,7 +33,7 @@ function hiddenPaths({ fields, message, complaints }: Failure, known: Known): re
   return [...new Set(paths)];
 }
 
-const complaintWords: Readonly<Record<FieldComplaint, string>> = {
+const complaintWords: Readonly<Record<FieldErrorType, string>> = {
   FieldValueNotFound: 'refers to what does not exist',
   FieldValueRequired: 'is required',
   FieldValueDuplicate: 'duplicate value',
@@ -45,7 +45,7 @@ const complaintWords: Readonly<Record<FieldComplaint, string>> = {
   FieldValueTypeInvalid: 'wrong type',
 };
 
-function withComplaint({ path, isCut }: ShownPath, complaint: FieldComplaint | undefined): string {
+function withComplaint({ path, isCut }: ShownPath, complaint: FieldErrorType | undefined): string {
   if (isCut && complaint === 'FieldValueRequired') return `${path}: a required field is missing`;
   const shown = isCut ? `${path}[…]` : path;
   return complaint === undefined ? shown : `${shown}: ${complaintWords[complaint]}`;

@@ -22,7 +22,7 @@ interface UndoNeed {
 }
 
 /** The bindings and Roles of the cluster, as they are before the Transaction. */
-export interface RoleBindings {
+export interface RoleState {
   readonly bindings: readonly JsonObject[];
   /** By `keyOf`. */
   readonly roles: ReadonlyMap<string, JsonObject>;
@@ -33,7 +33,7 @@ export interface Account {
   readonly name: string;
 }
 
-export interface TakenRight {
+export interface ReleasedRule {
   /** The change that takes the right. */
   readonly index: number;
   readonly question: AccessQuestion;
@@ -70,10 +70,10 @@ function isSubject(subject: JsonObject, { namespace, name }: Account): boolean {
 /** The first right that the changes take, and that the undo then lacks; undefined if there is none. */
 export function takenRight(
   account: Account,
-  before: RoleBindings,
+  before: RoleState,
   changes: readonly RoleChange[],
   needs: readonly UndoNeed[],
-): TakenRight | undefined {
+): ReleasedRule | undefined {
   const held = (made: readonly RoleChange[]): readonly Grant[] => grantsIn(withChanges(before, made), account);
   const first = held([]);
   let made = changes;
@@ -98,7 +98,7 @@ function takerOf(
   return (alone ?? made[0])?.index ?? 0;
 }
 
-function withChanges({ bindings, roles }: RoleBindings, made: readonly RoleChange[]): RoleBindings {
+function withChanges({ bindings, roles }: RoleState, made: readonly RoleChange[]): RoleState {
   const changed = new Map(made.map((change) => [keyOfReference(change.target), change.expected]));
   const keyOfBinding = (binding: JsonObject): string => {
     const namespace = textAt(binding, 'metadata', 'namespace') ?? '';
@@ -124,7 +124,7 @@ interface Grant {
   readonly rules: readonly JsonObject[];
 }
 
-function grantsIn({ bindings, roles }: RoleBindings, account: Account): readonly Grant[] {
+function grantsIn({ bindings, roles }: RoleState, account: Account): readonly Grant[] {
   return bindings.flatMap((binding): readonly Grant[] => {
     const role = roles.get(boundRole(binding, account) ?? '');
     return role === undefined
@@ -153,7 +153,7 @@ function isIn(names: readonly Json[], name: string | undefined): boolean {
 // Who restores a Role, or a binding, must hold its rules, unless `escalate` or `bind` allows more.
 function questionsOfWriter(
   { target, prior }: RoleChange,
-  { roles }: RoleBindings,
+  { roles }: RoleState,
   changes: readonly RoleChange[],
   now: readonly Grant[],
 ): readonly AccessQuestion[] {

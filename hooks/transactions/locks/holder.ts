@@ -13,14 +13,14 @@ export type Holder =
   | 'unreadable';
 
 /** Where to read the Transaction that a Lease names. */
-export interface HolderName {
+interface HolderName {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
 /** The holders of expired Leases, by `spec.holderIdentity`. */
-export type Holders = ReadonlyMap<string, Holder>;
+export type HolderMap = ReadonlyMap<string, Holder>;
 
 /** Who holds the Lease, as its `spec.holderIdentity`. Empty if nobody does. */
 export function heldBy(lease: JsonObject | undefined): string {
@@ -46,7 +46,7 @@ export function holderIn(object: JsonObject, uid: string): Holder {
  * The state of a Lease for the Transaction `holder`. An expired Lease of a holder that may have written changes, or that was not read,
  * counts as held (L7).
  */
-export function stateForTaking(lease: JsonObject | undefined, holder: string, holders: Holders, now: number): LeaseState {
+export function stateForTaking(lease: JsonObject | undefined, holder: string, holders: HolderMap, now: number): LeaseState {
   const state = leaseState(lease, holder, now);
   const isFree = holders.get(heldBy(lease)) === 'idle' || holderNamed(heldBy(lease)) === undefined;
   return state === 'expired' && !isFree ? 'heldByOther' : state;

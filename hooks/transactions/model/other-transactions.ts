@@ -24,11 +24,11 @@ export interface OtherChange {
   readonly resourceVersion: string | undefined;
   readonly tookFieldsFrom: readonly string[];
   /** Read if the versions do not show whether the change came before or after ours (isOrdered). */
-  readonly before?: Before;
+  readonly before?: PriorState;
 }
 
 /** The state that a change of another Transaction found, from its snapshot. `prior`: undefined if there was no object. */
-export type Before =
+export type PriorState =
   | { readonly kind: 'known'; readonly prior: JsonObject | undefined }
   | { readonly kind: 'unknown'; readonly why: string };
 

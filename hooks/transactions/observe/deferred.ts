@@ -4,7 +4,7 @@ import { contentOf } from '../../objects/content/content.ts';
 import { listKindsOf, namedPaths, valueAt, withValuesAt } from '../../objects/content/lists.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
-import { deferredNote, type Earlier, needsStates, removerOf, unservedNote } from '../checks/deferred.ts';
+import { deferredNote, type Earlier, removerOf, unservedNote } from '../checks/deferred.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { readHazards } from '../hazards/read.ts';
 import type { HazardContext } from '../hazards/read-context.ts';
@@ -14,7 +14,7 @@ import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { changeContextOf, changeWrite } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
-import type { TargetReads } from './former-version.ts';
+import { earlierWrites, type Others, writeOf } from './earlier-writes.ts';
 import type { ItemView, Prepared, Presence } from './observation.ts';
 import { tryPriorInTurn } from './restorable.ts';
 
@@ -49,9 +49,6 @@ interface Tried extends Resolved {
   readonly prior: JsonObject | undefined;
 }
 
-/** The other changes, each with its object as it was read first. */
-export type Others = Pick<TargetReads, 'all' | 'firstRead'>;
-
 /** The change with a deferred dry run; undefined if no earlier change can remove the reason of the refusal. */
 export async function deferred(
   failure: Failure,
@@ -68,22 +65,6 @@ export async function deferred(
 export async function earlierRemover(failure: Failure, later: Tried, others: Others): Promise<Earlier | undefined> {
   const refused = { ...writeOf(later), content: later.change.content, prior: later.prior };
   return removerOf(failure, refused, await earlierWrites(later, others));
-}
-
-/** The changes before this one. All targets are read anyway: this adds no request. */
-export function earlierWrites(later: Pick<Resolved, 'index'>, { all, firstRead }: Others): Promise<readonly Earlier[]> {
-  const before = all.filter(({ index }) => index < later.index);
-  return Promise.all(before.map(async (one) => (needsStates(one) ? withStates(one, await firstRead(one)) : writeOf(one))));
-}
-
-function writeOf({ index, change: { type }, target, resource }: Resolved): Earlier {
-  return { index, type, target, resource };
-}
-
-function withStates(one: Resolved, found: Presence): Earlier {
-  if (found.kind === 'trouble') return writeOf(one);
-  const before = found.kind === 'present' ? found.object : undefined;
-  return { ...writeOf(one), states: { before: before ?? {}, after: one.change.content } };
 }
 
 /** A change whose Namespace, kind or version the change `by` creates. */

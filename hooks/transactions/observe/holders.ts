@@ -1,7 +1,7 @@
 // Reads the Transactions that hold expired Leases (L7, decide/locks.ts). The engine reads them only if it has met such a Lease.
 import type { Reader } from '../../objects/cluster.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { type Holder, type Holders, heldBy, holderIn, holderNamed } from '../locks/holder.ts';
+import { type Holder, type HolderMap, heldBy, holderIn, holderNamed } from '../locks/holder.ts';
 import { leaseState } from '../locks/state.ts';
 import { holderOf, type Transaction } from '../model/transaction.ts';
 import { engine, transactions } from '../writes/resources.ts';
@@ -16,7 +16,7 @@ interface HoldersContext {
 }
 
 /** The other holders of those of these Leases that have expired. Each holder is read once. */
-export async function readHolders({ reader, transaction, now }: HoldersContext, states: Iterable<LockState>): Promise<Holders> {
+export async function readHolders({ reader, transaction, now }: HoldersContext, states: Iterable<LockState>): Promise<HolderMap> {
   const own = holderOf(transaction);
   const expired = [...states].flatMap((state) =>
     state.kind === 'present' && leaseState(state.object, own, now) === 'expired' ? [heldBy(state.object)] : [],

@@ -9,7 +9,7 @@ import type { Resolved } from '../checks/targets.ts';
 import type { Due } from '../due.ts';
 import type { Hazards } from '../hazards/hazards.ts';
 import type { OwnWrites } from '../in-flight/in-flight.ts';
-import type { Holders } from '../locks/holder.ts';
+import type { HolderMap } from '../locks/holder.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change, Way } from '../model/change.ts';
 import type { Item } from '../model/item.ts';
@@ -37,7 +37,7 @@ export interface LockView {
   /** Those that this very call has acquired. */
   readonly acquired: ReadonlySet<string>;
   /** The other holders of expired Leases. */
-  readonly holders: Holders;
+  readonly holders: HolderMap;
 }
 
 /** A target before its change: the live object, and the expected object according to a dry run. */
@@ -106,7 +106,7 @@ export interface ItemView {
   /** All our Leases. */
   readonly leases: readonly JsonObject[];
   /** The other holder of `lease`, if the Lease has expired. */
-  readonly holders: Holders;
+  readonly holders: HolderMap;
   /** Whether other Transactions may have changed the object since our change: the lock was lost or released. */
   readonly wasUnlocked?: boolean;
   readonly live: Presence;

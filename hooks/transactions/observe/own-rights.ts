@@ -8,10 +8,10 @@ import { describeQuestion, questionsOfUndo } from '../checks/permissions.ts';
 import {
   type Account,
   boundRole,
-  type RoleBindings,
+  type ReleasedRule,
   type RoleChange,
+  type RoleState,
   rbacGroup,
-  type TakenRight,
   takenRight,
   whyTaken,
 } from '../hazards/own-rights.ts';
@@ -56,14 +56,14 @@ function isTaking({ prior, expected }: RoleChange): boolean {
   return prior !== undefined && !equalJson(rights(prior), rights(expected));
 }
 
-function withReason(one: Prepared, found: TakenRight, targets: readonly Prepared[], account: Account): Prepared {
+function withReason(one: Prepared, found: ReleasedRule, targets: readonly Prepared[], account: Account): Prepared {
   const needing = targets.find(({ resolved }) => resolved.index === found.neededBy);
   if (one.resolved.index !== found.index || needing === undefined || one.irreversible !== undefined) return one;
   const right = describeQuestion(found.question);
   return { ...one, irreversible: whyTaken(right, changeOf(one), needing.resolved.target, account) };
 }
 
-type ReadState = (RoleBindings & { readonly kind: 'known' }) | { readonly kind: 'failed'; readonly failure: Failure };
+type ReadState = (RoleState & { readonly kind: 'known' }) | { readonly kind: 'failed'; readonly failure: Failure };
 
 async function readState(
   { reader, callReads, transaction }: Context,

@@ -2,7 +2,7 @@
 // which of the two changes came first: an answer of one of them was lost, or its process died before it recorded the answer.
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import { holderNamed } from '../locks/holder.ts';
-import { type Before, isOrdered, type OtherChange } from '../model/other-transactions.ts';
+import { isOrdered, type OtherChange, type PriorState } from '../model/other-transactions.ts';
 import { decodeTransaction, type Transaction } from '../model/transaction.ts';
 import { engine, transactions } from '../writes/resources.ts';
 import type { Presence } from './observation.ts';
@@ -39,7 +39,7 @@ async function withPriorState(source: SnapshotSource, target: Reference, change:
 }
 
 // The snapshot is authentic, or it counts as unreadable (observe/snapshot.ts).
-async function priorStateIn(source: SnapshotSource, target: Reference, other: Transaction): Promise<Before | Trouble> {
+async function priorStateIn(source: SnapshotSource, target: Reference, other: Transaction): Promise<PriorState | Trouble> {
   const snapshot = await readSnapshot(source, other, other.status?.rollbackRef);
   if (snapshot.kind === 'trouble') return snapshot;
   if (snapshot.kind === 'broken') return { kind: 'unknown', why: snapshot.message };

@@ -18,7 +18,7 @@ import { isSealed } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
-import { earlierWrites, type Others } from './deferred.ts';
+import { earlierWrites, type Others } from './earlier-writes.ts';
 
 interface Context extends Others {
   readonly reader: Reader;

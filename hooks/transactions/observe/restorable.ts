@@ -23,7 +23,7 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import { fieldManagers, type Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
-import { earlierWrites } from './deferred.ts';
+import { earlierWrites } from './earlier-writes.ts';
 import { servedNow, type TargetReads } from './former-version.ts';
 import type { Prepared } from './observation.ts';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type JsonObject, withPath } from '../../../../hooks/objects/json.ts';
 import { formatMicroTime } from '../../../../hooks/objects/time.ts';
 import { lockTrouble, planAcquisition } from '../../../../hooks/transactions/decide/locks.ts';
-import type { Holders } from '../../../../hooks/transactions/locks/holder.ts';
+import type { HolderMap } from '../../../../hooks/transactions/locks/holder.ts';
 import { leaseState } from '../../../../hooks/transactions/locks/state.ts';
 import type { LockState, LockView } from '../../../../hooks/transactions/observe/observation.ts';
 import { table } from '../../../support/table.ts';
@@ -68,7 +68,7 @@ const found: Readonly<Record<string, (name: string) => LockState>> = {
   unread: (name) => ({ kind: 'present', object: lease('shop/unread/u7', 100, name) }),
 };
 
-const holders: Holders = new Map([
+const holders: HolderMap = new Map([
   ['shop/idle/u3', 'idle'],
   ['shop/kept/u4', 'unfinished'],
   ['shop/leaving/u5', 'terminating'],
