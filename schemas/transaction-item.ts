@@ -7,6 +7,8 @@ export const statusLimits = {
   errorReason: 256,
   errorMessage: 4096,
   note: 4096,
+  warnings: 3,
+  warning: 200,
   fieldManager: 128,
   tookFieldsFrom: 64,
   drift: 16_384,
@@ -125,6 +127,22 @@ export const item: Schema = {
     undone: flag('The undo has written the object back, created it again or deleted it.'),
     deleted: flag('The former object is deleted. This change (whenImmutable) or its undo creates it again.'),
     note: string('Information about this change that is not an error.', statusLimits.note),
+    warnings: {
+      type: 'object',
+      description: 'Warnings of the API server about the write of this change, such as a deprecated kind or Pod security.',
+      required: ['count'],
+      properties: {
+        count: { type: 'integer', description: 'Number of warnings.', minimum: 1 },
+        texts: {
+          type: 'array',
+          description:
+            'The first warnings, each cut. Absent for a Secret, an object outside the namespace of the Transaction, and content from a Secret, or if the status has no room.',
+          maxItems: statusLimits.warnings,
+          items: string('Text of the warning.', statusLimits.warning),
+          'x-kubernetes-list-type': 'atomic',
+        },
+      },
+    },
     gate: gateState,
   },
 };

@@ -35,9 +35,18 @@ function summaryOf(object: Parameters<typeof viewOf>[0]) {
   return { namespace, name, uid, phase, done, message, finished, left, kept, reason, changes: changes.map(changeOf) };
 }
 
-function changeOf({ type, kind, name, selector, state, error, gate }: ChangeView) {
+function changeOf({ type, kind, name, selector, state, error, gate, warnings }: ChangeView) {
   const note = gate?.state === 'notReady' ? gate.found : undefined;
-  return { type, kind, name, selector, state, ...(error && { error }), ...(note !== undefined && { note }) };
+  return {
+    type,
+    kind,
+    name,
+    selector,
+    state,
+    ...(error && { error }),
+    ...(note !== undefined && { note }),
+    ...(warnings && { warnings }),
+  };
 }
 
 /** The same call, whose standard output shows nothing. */

@@ -13,6 +13,7 @@ import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
 import { refusedUndo } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
+import { warningsIn } from '../show/warnings.ts';
 import { outputStyle, timeoutOf } from './given.ts';
 import { holding } from './holder.ts';
 import { quiet } from './outcome.ts';
@@ -46,7 +47,8 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
     const { columns } = sizeOf(io);
     const lines = linesOf(view, { style: outputStyle(io, options), columns, program: io.program });
     const holder = await holding(session, view, usualEngineNamespace).catch(() => undefined);
-    sayAll(io, [...lines, ...(holder === undefined ? [] : [`  ${holder}`]), ...refusedUndo(view), ...keptLogLines(view.changes)]);
+    const held = holder === undefined ? [] : [`  ${holder}`];
+    sayAll(io, [...lines, ...held, ...warningsIn(view), ...refusedUndo(view), ...keptLogLines(view.changes)]);
   } else say(io, formatted([printed(object)], format));
   return exits.done;
 }

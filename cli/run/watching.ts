@@ -15,6 +15,7 @@ import { requests } from '../show/requests.ts';
 import { type Style, wrapTo } from '../show/style.ts';
 import { answerTo, isHandled } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
+import { warningsIn } from '../show/warnings.ts';
 import { noteHolder } from './holder.ts';
 import { type Keys, readKeys } from './keys.ts';
 import { openPrinter, type Printer, sizeOf } from './printer.ts';
@@ -151,15 +152,17 @@ function isRefused(view: TransactionView, { request }: Requested): boolean {
 }
 
 function conclude(watching: Watching, last: TransactionView | undefined, isLeft: boolean): number {
-  const { io, end, printer, seen, style } = watching;
+  const { io, end, printer, seen, style, request } = watching;
   if (last === undefined) throw new Problem('The command could not read the Transaction in that time.', stillGoing);
   const [isEnd, after, { columns }] = [hasEnded(last, seen), clockOf(printer.elapsed()), sizeOf(io)];
   const isNoUndo = isEnd && isRefused(last, seen);
   const lines = isNoUndo
     ? wrapTo(columns, `The engine refused it after ${after}: no object was changed, and it is ${last.phase} as before.`)
     : endLines(last, after, { program: io.program, isEnd, wanted: end, columns, isAwaited: isAwaited(last, seen) }, style);
-  printer.close(lines.length);
-  sayAll(io, lines);
+  // An undo is about other writes.
+  const warned = end === 'Committed' && request === undefined ? warningsIn(last) : [];
+  printer.close(lines.length + warned.length);
+  sayAll(io, [...lines, ...warned]);
   if (isNoUndo) return refusedCode;
   if (isEnd) return codeOfEnd(last, end);
   return isLeft ? exits.interrupted : stillGoing;

@@ -4,7 +4,7 @@ import { describe } from '../../hooks/objects/reference.ts';
 import { clean } from '../../hooks/objects/words.ts';
 import type { Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
 import { fieldLines } from './fields.ts';
-import { countsOf, verdictLines } from './plan.ts';
+import { countsOf, verdictLines, warningsOf } from './plan.ts';
 
 /** Characters of the fields. GitHub refuses a comment of more than 65 536 characters. */
 const mostFields = 50_000;
@@ -14,7 +14,7 @@ const plain = { colors: false, unicode: true } as const;
 /** `rbac`: the command that grants what is missing. */
 export function planMarkdown(plan: Plan, rbac: string): readonly string[] {
   const changed = plan.changes.filter(({ operation }) => operation !== 'none');
-  const verdict = verdictLines(plan, { style: plain, rbac }).map((line) => `- ${inline(line.trim())}`);
+  const verdict = [...verdictLines(plan, { style: plain, rbac }), ...warningsOf(plan)].map((line) => `- ${inline(line.trim())}`);
   return [
     `### Plan of ${inline(`${plan.namespace}/${plan.name}`)}: ${plan.verdict}`,
     '',

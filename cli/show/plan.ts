@@ -8,6 +8,7 @@ import { documentOf } from './document.ts';
 import { fieldLines } from './fields.ts';
 import { paint, type Style } from './style.ts';
 import { tableOf } from './table.ts';
+import { warningLines } from './warnings.ts';
 
 interface Setting {
   readonly style: Style;
@@ -40,6 +41,7 @@ export function planLines(plan: Plan, setting: Setting): readonly string[] {
     ...(details.length === 0 ? [] : [...details, '']),
     ...verdictLines(plan, setting),
     ...plan.changes.flatMap(ownerLines),
+    ...warningsOf(plan),
     ...plan.locks.map(lockLine),
     ...plan.unseen.map((what) => `Not seen     ${clean(what)}`),
     `${countsOf(plan.changes)} Nothing was written.   exit ${setting.code}`,
@@ -132,6 +134,11 @@ function findingLine(found: Finding): string {
 
 function ownerLines({ target, owners }: PlannedChange): readonly string[] {
   return owners.map(({ code, sentence }) => `${code.padEnd(10)}   ${clean(`${describe(target)}: ${sentence}`)}.`);
+}
+
+/** What the API server warns of, each text once. */
+export function warningsOf({ changes }: Plan): readonly string[] {
+  return warningLines(changes.map(({ target, warnings }) => ({ object: describe(target), ...(warnings && { warnings }) })));
 }
 
 export function countsOf(changes: readonly PlannedChange[]): string {

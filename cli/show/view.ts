@@ -1,10 +1,12 @@
 // The parts of a Transaction that the command line shows. Any version of the engine may have written the object.
+import type { Warnings } from '../../hooks/objects/cluster.ts';
 import { at, type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { decodeChanges } from '../../hooks/transactions/model/change.ts';
 import { type Gating, gateOf } from '../../hooks/transactions/model/gated.ts';
+import { decodeWarnings } from '../../hooks/transactions/model/item.ts';
 import { decodeUndo, type UndoAnswer } from '../../hooks/transactions/model/undo.ts';
 import { type Timing, timingOf } from './timing.ts';
 
@@ -29,6 +31,8 @@ export interface ChangeView {
   readonly isUndone: boolean;
   /** What its undo waits for, or a note of the engine about it. */
   readonly remark?: string;
+  /** Of the API server, about its write. */
+  readonly warnings?: Warnings;
 }
 
 interface GateView {
@@ -131,6 +135,7 @@ function changeOf(change: Json, item: Json | undefined, { namespace: own, phase 
     isRecreated: at(item, 'deleted') === true,
     isUndone: at(item, 'undone') === true,
     ...(remark === undefined ? {} : { remark: short(remark) }),
+    ...decodeWarnings(at(item, 'warnings')),
   };
 }
 

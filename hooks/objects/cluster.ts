@@ -32,8 +32,24 @@ export interface Failed {
   readonly failure: Failure;
 }
 
+/** What the API server warns of when it accepts a write: a deprecated kind, a Pod that Pod security will refuse. */
+export interface Warnings {
+  /** How many there are. */
+  readonly count: number;
+  /** The first of them, clean and bounded (words.ts). They may quote values of the object. Absent if they are not shown. */
+  readonly texts?: readonly string[];
+}
+
 /** `serverTime` is the API server's `Date` header in ms since the epoch, with a resolution of one second. */
-export type Answer = { readonly kind: 'ok'; readonly object: JsonObject; readonly serverTime: number } | Failed;
+export type Answer =
+  | {
+      readonly kind: 'ok';
+      readonly object: JsonObject;
+      readonly serverTime: number;
+      /** Of a write and its dry run. */
+      readonly warnings?: Warnings;
+    }
+  | Failed;
 
 export type ListAnswer =
   | {

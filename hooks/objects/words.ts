@@ -23,6 +23,10 @@ export function cut(text: string, most: number): string {
   return `${/[\ud800-\udbff]$/.test(kept) ? kept.slice(0, -1) : kept}…`;
 }
 
+/** Texts of the API server's warnings about one write that are kept, and UTF-16 units of each. */
+export const mostWarnings = 3;
+export const warningLength = 200;
+
 /** Others' text, for a message. */
 export function foreign(text: string, most: number): string {
   // The function does not clean a part that it drops: a message may have megabytes.

@@ -1,6 +1,6 @@
 // The seam to the command line: the questions about a Transaction before it is created, and about an existing Transaction. Nothing
 // here holds a value of a Secret: the engine masks values before they arrive here.
-import type { AccessQuestion, Clock, Expressions, Logs, Manifests, Reader, Sealer } from '../objects/cluster.ts';
+import type { AccessQuestion, Clock, Expressions, Logs, Manifests, Reader, Sealer, Warnings } from '../objects/cluster.ts';
 import type { Json } from '../objects/json.ts';
 import type { Reference } from '../objects/reference.ts';
 
@@ -58,6 +58,8 @@ export interface PlannedChange {
   /** The source of its content, such as `Secret db key manifest`. */
   readonly contentFrom?: string;
   readonly note?: string;
+  /** Of the API server, about the dry run; without texts if they are hidden. */
+  readonly warnings?: Warnings;
 }
 
 /** A permission that is missing, and what it is needed for. */

@@ -54,11 +54,11 @@ export function createCluster(connection: Connection, options: ClusterOptions): 
   const plain = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
   const transport = withRefusedParty(withProvenRefusals(options.instrument?.(plain) ?? plain));
   const discovery = createDiscovery((request) => transport.request(request, engine));
-  const ask = async (request: ApiRequest, identity: Identity, isLate?: IsLate) =>
-    answerOf(await transport.request(request, identity, isLate));
+  const ask = async (request: ApiRequest, identity: Identity) => answerOf(await transport.request(request, identity));
   const write = async (intent: Write, dryRun: boolean, isLate?: IsLate) => {
     const request = { ...requestOfWrite(intent, { timeout: options.writeTimeout, dryRun }), mostBytes: largestObject };
-    return withUnknownKind(intent, withOwnConflicts(intent, await ask(request, intent.identity, isLate)), discovery.isServed);
+    const answer = withWarnings(await transport.request(request, intent.identity, isLate));
+    return withUnknownKind(intent, withOwnConflicts(intent, answer), discovery.isServed);
   };
   const tryOut = (intent: Write) => write(intent, true);
   return {
@@ -94,6 +94,13 @@ function answerOf(received: Received | Failed): Answer {
   if (received.kind === 'failed') return received;
   if (!isReadable(received.body)) return failed(unreadable(200));
   return { kind: 'ok', object: received.body, serverTime: received.serverTime };
+}
+
+// The API server warns of a deprecated kind at each read, too.
+function withWarnings(received: Received | Failed): Answer {
+  const answer = answerOf(received);
+  if (answer.kind === 'failed' || received.kind === 'failed' || received.warnings === undefined) return answer;
+  return { ...answer, warnings: received.warnings };
 }
 
 function named(answer: Answer): Answer {

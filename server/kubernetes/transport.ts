@@ -8,7 +8,7 @@
 // 4. Bodies are raw JSON in both directions, and always have a content-length. Without it the API server would assume that a DELETE has
 //    no body, and would ignore its preconditions.
 import type { Dispatcher } from 'undici';
-import type { Failed, Identity } from '../../hooks/objects/cluster.ts';
+import type { Failed, Identity, Warnings } from '../../hooks/objects/cluster.ts';
 import type { Failure } from '../../hooks/objects/failure.ts';
 import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { measureOfText, remember } from '../../hooks/objects/measure.ts';
@@ -22,6 +22,7 @@ import { headFirst, type IsLate } from './head-first.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { createPools, type PoolOptions } from './pools.ts';
 import type { ApiRequest } from './requests.ts';
+import { warningsIn } from './warnings.ts';
 
 const leastLifetime = 1_000; // a request with a shorter lifetime is not sent
 
@@ -32,6 +33,7 @@ export interface Received {
   readonly size: number;
   readonly bytes: number;
   readonly serverTime: number;
+  readonly warnings?: Warnings;
 }
 
 export interface Transport {
@@ -165,7 +167,7 @@ function received(reply: HttpReply, measure = measureOfText(reply.text)): Receiv
   const serverTime = Date.parse(String(headers.date));
   if (!isObject(body) || Number.isNaN(serverTime)) return failed(unreadable(code));
   remember(body, measure);
-  return { kind: 'ok', body, size: text.length, bytes, serverTime };
+  return { kind: 'ok', body, size: text.length, bytes, serverTime, ...warningsIn(headers.warning) };
 }
 
 // Of a refusal, the body is JSON.

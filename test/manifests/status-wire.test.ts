@@ -42,6 +42,7 @@ const full: Omit<Item, 'progress'> = {
   overwrite: true,
   deleted: true,
   note: 'an owner reference was dropped',
+  warnings: { count: 4, texts: ['v1 Widget is deprecated', 'would violate PodSecurity', 'é'.repeat(200)] },
   gate: {
     since: 1_795_000_000_000,
     readySince: 1_795_000_001_000,

@@ -1,5 +1,6 @@
 // How a refusal that concerns one change is described.
 
+import type { Answer, Warnings } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { describe, isSecret, type Reference } from '../../objects/reference.ts';
@@ -38,6 +39,16 @@ function hidesWords(subject: Subject, transaction: Transaction): boolean {
   const { index, target } = subject;
   const mayShow = target.namespace === undefined && !isSecret(target) && !isFromSecret(transaction.changes[index]);
   return isSealed(subject, transaction) && !(mayShow && transaction.annotations[annotations.showRefusals] === 'true');
+}
+
+/** The warnings about a write. They quote values, as refusals do: of a change whose words are hidden, only their number is shown. */
+export function shownWarnings(
+  { warnings }: Extract<Answer, { kind: 'ok' }>,
+  subject: Subject,
+  transaction: Transaction,
+): { readonly warnings?: Warnings } {
+  if (warnings === undefined) return {};
+  return { warnings: hidesWords(subject, transaction) ? { count: warnings.count } : warnings };
 }
 
 /** The failure of a write that is tried again, with what the API server says of it: it names the webhook that it cannot call. */

@@ -20,7 +20,7 @@ import { ownersOf, scalersOf } from './owners.ts';
 
 /** `autoscalers`: all that may scale a target. */
 export function plannedChange(prepared: Prepared, transaction: Transaction, autoscalers: readonly JsonObject[]): PlannedChange {
-  const { resolved, way, prior, expected, approximate, recreates, after: dependsOn, note } = prepared;
+  const { resolved, way, prior, expected, approximate, recreates, after: dependsOn } = prepared;
   const { index, target, change, resource } = resolved;
   const hiding = hidingOf(target, change);
   const after = way === 'Create' ? namedIn(change, expected) : expected;
@@ -34,8 +34,12 @@ export function plannedChange(prepared: Prepared, transaction: Transaction, auto
     losers: operation === 'delete' ? [] : losersOf(prepared, transaction, hiding),
     owners: prior === undefined || operation === 'none' ? [] : ownersOf(prior, scalers),
     ...saidOf(resolved, transaction),
-    ...(note === undefined ? {} : { note }),
+    ...foundIn(prepared),
   };
+}
+
+function foundIn({ note, warnings }: Prepared): Pick<PlannedChange, 'note' | 'warnings'> {
+  return { ...(note === undefined ? {} : { note }), ...(warnings === undefined ? {} : { warnings }) };
 }
 
 /** The fields of a new object that the user has named. Defaults, and what controllers add, would hide them. */

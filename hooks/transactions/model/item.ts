@@ -1,6 +1,7 @@
 // Progress of one change. On the wire three booleans and more, as users know them from the status; inside, a union that has
 // only the states which make sense. What cannot be read strictly is corrupt and nothing is done on its word.
 
+import type { Warnings } from '../../objects/cluster.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { decodeGateState, encodeGateState, type GateState } from './gate.ts';
 import type { Reason } from './reason.ts';
@@ -47,12 +48,14 @@ export interface Item {
   readonly deleted?: true;
   /** What a person should know of it, although it is no error. */
   readonly note?: string;
+  /** Of the API server, about its write or the dry run of it; without texts if they are hidden, or have no room. */
+  readonly warnings?: Warnings;
   /** How far its gate is. */
   readonly gate?: GateState;
 }
 
 /** What an item keeps of a change that has taken effect. */
-export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note'>;
+export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note' | 'warnings'>;
 
 /** Whether an undo has not finished with it. */
 export function isToUndo({ progress }: Item): boolean {
@@ -137,6 +140,7 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
     progress,
     ...decodeError(at(wire, 'error')),
     ...texts(wire, ['lockLease', 'uid', 'resourceVersion', 'drift', 'note', 'waiting']),
+    ...decodeWarnings(at(wire, 'warnings')),
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
     ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
     ...(at(wire, 'overwrite') === true ? { overwrite: true as const } : {}),
@@ -162,6 +166,13 @@ function decodeProgress(wire: JsonObject): Progress | undefined {
 function decodeError(error: Json | undefined): { readonly error?: ItemError } {
   if (!isObject(error)) return {};
   return { error: { reason: (textAt(error, 'reason') ?? 'Unknown') as Reason, message: textAt(error, 'message') ?? '' } };
+}
+
+/** As they are stored. */
+export function decodeWarnings(wire: Json | undefined): { readonly warnings?: Warnings } {
+  const [count, found] = [at(wire, 'count'), at(wire, 'texts')];
+  if (typeof count !== 'number') return {};
+  return { warnings: { count, ...(isList(found) ? { texts: found.filter((text) => typeof text === 'string') } : {}) } };
 }
 
 function texts<Key extends string>(wire: JsonObject, keys: readonly Key[]): Partial<Record<Key, string>> {

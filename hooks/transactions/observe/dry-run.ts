@@ -8,7 +8,7 @@ import { describe } from '../../objects/reference.ts';
 import { keptDespiteNull, keptFault } from '../checks/change-fields.ts';
 import { incomparable, stateFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
-import { refusalFault, withWords } from '../checks/refusal.ts';
+import { refusalFault, shownWarnings, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { madeOf, type Way, wayOf } from '../model/change.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
@@ -124,10 +124,11 @@ async function tryChange(context: DryRunContext, resolved: Resolved, prior: Json
   const answer = await reader.dryRun(write);
   if (answer.kind === 'failed') return afterRefusal(context, { ...resolved, prior }, way, answer.failure);
   const after = write.verb === 'delete' ? undefined : await kept(expected(answer.object), prior);
-  return prepareTried(resolved, { way, prior, expected: after });
+  const warnings = shownWarnings(answer, { ...resolved, prior, expected: after }, transaction);
+  return prepareTried(resolved, { way, prior, expected: after, ...warnings });
 }
 
-type Tryout = Pick<Prepared, 'way' | 'prior' | 'expected'>;
+type Tryout = Pick<Prepared, 'way' | 'prior' | 'expected' | 'warnings'>;
 
 function prepareTried(resolved: Resolved, tryout: Tryout): Evaluated {
   const { prior, expected } = tryout;

@@ -1,6 +1,6 @@
 // All that a decision may know: a frozen value, the API server's time included.
 
-import type { Answer } from '../../objects/cluster.ts';
+import type { Answer, Warnings } from '../../objects/cluster.ts';
 import type { Failure, Passing, Refusal } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
@@ -50,6 +50,8 @@ export interface Prepared {
   readonly approximate: boolean;
   /** What should be known of it although it is no fault. */
   readonly note?: string;
+  /** Of the API server, about its dry run; without texts if they are hidden. */
+  readonly warnings?: Warnings;
   /** Of a deletion: kinds that cannot be listed for now, so that what would be deleted with it is not known. */
   readonly failingKinds?: Hazards['failingKinds'];
   /** Why it cannot be undone. */

@@ -3,7 +3,7 @@
 
 import type { Failure } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
-import { describeRefusal, withWords } from '../checks/refusal.ts';
+import { describeRefusal, shownWarnings, withWords } from '../checks/refusal.ts';
 import type { Step } from '../decide/step.ts';
 import { applied, withRecordedDrift } from '../decide/transitions.ts';
 import { undoing } from '../decide/undo-transitions.ts';
@@ -26,8 +26,9 @@ export function afterApply(step: Extract<Step, { kind: 'apply' }>, done: Perform
     const context = driftContext(done);
     const earlier = driftOf(observation.status, step.entry, context);
     const facts = factsOf(step.entry, step.live, last.object, { ...context, earlier: earlier === 'broken' ? [] : earlier });
-    const noted = step.note === undefined ? facts : { ...facts, note: shortened(step.note) };
     const { status, transaction, pace, now } = observation;
+    const warned = { ...facts, ...shownWarnings(last, step.entry, transaction) };
+    const noted = step.note === undefined ? warned : { ...warned, note: shortened(step.note) };
     const { index } = step;
     const end = windowEnd(transaction, index + 1, pace, status.items);
     const effect = { index, facts: noted, gating: transaction, end, isFirstHalf: isDeletingHalf(step.entry) };

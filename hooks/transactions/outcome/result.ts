@@ -118,8 +118,8 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: PerformedStep)
 
 function noted(status: Status, { targets }: Extract<Step, { kind: 'store' }>): Status {
   const items = status.items.map((item, index) => {
-    const note = targets[index]?.note;
-    return note === undefined ? item : { ...item, note: shortened(note) };
+    const { note, warnings } = targets[index] ?? {};
+    return { ...item, ...(note && { note: shortened(note) }), ...(warnings && { warnings }) };
   });
   return { ...status, items };
 }

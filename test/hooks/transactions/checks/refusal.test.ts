@@ -1,7 +1,7 @@
 // Whose words about a refused write are shown.
 import t from 'tap';
 import type { Failure } from '../../../../hooks/objects/failure.ts';
-import { describeRefusal } from '../../../../hooks/transactions/checks/refusal.ts';
+import { describeRefusal, shownWarnings } from '../../../../hooks/transactions/checks/refusal.ts';
 import type { Transaction } from '../../../../hooks/transactions/model/transaction.ts';
 
 const failure: Failure = {
@@ -13,11 +13,16 @@ const failure: Failure = {
   definitive: true,
 };
 
-function described(kind: string, namespace: string | undefined, asked: string | undefined, contentFrom?: object): string {
+function placed(kind: string, namespace: string | undefined, asked: string | undefined, contentFrom?: object) {
   const annotations = asked === undefined ? {} : { 'tx.janus.io/show-refusals': asked };
   const transaction = { namespace: 'shop', annotations, changes: [{ contentFrom }] } as unknown as Transaction;
   const target = { apiVersion: 'v1', kind, name: 'x', ...(namespace === undefined ? {} : { namespace }) };
-  return describeRefusal(failure, { index: 0, target }, transaction);
+  return { subject: { index: 0, target }, transaction };
+}
+
+function described(...place: Parameters<typeof placed>): string {
+  const { subject, transaction } = placed(...place);
+  return describeRefusal(failure, subject, transaction);
 }
 
 t.test('a message about a cluster-scoped object is shown on request, and a message with secret content never', async (t) => {
@@ -29,6 +34,25 @@ t.test('a message about a cluster-scoped object is shown on request, and a messa
   t.equal(described('Secret', 'shop', 'true'), 'Forbidden');
   t.equal(described('Secret', undefined, 'true'), 'Forbidden', 'whatever its namespace');
   t.equal(described('Node', undefined, 'true', { secretKeyRef: { name: 's', key: 'k' } }), 'Forbidden', 'from a Secret');
+});
+
+t.test('of a change whose words are hidden, only the number of warnings is shown', async (t) => {
+  const warnings = { count: 2, texts: ['one', 'two'] };
+  const shown = (...place: Parameters<typeof placed>) => {
+    const { subject, transaction } = placed(...place);
+    return shownWarnings({ kind: 'ok', object: {}, serverTime: 0, warnings }, subject, transaction).warnings;
+  };
+  t.same(shown('ConfigMap', 'shop', undefined), warnings);
+  t.same(shown('Node', undefined, 'true'), warnings, 'on request');
+  const { subject, transaction } = placed('ConfigMap', 'shop', undefined);
+  t.same(shownWarnings({ kind: 'ok', object: {}, serverTime: 0 }, subject, transaction), {});
+  const hidden: readonly Parameters<typeof placed>[] = [
+    ['Node', undefined, undefined],
+    ['ConfigMap', 'other', 'true'],
+    ['Secret', 'shop', 'true'],
+    ['ConfigMap', 'shop', 'true', { secretKeyRef: { name: 's', key: 'k' } }],
+  ];
+  for (const place of hidden) t.same(shown(...place), { count: 2 }, JSON.stringify(place));
 });
 
 t.test('the message names a namespace that is missing, and no other object of an answer', async (t) => {
