@@ -92,7 +92,7 @@ t.test('an install that fails leaves nothing, with and without a field manager',
     ['v2', []],
   ] as const) {
     const done = await apply(name, items, words);
-    t.match(done, { code: 3, out: /was rolled back after [^\n]*Ingress[^\n]*Invalid \(spec\.rules/ }, done.out + done.err);
+    t.match(done, { code: 3, out: /was rolled back after [^\n]*Ingress[^\n]*Invalid \(\.spec\.rules/ }, done.out + done.err);
     t.same(await codes(['/api/v1/namespaces/cases-x']), [404]);
   }
 });
