@@ -90,6 +90,12 @@ export const change: Schema = {
         'For Apply and Update, if the API server refuses to change a field of the object: Fail (default), or Recreate, which deletes the object and creates it again, with another uid.',
       enum: ['Fail', 'Recreate'],
     },
+    replicas: {
+      type: 'string',
+      description:
+        'For Apply, Update and Patch of a kind with the subresource scale: KeepScaled (default) keeps the number of the object if an autoscaler has it as target. Set always sets the number of content.',
+      enum: ['KeepScaled', 'Set'],
+    },
     undo: undo(
       'For Create, Apply and Update, instead of spec.undo: how the undo of this change handles content of other clients.',
     ),

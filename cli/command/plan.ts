@@ -22,6 +22,10 @@ export const manifestOptions: readonly Option[] = [
   { flags: '--gate [timeout]', description: 'wait until all objects are ready; if the timeout passes first, undo everything' },
   { flags: '--no-gate', description: 'with an app: do not wait until the objects are ready' },
   { flags: '--recreate-immutable', description: 'recreate an object if a field cannot be changed in place' },
+  {
+    flags: '--set-replicas',
+    description: 'set the number of replicas of the manifests, also if an autoscaler has another number',
+  },
   { flags: '--allow-irreversible', description: 'also make changes that an undo cannot take back' },
   { flags: '--delete-filled', description: 'the undo deletes created objects even if others wrote into them' },
   {

@@ -24,6 +24,8 @@ export interface ReleaseOptions {
   /** The timeout of the gates of all objects at the end; empty for the default. Undefined: no gates. */
   readonly gate: string | undefined;
   readonly recreateImmutable: boolean;
+  /** Of objects whose content names `spec.replicas`. */
+  readonly setReplicas?: boolean;
   readonly allowIrreversible: boolean;
   readonly deleteFilled: boolean;
   readonly plainSecrets: boolean;
@@ -159,8 +161,10 @@ function wireOf({ apiVersion, kind, name, namespace }: Reference, own: string): 
   return { apiVersion, kind, name, ...(namespace === undefined || namespace === own ? {} : { namespace }) };
 }
 
-function changeOf(source: JsonObject, { recreateImmutable }: ReleaseOptions): JsonObject {
-  return { type: 'Apply', ...source, ...(recreateImmutable ? { whenImmutable: 'Recreate' } : {}) };
+function changeOf(source: JsonObject, { recreateImmutable, setReplicas }: ReleaseOptions): JsonObject {
+  const isSet = setReplicas === true && at(source, 'content', 'spec', 'replicas') !== undefined;
+  const replicas = isSet ? { replicas: 'Set' } : {};
+  return { type: 'Apply', ...source, ...(recreateImmutable ? { whenImmutable: 'Recreate' } : {}), ...replicas };
 }
 
 function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {

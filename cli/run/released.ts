@@ -61,9 +61,9 @@ async function changedSince(session: Session, release: Release, engineNamespace:
     return `whether the cluster still has what it released is unknown: ${plan.trouble ?? 'see janus plan'}`;
   if (plan.verdict === 'refused') return `a plan of it would be refused: ${plan.refusal[0]?.message ?? 'see janus plan'}`;
   // The annotation `applied-by` names another Transaction each time, so it does not count as a change.
-  const changed = plan.changes.filter(({ operation, fields }) =>
-    operation === 'update' ? fields.length > 0 : operation !== 'none',
-  );
+  // What a client has scaled is no difference from the release either.
+  const compared = plan.changes.map((one) => ({ ...one, fields: one.fields.filter(({ path }) => path !== one.scaled) }));
+  const changed = compared.filter(({ operation, fields }) => (operation === 'update' ? fields.length > 0 : operation !== 'none'));
   const names = changed.slice(0, mostNamed).map(({ target, fields, losers }) => {
     const managers = losers.map(({ manager }) => foreign(manager, longestName)).join(', ');
     const by = managers === '' ? '' : ` (by ${managers})`;

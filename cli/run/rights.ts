@@ -24,6 +24,11 @@ export async function rightsOf(session: Session, { plan, transaction }: Planned)
   const questions = [
     ...plan.needs.map((question) => realQuestion(question, contents)),
     ...(await needsOfTargets(session, targets, namespace)),
+    ...(await needsOfScaling(
+      session,
+      [...targets, ...plan.changes.map(({ target }) => ({ ...target, namespace: target.namespace }))],
+      namespace,
+    )),
     ...[...createdBy(plan), ...earlier.flatMap(createdIn)].flatMap(({ apiVersion, kind, name }) =>
       questionsOfContents({ group: groupOf(apiVersion), kind, name }),
     ),
@@ -64,6 +69,26 @@ async function needsOfTargets(session: Session, targets: readonly Target[], own:
     const { group, plural: resource, namespaced } = found;
     return [{ verb: 'update', group, resource, ...(namespaced ? { namespace } : {}) }];
   });
+}
+
+/** What shows whether an autoscaler has the number of an object (observe/autoscalers.ts). */
+async function needsOfScaling(session: Session, targets: readonly Target[], own: string): Promise<readonly AccessQuestion[]> {
+  const scaled = await Promise.all(
+    targets.map(async ({ apiVersion, kind, namespace = own }) => {
+      const resource = await servedKind(session, apiVersion, kind);
+      return resource?.scale === true && resource.namespaced ? [{ resource, namespace }] : [];
+    }),
+  );
+  const found = scaled.flat();
+  if (found.length === 0) return [];
+  const keda = await servedKind(session, 'keda.sh/v1alpha1', 'ScaledObject');
+  return found.flatMap(({ resource: { group, plural }, namespace }): readonly AccessQuestion[] => [
+    { verb: 'list', group: 'autoscaling', resource: 'horizontalpodautoscalers', namespace },
+    ...(keda === undefined ? [] : [{ verb: 'list', group: 'keda.sh', resource: keda.plural, namespace }]),
+    ...(['', 'apps'].includes(group)
+      ? []
+      : [{ verb: 'get', group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', name: `${plural}.${group}` }]),
+  ]);
 }
 
 /** Undefined if no API server serves the kind: then no undo can write it. Throws a Problem if this is unknown. */

@@ -18,6 +18,8 @@ export interface Resource {
   readonly verbs: readonly string[];
   /** Whether `status` is a subresource; if not, status is content. */
   readonly statusSubresource: boolean;
+  /** Whether `scale` is a subresource. */
+  readonly scale?: boolean;
 }
 
 export interface Location {

@@ -53,6 +53,8 @@ export interface PlannedChange {
   /** Managers that lose fields to it. */
   readonly losers: readonly { readonly manager: string; readonly paths: readonly string[] }[];
   readonly owners: readonly Owner[];
+  /** The path of the field that a client has scaled, if the change changes it. */
+  readonly scaled?: string;
   /** When the engine waits for it. */
   readonly gate?: 'AfterChange' | 'AtEnd';
   /** The source of its content, such as `Secret db key manifest`. */

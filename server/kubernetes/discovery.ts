@@ -105,6 +105,7 @@ function resourceOfEntry(entry: Json, apiVersion: string, names: ReadonlySet<str
     namespaced: at(entry, 'namespaced') === true,
     verbs: textsAt(entry, 'verbs'),
     statusSubresource: names.has(`${plural}/status`),
+    scale: names.has(`${plural}/scale`),
   };
 }
 

@@ -133,7 +133,7 @@ const read = (): Promise<readonly JsonObject[]> => Promise.all(made.map(async (o
 
 function isOf(row: ControllerWrite, object: JsonObject, { name, subresource }: Manager): boolean {
   const isKind = row.kind === '*' || row.kind === kindOfObject(object);
-  return isKind && name === row.manager && subresource === row.subresource;
+  return isKind && ['*', name].includes(row.manager) && subresource === row.subresource;
 }
 
 function fieldsOf({ fields }: Manager): readonly Path[] {
@@ -142,7 +142,7 @@ function fieldsOf({ fields }: Manager): readonly Path[] {
 
 for (const row of controllerWrites)
   for (const names of row.fields.filter((one) => !isNotShown(row, one)))
-    t.test(`${row.manager} writes ${names.join('.')} of ${row.kind}`, async (t) => {
+    t.test(`${row.manager} writes ${names.join('.') || row.subresource} of ${row.kind}`, async (t) => {
       const prefix = names.map(field);
       const found = await waitFor(
         async () =>

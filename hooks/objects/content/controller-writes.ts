@@ -23,6 +23,7 @@ export const kubernetesManagers: readonly string[] = [
 
 /** One write of a controller. */
 export interface ControllerWrite {
+  /** `*` for every manager. */
   readonly manager: string;
   /** As `kindOf` names it; `*` for every kind. */
   readonly kind: string;
@@ -36,6 +37,11 @@ export interface ControllerWrite {
    * counts as the others' value.
    */
   readonly isShared?: true;
+  /**
+   * The writer decides the value, which stays whatever a change and its undo do: any client that scales. The entry in managedFields
+   * names the subresource, and owns no other field.
+   */
+  readonly isOfScale?: true;
   readonly source: string;
 }
 
@@ -82,10 +88,11 @@ export const controllerWrites: readonly ControllerWrite[] = [
   },
   { ...replicaSet, fields: [['spec', 'replicas']], source: `${controllers}/deployment/sync.go#L424` },
   {
-    ...{ manager, kind: '*', subresource: 'scale' },
-    fields: [['spec', 'replicas']],
-    isShared: true,
-    source: `${controllers}/podautoscaler/horizontal.go#L947`,
+    ...{ manager: '*', kind: '*', subresource: 'scale' },
+    // `spec.replicas` of Kubernetes' kinds; specReplicasPath of a CustomResourceDefinition.
+    fields: [[]],
+    isOfScale: true,
+    source: `${kubernetes}/staging/src/k8s.io/apimachinery/pkg/util/managedfields/scalehandler.go#L93`,
   },
   {
     ...token,

@@ -6,7 +6,7 @@ import { contentOf, withoutKeys } from '../../objects/content/content.ts';
 import { type ListKinds, listKindsOf, namedPaths, valueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
-import type { Path } from '../../objects/content/path.ts';
+import { type Path, pathText } from '../../objects/content/path.ts';
 import { isHalfApplied } from '../../objects/content/unions.ts';
 import { at, equalJson, isObject, type JsonObject, textAt, withKey } from '../../objects/json.ts';
 import { describe, kindOf } from '../../objects/reference.ts';
@@ -18,8 +18,8 @@ import { type Drift, encodeDrift } from '../snapshots/drift.ts';
 import { keptBy } from '../writes/change.ts';
 import { preconditionOf } from '../writes/resources.ts';
 import { isForged, isMarked, unlikeOurs } from './applied-by.ts';
-import { attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './attribute.ts';
-import { annotationDrift, withDrift } from './drift.ts';
+import { type Attributed, attribute, describeForeign, type Evidence, type ForeignPath, foreignPath, uidOf } from './attribute.ts';
+import { priorDrift, withDrift } from './drift.ts';
 import { untilGone } from './former.ts';
 import { countedOf, isUncounted } from './uncounted.ts';
 
@@ -28,7 +28,7 @@ export type ApplyVerdict =
   | { readonly kind: 'done' }
   /** The former object, which the first half has deleted, is not gone yet. */
   | { readonly kind: 'wait'; readonly message: string }
-  /** The object to delete has drifted from its snapshot without a conflict: the drift must be stored before the object is deleted. */
+  /** The object has drifted from its snapshot without a conflict: the drift must be stored before the change overwrites it. */
   | { readonly kind: 'recordDrift'; readonly drift: readonly Drift[] }
   | { readonly kind: 'conflict'; readonly reason: Reason; readonly message: string };
 
@@ -77,7 +77,8 @@ function evaluateExisting({ entry, live }: Evidence, object: JsonObject | undefi
 
 // A PUT writes all its values at once. If only some of our values are there, without our entry, another writer wrote those values.
 function evaluateUpdate(evidence: ApplyEvidence): ApplyVerdict {
-  const { kind, ours, foreign } = attribute(evidence);
+  const attributed = attribute(evidence);
+  const { kind, ours, foreign } = attributed;
   const isPart = !isMarked(evidence) && ours.some(({ state }) => state === 'untouched');
   if (kind === 'applied' && !isPart) return { kind: 'done' };
   const changed = changedConflict(evidence);
@@ -85,7 +86,7 @@ function evaluateUpdate(evidence: ApplyEvidence): ApplyVerdict {
   // Others may change annotations that content does not name. If others changed an annotation that content names, our PUT would
   // overwrite it.
   if (foreign.length > 0) return contentConflict(evidence, foreign);
-  return versionConflict(evidence) ?? send(evidence);
+  return versionConflict(evidence) ?? ambiguous(evidence, attributed) ?? unstored(evidence) ?? send(evidence);
 }
 
 function evaluatePatch(evidence: ApplyEvidence): ApplyVerdict {
@@ -94,7 +95,8 @@ function evaluatePatch(evidence: ApplyEvidence): ApplyVerdict {
   if (attributed.kind === 'applied' && !isForged(evidence, attributed)) return { kind: 'done' };
   const moved = attributed.ours.filter(({ state }) => state !== 'untouched').map(({ path }) => path);
   const paths = moved.length > 0 ? moved : overwritten(evidence, attributed.kinds);
-  if (paths.length === 0) return terminatingConflict(evidence) ?? send(evidence);
+  if (paths.length === 0)
+    return terminatingConflict(evidence) ?? ambiguous(evidence, attributed) ?? unstored(evidence) ?? send(evidence);
   return contentConflict(
     evidence,
     paths.map((path) => foreignPath(evidence.live, path)),
@@ -126,11 +128,28 @@ function evaluateDelete(evidence: ApplyEvidence): ApplyVerdict {
   return changedConflict(evidence) ?? versionOfHalf(evidence) ?? unstored(evidence) ?? send(evidence);
 }
 
-// Annotations never conflict, but the snapshot holds the old ones: an undo would lose every annotation that was added since.
+// A client has scaled an object of which the change sets nothing but that number: before our write, or after it. The object does not
+// show which, because the subresource takes our whole entry away. The engine does not make a change twice (I4).
+function ambiguous(evidence: ApplyEvidence, { ours, staying, kinds }: Attributed): ApplyVerdict | undefined {
+  const { change, entry, managers } = evidence;
+  const isSet = ({ path }: ForeignPath): boolean =>
+    !equalJson(valueAt(entry.prior, path, kinds), valueAt(entry.expected, path, kinds));
+  const set = staying.filter(isSet);
+  const names = set.map(({ path }) => pathText(path));
+  const isAlone =
+    change.type === 'Update'
+      ? ours.length === 0
+      : managers.holder === undefined &&
+        isObject(change.content) &&
+        namedPaths(contentOf(change.content, entry.resource), [], kinds).every((path) => names.includes(pathText(path)));
+  return set.length > 0 && isAlone && !isMarked(evidence) ? contentConflict(evidence, set) : undefined;
+}
+
+// Annotations and numbers that clients scale to never conflict, but the snapshot holds the old ones: an undo would lose the new ones.
 function unstored(evidence: ApplyEvidence): ApplyVerdict | undefined {
   const { entry, live, drift, driftRoom } = evidence;
-  if (live === undefined || annotationDrift(withDrift(entry, drift), live).length === 0) return undefined;
-  const all = annotationDrift(entry, live);
+  if (live === undefined || priorDrift(withDrift(entry, drift), live).length === 0) return undefined;
+  const all = priorDrift(entry, live);
   if (encodeDrift(all, driftRoom) !== undefined) return { kind: 'recordDrift', drift: all };
   return contentConflict(
     evidence,

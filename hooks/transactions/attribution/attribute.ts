@@ -6,7 +6,7 @@
 //     managedFields show a change that was made.
 
 import { withStoredKeys } from '../../objects/content/defaulted.ts';
-import { isDerived } from '../../objects/content/derived.ts';
+import { isControllerWritten, isDerived, isScaled } from '../../objects/content/derived.ts';
 import { withInjected } from '../../objects/content/injected.ts';
 import { type ListKinds, listKindsOf, partsOf, valueAt, withValueAt, withValuesAt } from '../../objects/content/lists.ts';
 import { differences, type Merge, merge, type OurPath } from '../../objects/content/merge.ts';
@@ -18,7 +18,6 @@ import { kindOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { shownOf } from '../hazards/messages.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { isCreatingHalf } from '../model/halves.ts';
 import { bearsOurWrite } from '../model/marks.ts';
 import { longestManager, type Managers, ownManager } from '../model/transaction.ts';
 import type { Drift } from '../snapshots/drift.ts';
@@ -55,6 +54,8 @@ export interface Attributed {
   /** The expected state, with the values that the API server set later (unclaimedPaths). */
   readonly written: Json | undefined;
   readonly foreign: readonly ForeignPath[];
+  /** The fields that clients have scaled since, with or without an owner: their live values stay in the undo. */
+  readonly staying: readonly ForeignPath[];
 }
 
 /**
@@ -74,7 +75,14 @@ export function attribute(evidence: Evidence): Attributed {
   const written = withValuesAt(foreseen, found, kinds);
   const merged = unclaimed.length === 0 ? first : mergeWith(written);
   const uncounted = new Set(unclaimed.map(pathText));
-  const ours = merged.ours.filter(({ path }) => !uncounted.has(pathText(path)) && !isDerived(live, path));
+  const isStaying = (path: Path): boolean => isScaled(live, path) || isScaledByNobody(path, evidence, kinds);
+  const ours = merged.ours.filter(
+    ({ path }) => !uncounted.has(pathText(path)) && !isControllerWritten(live, path) && !isStaying(path),
+  );
+  const all = [...merged.ours.map(({ path }) => path), ...merged.theirs].filter(isStaying);
+  const staying = [...new Map(all.map((path) => [pathText(path), path])).values()].filter(
+    (path) => !equalJson(valueAt(entry.prior, path, kinds), valueAt(live, path, kinds)),
+  );
   const isForeign = ({ path, state }: OurPath): boolean => state === 'foreign' && !isForgottenAnnotation(path, written, kinds);
   const foreign = ours.filter(isForeign).map(({ path }) => foreignPath(live, path));
   const marked = bearsOurWrite(live, managers) || hasRestored(live, managers.restore);
@@ -82,7 +90,19 @@ export function attribute(evidence: Evidence): Attributed {
   // Server-side apply always leaves an entry in managedFields: without an entry, another writer wrote equal values.
   const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
   const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
-  return { kind, merge: withBundles(merged, evidence), ours, kinds, written, foreign };
+  const left = { ...merged, restored: withLive(staying, merged.restored, live, kinds) };
+  const shown = staying.map((path) => foreignPath(live, path));
+  return { kind, merge: withBundles(left, evidence), ours, kinds, written, foreign, staying: shown };
+}
+
+function withLive(
+  paths: readonly Path[],
+  restored: Json | undefined,
+  live: Json | undefined,
+  kinds: ListKinds,
+): Json | undefined {
+  const values = paths.map((path) => ({ path, value: valueAt(live, path, kinds) }));
+  return paths.length === 0 ? restored : withValuesAt(restored, values, kinds);
 }
 
 function withBundles(merged: Merge, { entry, live }: Evidence): Merge {
@@ -104,23 +124,24 @@ function consequences({ ours, theirs }: Merge, { entry, live }: Evidence): reado
 // Paths that no manager owns, and whose value is neither the prior nor the expected value. A webhook stamps such values at every
 // write, ours or another's. Or the API server generates them, for example a node port in our list item. The undo reverts these
 // values with our change.
-function unclaimedPaths(
-  { ours }: Merge,
-  written: Json | undefined,
-  { entry, live, isRequested }: Evidence,
-  kinds: ListKinds,
-): readonly Path[] {
-  const isTheirs = (path: Path): boolean => isRequested === true && pathText(path) === replicas;
+function unclaimedPaths({ ours }: Merge, written: Json | undefined, evidence: Evidence, kinds: ListKinds): readonly Path[] {
+  const { entry, live } = evidence;
   const foreign = ours.filter(({ state, isOrder }) => state === 'foreign' && isOrder !== true);
   if (foreign.length === 0) return [];
   const differing = differences(countedContent(written, entry), countedContent(live, entry), kinds);
   const inForeign = pathSet(foreign.map(({ path }) => path));
-  return differing.filter((path) => inForeign.covers(path) && !isTheirs(path) && isUnclaimed(live, path, kinds));
+  return differing.filter(
+    (path) => inForeign.covers(path) && !isScaledByNobody(path, evidence, kinds) && isUnclaimed(live, path, kinds),
+  );
 }
 
-// If a user scales an object whose replicas no manager owned before, the API server names no owner. A user who requests an undo
-// decides. A rollback that the engine begins itself takes the replicas back.
+// If a client scales an object whose replicas no manager owned before, the API server names no owner. In an undo that a user requests,
+// that number stays, too. A rollback that the engine begins itself takes the replicas back.
 const replicas = pathText(['f:spec', 'f:replicas']);
+
+function isScaledByNobody(path: Path, { live, isRequested }: Evidence, kinds: ListKinds): boolean {
+  return isRequested === true && pathText(path) === replicas && isUnclaimed(live, path, kinds);
+}
 
 // The API server increments this at every write of a DaemonSet. Source: k8s.io/kubernetes pkg/apis/apps/v1/conversion.go.
 const counter = 'f:deprecated.daemonset.template.generation';
@@ -137,9 +158,8 @@ function isForgottenAnnotation(path: Path, written: Json | undefined, kinds: Lis
 
 /** The expected state, plus the recorded drift, plus the values that our own manager still owns in the live object. */
 export function writtenState(evidence: Evidence, kinds: ListKinds): Json | undefined {
-  const { entry, live, managers, drift } = evidence;
-  // What a recreated object has drifted from before its Delete is no part of its successor.
-  const after = isCreatingHalf(entry) ? drift.filter(({ made }) => made === true) : drift;
+  const { live, managers, drift } = evidence;
+  const after = drift.filter(({ before }) => before !== true);
   const recorded = after.reduce<Json | undefined>(
     (state, { path, value }) => withValueAt(state, path, value, kinds),
     sentState(evidence, kinds),

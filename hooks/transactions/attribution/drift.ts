@@ -1,31 +1,42 @@
 // Drift: where an object differs from its snapshot without a conflict, as the item stores it.
+import { isScaled } from '../../objects/content/derived.ts';
 import { listKindsOf, valueAt, withValueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
-import { at, isObject, type Json, type JsonObject } from '../../objects/json.ts';
+import type { Path } from '../../objects/content/path.ts';
+import { at, equalJson, isObject, type Json, type JsonObject } from '../../objects/json.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { isCreatingHalf } from '../model/halves.ts';
 import type { Drift } from '../snapshots/drift.ts';
 
-/** The annotations of a live object that differ from those of its prior state. */
-export function annotationDrift({ prior }: SnapshotEntry, live: JsonObject): readonly Drift[] {
+/**
+ * The values of a live object that the snapshot does not hold, and that the change is about to remove. A Delete removes annotations
+ * and the number that a client has scaled to. Another change removes the number only if it sets another number.
+ */
+export function priorDrift({ prior, expected, type }: SnapshotEntry, live: JsonObject): readonly Drift[] {
   const kinds = listKindsOf(prior, live);
-  const paths = differences(annotationsOf(prior), annotationsOf(live), kinds);
-  return paths.map((path) => {
-    const value = valueAt(annotationsOf(live), path, kinds);
-    return value === undefined ? { path: [...path] } : { path: [...path], value };
+  const isRemoved = (path: Path): boolean =>
+    type === 'Delete' || !equalJson(valueAt(expected, path, kinds), valueAt(prior, path, kinds));
+  const scaled = differences(specOf(prior), specOf(live), kinds).filter((path) => isScaled(live, path) && isRemoved(path));
+  const annotated = type === 'Delete' ? differences(annotationsOf(prior), annotationsOf(live), kinds) : [];
+  return [...annotated, ...scaled].map((path) => {
+    const value = valueAt(live, path, kinds);
+    return { path: [...path], before: true, ...(value === undefined ? {} : { value }) };
   });
 }
 
-/** The entry of a Delete, with the object as it was when it was deleted: only annotations can have drifted. Or of the Create after it. */
+/** The entry, with the object as it was right before the change. */
 export function withDrift(entry: SnapshotEntry, drift: readonly Drift[]): SnapshotEntry {
-  const { prior, type } = entry;
-  if (prior === undefined || !(type === 'Delete' || isCreatingHalf(entry))) return entry;
-  const annotations = drift.filter(({ path, made }) => made !== true && path[0] === 'f:metadata' && path[1] === 'f:annotations');
+  const { prior } = entry;
+  const before = drift.filter((one) => one.before === true);
+  if (prior === undefined || before.length === 0) return entry;
   const kinds = listKindsOf(prior);
-  const object = annotations.reduce<Json | undefined>((state, { path, value }) => withValueAt(state, path, value, kinds), prior);
+  const object = before.reduce<Json | undefined>((state, { path, value }) => withValueAt(state, path, value, kinds), prior);
   return isObject(object) ? { ...entry, prior: object } : entry;
 }
 
 function annotationsOf(object: JsonObject | undefined): JsonObject {
   return { metadata: { annotations: at(object, 'metadata', 'annotations') ?? {} } };
+}
+
+function specOf(object: JsonObject | undefined): JsonObject {
+  return { spec: at(object, 'spec') ?? {} };
 }

@@ -1,7 +1,7 @@
 // Values that count neither as our work nor as others' work: values that no manager owns, values that controllers of Kubernetes
-// derive (content/controller-writes.ts), and injected CA bundles (content/injected.ts).
+// write (content/controller-writes.ts), the number that a client has scaled to, and injected CA bundles (content/injected.ts).
 import { contentOf } from '../../objects/content/content.ts';
-import { isDerived, isDerivedBy } from '../../objects/content/derived.ts';
+import { isControllerWritten, isWrittenByController } from '../../objects/content/derived.ts';
 import type { Manager } from '../../objects/content/fields.ts';
 import { isInjectedBy, withoutInjected } from '../../objects/content/injected.ts';
 import type { ListKinds } from '../../objects/content/lists.ts';
@@ -23,11 +23,12 @@ export function countedOf(object: JsonObject, entry: SnapshotEntry): JsonObject 
 
 /** Whether the value at the path counts neither as our work nor as others' work. */
 export function isUncounted(live: Json | undefined, path: Path, kinds: ListKinds): boolean {
-  return isUnclaimed(live, path, kinds) || isDerived(live, path);
+  return isUnclaimed(live, path, kinds) || isControllerWritten(live, path);
 }
 
-/** Whether the manager owns the path only as who derives or injects the value. */
+/** Whether the manager owns the path only as a client that derives, scales or injects the value. */
 export function ownsUncounted(entry: SnapshotEntry, live: Json | undefined): (owner: Manager, path: Path) => boolean {
   const kind = kindOf(entry.resource);
-  return (owner, path) => (live !== undefined && isDerivedBy(live, owner, path)) || isInjectedBy(owner, path, kind, entry);
+  return (owner, path) =>
+    (live !== undefined && isWrittenByController(live, owner, path)) || isInjectedBy(owner, path, kind, entry);
 }

@@ -42,6 +42,7 @@ import { foreignContent, isAsRecorded } from './foreign-content.ts';
 import { goingSentence } from './former.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
 import { isMadeAgain } from './made-again.ts';
+import { stayingNote } from './kept-scale.ts';
 import {
   deletedByOthers,
   deletedInstead,
@@ -200,7 +201,8 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
   const upon = laterWork(evidence, attributed);
   if (upon !== undefined && !isOverwritten(evidence, upon)) return upon;
-  return attributed.kind === 'untouched' ? { kind: 'restored' } : evaluateMerge(evidence, live, attributed);
+  if (attributed.kind !== 'untouched') return evaluateMerge(evidence, live, attributed);
+  return { kind: 'restored', ...noted(stayingNote(entry, live, attributed.staying, evidence.isSealed)) };
 }
 
 function evaluateMerge(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
@@ -250,7 +252,10 @@ function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attribu
   if (!isObject(restored)) return { kind: 'restored' };
   const upon = blockerOf(evidence, restored) ?? evaluateStorage(evidence.entry, evidence.hazards.stored, live, restored);
   if (upon !== undefined && upon.kind !== 'trim') return upon;
-  const note = ownersNote(missingIn(restored, evidence.hazards), evidence.isSealed);
+  const note = joined(
+    ownersNote(missingIn(restored, evidence.hazards), evidence.isSealed),
+    stayingNote(evidence.entry, live, attributed.staying, evidence.isSealed),
+  );
   return { kind: 'content', live, restored, attributed, ...noted(note), ...(upon && { storedVersions: upon.storedVersions }) };
 }
 

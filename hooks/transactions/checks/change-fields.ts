@@ -9,14 +9,17 @@ import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 import { undoMessages } from './undo-options.ts';
 
+type ChoiceName = 'fieldConflicts' | 'whenImmutable' | 'replicas';
+
 interface Choice {
   readonly types: readonly ChangeType[];
   readonly values: readonly string[];
 }
 
-const choices: Readonly<Record<'fieldConflicts' | 'whenImmutable', Choice>> = {
+const choices: Readonly<Record<ChoiceName, Choice>> = {
   fieldConflicts: { types: ['Patch', 'Apply'], values: ['Force', 'Fail'] },
   whenImmutable: { types: ['Apply', 'Update'], values: ['Fail', 'Recreate'] },
+  replicas: { types: ['Apply', 'Update', 'Patch'], values: ['KeepScaled', 'Set'] },
 };
 
 /** Their faults, in words; each fault begins with the name of the member. */
@@ -24,16 +27,19 @@ export function changeFieldMessages(change: Change): readonly string[] {
   return [
     ...choiceMessages(change, 'fieldConflicts'),
     ...choiceMessages(change, 'whenImmutable'),
+    ...choiceMessages(change, 'replicas'),
     ...undoMessages(change),
     ...sourceMessages(change),
   ];
 }
 
-function choiceMessages(change: Change, name: 'fieldConflicts' | 'whenImmutable'): readonly string[] {
+function choiceMessages(change: Change, name: ChoiceName): readonly string[] {
   const [value, { types, values }] = [change[name], choices[name]];
   if (value === undefined) return [];
   if (!types.includes(change.type))
-    return [`${name}: has no meaning for ${article(change.type)}, only for ${types.join(' and ')}: leave it out`];
+    return [
+      `${name}: has no meaning for ${article(change.type)}, only for ${types.join(', ').replace(/, (\w+)$/, ' and $1')}: leave it out`,
+    ];
   return values.some((one) => one === value) ? [] : [`${name}: ${quoted(value)} is none of ${values.join(', ')}`];
 }
 

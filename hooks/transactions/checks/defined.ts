@@ -38,5 +38,6 @@ function definedResource(content: Json, version: string): Resource {
     namespaced: textAt(content, 'spec', 'scope') === 'Namespaced',
     verbs: ['get', 'list', 'create', 'update', 'patch', 'delete'],
     statusSubresource: isObject(at(versionIn(content, version), 'subresources', 'status')),
+    scale: isObject(at(versionIn(content, version), 'subresources', 'scale')),
   };
 }

@@ -45,9 +45,15 @@ export function namespaceCreator(changes: readonly Change[], index: number, name
 /** The faults of resolved targets: wrong scope, not allowed, named twice. */
 export function targetFaults(resolved: readonly Resolved[], transaction: Transaction, engineNamespace: string): readonly Fault[] {
   return [
-    ...resolved.flatMap((one) => [...scopeFaults(one), ...refusals(one, transaction, engineNamespace)]),
+    ...resolved.flatMap((one) => [...scopeFaults(one), ...scaleFaults(one), ...refusals(one, transaction, engineNamespace)]),
     ...duplicateFaults(resolved),
   ];
+}
+
+function scaleFaults({ index, change, resource, target }: Resolved): readonly Fault[] {
+  if (change.replicas === undefined || resource.scale === true) return [];
+  const message = `spec.changes[${index}]: ${describe(target)}: objects of this kind have no subresource scale: leave replicas out`;
+  return [fault('Invalid', message, index)];
 }
 
 function scopeFaults({ index, change, resource, target }: Resolved): readonly Fault[] {

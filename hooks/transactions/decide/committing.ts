@@ -7,8 +7,9 @@ import { describe, kindOf } from '../../objects/reference.ts';
 import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../attribution/apply.ts';
 import { withDrift } from '../attribution/drift.ts';
 import { effectOf } from '../attribution/effect.ts';
+import { asKept, keptNote } from '../attribution/kept-scale.ts';
 import { driftRoom } from '../checks/room.ts';
-import { howToAllow, unlistedKindsNote } from '../hazards/messages.ts';
+import { howToAllow, joined, noted, unlistedKindsNote } from '../hazards/messages.ts';
 import { evaluateHazards } from '../hazards/table.ts';
 import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
 import { madeOf } from '../model/change.ts';
@@ -54,9 +55,10 @@ function takeTurn(observation: Observation, view: ItemView): Step | undefined {
 function decideChange(observation: Observation, view: ItemView, { entry, drift }: Clear): Step {
   const { status, transaction } = observation;
   if (view.live.kind === 'trouble') return failedRead(observation, entry, view.live.failure);
+  const live = view.live.kind === 'present' ? view.live.object : undefined;
   const evidence: ApplyEvidence = {
-    entry,
-    live: view.live.kind === 'present' ? view.live.object : undefined,
+    entry: asKept(entry, live),
+    live,
     change: madeOf(view.change, entry),
     uid: transaction.uid,
     managers: managersOfChange(transaction, view.change),
@@ -83,7 +85,7 @@ function isToBeRead({ liveFrom }: ItemView, verdict: ApplyVerdict): boolean {
 function send(
   observation: Observation,
   view: ItemView,
-  { entry, live, change, drift }: ApplyEvidence,
+  { entry, live, change, drift, isSealed }: ApplyEvidence,
   precondition: Precondition | undefined,
 ): Step {
   const { status, now } = observation;
@@ -100,7 +102,10 @@ function send(
   if (unlistable !== undefined) return unlistable;
   const untimely = byTrial(observation, view, entry);
   if (untimely !== undefined) return untimely;
-  const note = unlistedKindsNote({ ...view.hazards, failingKinds: [] });
+  const note = joined(
+    unlistedKindsNote({ ...view.hazards, failingKinds: [] }),
+    keptNote(entry, change, live ?? entry.prior, isSealed),
+  );
   const apply = {
     kind: 'apply',
     index: entry.index,
@@ -152,7 +157,7 @@ function notUndoable({ status, now }: Observation, { index, type, target }: Snap
 
 function stepForVerdict(
   observation: Observation,
-  { entry, live, managers }: ApplyEvidence,
+  { entry, live, managers, change, isSealed }: ApplyEvidence,
   verdict: Exclude<ApplyVerdict, { kind: 'send' }>,
 ): Step {
   const { status, transaction, pace, now } = observation;
@@ -161,7 +166,10 @@ function stepForVerdict(
     case 'done': {
       const effect = {
         index,
-        facts: effectOf(entry.type, { before: entry.prior, after: live, forward: managers.forward }),
+        facts: {
+          ...effectOf(entry.type, { before: entry.prior, after: live, forward: managers.forward }),
+          ...noted(keptNote(entry, change, live, isSealed)),
+        },
         gating: transaction,
         end: windowEnd(transaction, index + 1, pace, status.items),
         isFirstHalf: isDeletingHalf(entry),
@@ -169,7 +177,7 @@ function stepForVerdict(
       return setStatus(applied(status, effect, now), `${entry.type} ${describe(entry.target)} was already applied`);
     }
     case 'recordDrift': {
-      const because = `annotations of ${describe(entry.target)} changed since its snapshot: they are recorded before it is deleted`;
+      const because = `${describe(entry.target)} changed since its snapshot: what the change would overwrite is recorded before`;
       return { kind: 'recordDrift', index: entry.index, entry, drift: verdict.drift, because };
     }
     case 'wait':

@@ -7,6 +7,7 @@ import { describe } from '../../objects/reference.ts';
 import { formatTime, parseTime } from '../../objects/time.ts';
 import { uidOf } from '../attribution/attribute.ts';
 import { withDrift } from '../attribution/drift.ts';
+import { asKept } from '../attribution/kept-scale.ts';
 import { goneManagers } from '../attribution/other-transactions.ts';
 import { evaluateUndo, type UndoEvidence, type UndoVerdict } from '../attribution/undo.ts';
 import { missingOwners } from '../hazards/messages.ts';
@@ -130,11 +131,12 @@ function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemVi
 
 function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
   const { item, hazards, others } = view;
+  const live = view.live.kind === 'present' ? view.live.object : undefined;
   return {
     hazards,
     others,
-    entry: withDrift(entry, drift),
-    live: view.live.kind === 'present' ? view.live.object : undefined,
+    entry: asKept(withDrift(entry, drift), live),
+    live,
     managers: managersOfChange(transaction, view.change),
     drift,
     recorded: item.progress.kind === 'applied',

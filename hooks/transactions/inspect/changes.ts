@@ -1,7 +1,9 @@
 // The changes of a plan, as they may be shown: what a survey has found, masked.
 
+import { isScaled, scaledField } from '../../objects/content/derived.ts';
 import { listKindsOf, partsNamedIn } from '../../objects/content/lists.ts';
 import { lostFields } from '../../objects/content/losers.ts';
+import { field } from '../../objects/content/path.ts';
 import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
 import { formatTime } from '../../objects/time.ts';
 import { foreign } from '../../objects/words.ts';
@@ -35,6 +37,7 @@ export function plannedChange(prepared: Prepared, transaction: Transaction, auto
     owners: prior === undefined || operation === 'none' ? [] : ownersOf(prior, scalers),
     ...saidOf(resolved, transaction),
     ...foundIn(prepared),
+    ...scaledIn(prior, fields),
   };
 }
 
@@ -63,6 +66,13 @@ function operationOf({ way, recreates }: Prepared, fields: readonly FieldChange[
   if (way === 'Create') return 'create';
   if (way === 'Delete') return 'delete';
   return fields.length === 0 && recreates !== true ? 'none' : 'update';
+}
+
+function scaledIn(prior: JsonObject | undefined, fields: readonly FieldChange[]): Pick<PlannedChange, 'scaled'> {
+  const names = scaledField(prior);
+  const path = names?.join('.');
+  const isScaledNow = names !== undefined && isScaled(prior, names.map(field));
+  return path !== undefined && isScaledNow && fields.some((one) => one.path === path) ? { scaled: path } : {};
 }
 
 /** Whether an autoscaler has something to say about it. */

@@ -1,11 +1,14 @@
 // The objects that a Transaction changed, as it left them and as they are now. One entry that cannot be read hides no other.
+import { ownersAt } from '../../objects/content/owners.ts';
+import { field } from '../../objects/content/path.ts';
 import { at, type JsonObject } from '../../objects/json.ts';
 import { identityOf } from '../../objects/reference.ts';
+import { asKept } from '../attribution/kept-scale.ts';
 import type { ObjectState, StatesParts } from '../inspection.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import { wasApplied } from '../model/item.ts';
 import type { RollbackRef } from '../model/status.ts';
-import { decodeTransaction, type Transaction } from '../model/transaction.ts';
+import { decodeTransaction, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { placesOf } from '../observe/entries.ts';
 import { read } from '../observe/read.ts';
 import { readParts } from '../observe/snapshot.ts';
@@ -105,9 +108,19 @@ async function compared({ reader }: StatesParts, transaction: Transaction, entry
   const live = await read(reader, locationOf(target, resource), engine);
   if (live.kind === 'trouble') return unknown(transaction, index, `the object cannot be read (${live.failure.reason})`);
   const now = live.kind === 'present' ? live.object : undefined;
-  const released = releasedState({ transaction, entry, live: now, isMade: isMade(transaction, index) });
-  const fields = now === undefined || released === undefined ? [] : driftedFields({ transaction, entry, released, now });
+  const compared = withKeptScale(entry, now, transaction);
+  const released = releasedState({ transaction, entry: compared, live: now, isMade: isMade(transaction, index) });
+  const fields =
+    now === undefined || released === undefined ? [] : driftedFields({ transaction, entry: compared, released, now });
   return { index, target, state: stateFrom(released, now, fields.length > 0), fields };
+}
+
+// The number that the change has kept was sent as it was found then, perhaps later than the snapshot. Another manager's is an edit.
+function withKeptScale(entry: SnapshotEntry, now: JsonObject | undefined, transaction: Transaction): SnapshotEntry {
+  const { forward } = managersOfChange(transaction, transaction.changes[entry.index]);
+  const owners = ownersAt(now, (entry.keepsScale?.path ?? []).map(field));
+  const isOurs = owners.every(({ name, subresource }) => name === forward || subresource === 'scale');
+  return isOurs ? asKept(entry, now) : entry;
 }
 
 function stateFrom(released: JsonObject | undefined, now: JsonObject | undefined, differs: boolean): ObjectState['state'] {

@@ -24,10 +24,11 @@ export interface Change {
   readonly isInferred?: true;
   /** An object for all but Delete, unless it comes from a source; checked before anything is done. */
   readonly content: Json | undefined;
-  /** As written, like the two below. */
+  /** As written, like the three below. */
   readonly contentFrom?: Json;
   readonly fieldConflicts?: Json;
   readonly whenImmutable?: Json;
+  readonly replicas?: Json;
   /** As written (gateOf of gated.ts reads it). */
   readonly gate?: Json;
   /** As written (filledOf of filled.ts reads it). */
@@ -91,6 +92,7 @@ function decodeChange(change: Json): Change {
     ...memberOf(change, 'contentFrom'),
     ...memberOf(change, 'fieldConflicts'),
     ...memberOf(change, 'whenImmutable'),
+    ...memberOf(change, 'replicas'),
     ...memberOf(change, 'gate'),
     ...memberOf(change, 'undo'),
   };

@@ -36,6 +36,18 @@ export interface SnapshotEntry {
   readonly content?: JsonObject;
   /** The API server does not change the object in place: the change deletes it and creates it again (halves.ts). */
   readonly recreates?: true;
+  /** The number of the object stays, in place of that of content (attribution/kept-scale.ts). */
+  readonly keepsScale?: KeptScale;
+}
+
+/** The number that an autoscaler has. */
+export interface KeptScale {
+  /** The field of the subresource `scale`. */
+  readonly path: readonly string[];
+  /** The number when the snapshot was taken. */
+  readonly number: number;
+  /** The autoscaler, such as `HorizontalPodAutoscaler shop/web`; cleaned. */
+  readonly by: string;
 }
 
 /**

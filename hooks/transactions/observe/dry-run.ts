@@ -5,16 +5,20 @@ import { whyIncomparable } from '../../objects/content/too-large.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
+import { keptNote } from '../attribution/kept-scale.ts';
 import { keptDespiteNull, keptFault } from '../checks/change-fields.ts';
 import { incomparable, stateFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
 import { refusalFault, shownWarnings, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
+import { joined, noted } from '../hazards/messages.ts';
 import { madeOf, type Way, wayOf } from '../model/change.ts';
+import { isSealed, type KeptScale } from '../model/entry.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
-import { locationOf } from '../writes/change.ts';
+import { keptContent, locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
 import { trialOf } from '../writes/union.ts';
+import { type Autoscaling, scalingOf } from './autoscalers.ts';
 import type { LockContext } from './begin.ts';
 import { kept } from './comparing.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
@@ -40,7 +44,9 @@ interface Moved {
 
 type Refused = Resolved & { readonly prior?: JsonObject | undefined };
 
-export interface DryRunContext extends TargetReads, Pick<LockContext, 'callReads'> {}
+export interface DryRunContext extends TargetReads, Pick<LockContext, 'callReads'> {
+  readonly autoscaling: Autoscaling;
+}
 
 export function readingOnce(context: Omit<DryRunContext, 'firstRead'>): DryRunContext {
   const reads = new Map<number, Promise<Presence>>();
@@ -69,7 +75,7 @@ const mostConflictTries = 2;
 /** One target with its dry run. */
 export async function prepareOne(context: DryRunContext, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
   const found = await (before.length === 0 ? context.firstRead(resolved) : readTarget(context, resolved));
-  const verdict = await tryFound(context, resolved, found);
+  const verdict = await tryScaled(context, resolved, found);
   if (verdict.kind === 'prepared') return checked(context, verdict.prepared);
   if (verdict.kind !== 'moved') return verdict;
   const { failure, prior } = verdict;
@@ -79,6 +85,25 @@ export async function prepareOne(context: DryRunContext, resolved: Resolved, bef
   if (versions.filter((one) => one === version).length === tries)
     return failed(failure, { ...resolved, prior }, tried, context.transaction);
   return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
+}
+
+// The dry run sends the number that the write will send, under the version that has it.
+async function tryScaled(context: DryRunContext, resolved: Resolved, found: Presence): Promise<Evaluated | Moved> {
+  const prior = found.kind === 'present' ? found.object : undefined;
+  const scaling = await scalingOf(context, resolved, prior);
+  if ('trouble' in scaling) return { kind: 'trouble', failure: scaling.trouble };
+  const { keepsScale, note } = scaling;
+  const verdict = await tryFound(context, keepsScale === undefined ? resolved : keeping(resolved, keepsScale, prior), found);
+  if (verdict.kind !== 'prepared') return verdict;
+  const { prepared } = verdict;
+  const kept = keptNote(scaling, resolved.change, prior, isSealed(resolved, context.transaction));
+  const said = noted(joined(prepared.note, note, kept));
+  return { kind: 'prepared', prepared: { ...prepared, ...(keepsScale === undefined ? {} : { keepsScale }), ...said } };
+}
+
+function keeping(resolved: Resolved, { path }: KeptScale, prior: JsonObject | undefined): Resolved {
+  const { change } = resolved;
+  return { ...resolved, change: { ...change, content: keptContent(change.content, path, prior) } };
 }
 
 // Whatever it is expected to become, shown by a dry run or not.

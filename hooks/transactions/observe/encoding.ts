@@ -35,7 +35,7 @@ export async function encodedFor(
 /** The entry of a target in the snapshot. */
 export function entryOf({ resolved, way, prior, expected, approximate, ...how }: Prepared): SnapshotEntry {
   const { change } = resolved;
-  const { deferred, isPriorRefused, recreates } = how;
+  const { deferred, isPriorRefused, recreates, keepsScale } = how;
   const { group, version, plural, kind, namespaced, statusSubresource } = resolved.resource;
   return {
     index: resolved.index,
@@ -48,6 +48,7 @@ export function entryOf({ resolved, way, prior, expected, approximate, ...how }:
     ...(deferred === true ? { deferred } : {}),
     ...(isPriorRefused === true ? { isPriorRefused } : {}),
     ...(recreates === true ? { recreates } : {}),
+    ...(keepsScale === undefined ? {} : { keepsScale }),
     ...(change.contentFrom !== undefined && isObject(change.content) ? { content: change.content } : {}),
   };
 }

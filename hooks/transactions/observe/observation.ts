@@ -12,6 +12,7 @@ import type { OwnWrites } from '../in-flight/in-flight.ts';
 import type { HolderMap } from '../locks/holder.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change, Way } from '../model/change.ts';
+import type { KeptScale } from '../model/entry.ts';
 import type { Item } from '../model/item.ts';
 import type { Others } from '../model/other-transactions.ts';
 import type { Pace, Status } from '../model/status.ts';
@@ -64,6 +65,8 @@ export interface Prepared {
   readonly after?: number;
   /** The API server does not change it in place: it is deleted and created again. */
   readonly recreates?: true;
+  /** The number of the object stays, in place of that of content. */
+  readonly keepsScale?: KeptScale;
 }
 
 /** The checks before anything is touched, and the locks. */

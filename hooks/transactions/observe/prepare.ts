@@ -11,6 +11,7 @@ import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import { snapshotNames } from '../snapshots/names.ts';
 import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { reviewAccess } from './access.ts';
+import { readAutoscalers } from './autoscalers.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
 import { type DryRunContext, type Evaluated, prepareOne, readingOnce } from './dry-run.ts';
 import { deletedOwnerFaults } from './given-owners.ts';
@@ -68,7 +69,8 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
  */
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const trial = readingOnce({ reader, callReads: context.callReads, transaction, all: resolved });
+  const autoscaling = readAutoscalers(reader, transaction, resolved);
+  const trial = readingOnce({ reader, callReads: context.callReads, transaction, all: resolved, autoscaling });
   const outcome = await prepareEach(trial, resolved);
   if (outcome.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', outcome.why)] });
   const { verdict } = outcome;

@@ -7,6 +7,7 @@ import { differences, merge } from '../../objects/content/merge.ts';
 import { equalJson, isObject, type Json, type JsonObject } from '../../objects/json.ts';
 import { unlikeOurs } from '../attribution/applied-by.ts';
 import { effectOf } from '../attribution/effect.ts';
+import { asKept } from '../attribution/kept-scale.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Applied } from '../model/item.ts';
 import { managersOfChange } from '../model/transaction.ts';
@@ -26,7 +27,7 @@ export function factsOf(
   const { transaction } = context;
   const { forward } = managersOfChange(transaction, transaction.changes[entry.index]);
   if (entry.type === 'Delete') return effectOf('Delete', { before, after: undefined, forward });
-  const drift = driftOf(entry, before, answer, context);
+  const drift = driftOf(asKept(entry, answer), before, answer, context);
   return {
     ...effectOf(entry.type, { before, after: answer, forward }),
     ...(drift === undefined ? {} : { drift }),
@@ -46,14 +47,15 @@ function driftOf(
   const [was, prior, expected, now] = [before, entry.prior, entry.expected, answer].map(content);
   // Mostly, no writer has written in between, and the API server's result equals its dry run. Then the engine need not learn which
   // lists have keys.
-  if (equalJson(was, prior) && equalJson(expected, now)) return undefined;
+  const earlier = (context.earlier ?? []).filter((one) => one.before === true);
+  const keeping = (drift: readonly Drift[]): string | undefined =>
+    earlier.length + drift.length === 0 ? undefined : storedDrift([...earlier, ...drift], entry, context);
+  if (equalJson(was, prior) && equalJson(expected, now)) return keeping([]);
   const kinds = listKindsOf(entry.expected, answer);
   // What others changed between the snapshot and our write is theirs, not drift.
   const foreseen = merge({ prior: was, expected: prior, live: expected }, kinds).restored;
   const paths = differences(foreseen, now, kinds);
-  if (paths.length === 0) return undefined;
-  const values = paths.map((path) => ({ path: [...path], ...present(valueAt(now, path, kinds)) }));
-  return storedDrift(values, entry, context);
+  return keeping(paths.map((path) => ({ path: [...path], ...present(valueAt(now, path, kinds)) })));
 }
 
 // Of a Create without a dry run all defaults would be drift; it is undone by whose the values are. A shared manager shows that of
@@ -64,7 +66,7 @@ function madeOfOurs(entry: SnapshotEntry, answer: JsonObject, context: FactsCont
   const paths = unlikeOurs({ entry, live: answer, managers, drift: [], recorded: false, isSealed: false });
   if (paths.length === 0) return undefined;
   const kinds = listKindsOf(answer);
-  const made = paths.map(({ path }) => ({ path: [...path], ...present(valueAt(answer, path, kinds)), made: true as const }));
+  const made = paths.map(({ path }) => ({ path: [...path], ...present(valueAt(answer, path, kinds)) }));
   return storedDrift([...earlier, ...made], entry, context);
 }
 

@@ -9,7 +9,17 @@
 //     content/path.ts, checks/shown-path.ts).
 
 import type { Packer } from '../../objects/cluster.ts';
-import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, parseJson, textAt } from '../../objects/json.ts';
+import {
+  at,
+  isDeeperThan,
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  mostLevels,
+  parseJson,
+  textAt,
+} from '../../objects/json.ts';
 import { measureOfText, remember } from '../../objects/measure.ts';
 import { groupOf, identityOf, type Reference, snapshotKey, versionOf } from '../../objects/reference.ts';
 import { atOnce } from '../../objects/steps.ts';
@@ -139,7 +149,17 @@ function decodeHead(head: JsonObject | undefined, { transaction, index, target }
   const deferred = at(head, 'deferred') === true ? { deferred: true as const } : {};
   const isPriorRefused = at(head, 'isPriorRefused') === true ? { isPriorRefused: true as const } : {};
   const recreates = at(head, 'recreates') === true ? { recreates: true as const } : {};
-  return { index, type, target, resource, approximate, ...deferred, ...isPriorRefused, ...recreates };
+  return { index, type, target, resource, approximate, ...deferred, ...isPriorRefused, ...recreates, ...keptScaleIn(head) };
+}
+
+function keptScaleIn(head: JsonObject | undefined): Pick<SnapshotEntry, 'keepsScale'> {
+  const [path, number, by] = [
+    listAt(head, 'keepsScale', 'path'),
+    at(head, 'keepsScale', 'number'),
+    textAt(head, 'keepsScale', 'by'),
+  ];
+  const names = path.filter((name) => typeof name === 'string');
+  return names.length === 0 || typeof number !== 'number' || by === undefined ? {} : { keepsScale: { path: names, number, by } };
 }
 
 /** The entry in an authentic text; undefined if it contradicts the spec. */

@@ -9,16 +9,13 @@ import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { contextOf, type Place } from './codec.ts';
 
-/**
- * A path at which the object differs from the snapshot. After a write: it differs from the dry run, and its value counts as ours.
- * Before a Delete: it differs from the prior state, and the undo restores its value.
- */
+/** A path at which the object differs from the snapshot. After a write: it differs from the dry run, and its value counts as ours. */
 export interface Drift {
   readonly path: readonly string[];
   /** Absent if the object has nothing at the path. */
   readonly value?: Json;
-  /** Our change created the object, and no dry run had shown it: the API server made the live value from a value that we sent. */
-  readonly made?: true;
+  /** It was recorded before the write: the object differed from its prior state, and the undo restores this value. */
+  readonly before?: true;
 }
 
 /** Characters that the drift of one item may take; the status with it is stored at every step. */

@@ -126,11 +126,20 @@ function overlaid(below: Json | undefined, above: Json | undefined): Json | unde
   return isObject(below) ? { ...below, ...(isObject(above) ? above : {}) } : above;
 }
 
+/** Content with the number of the object that the write replaces (attribution/kept-scale.ts). */
+export function keptContent(content: Json | undefined, path: readonly string[], from: JsonObject | undefined): Json | undefined {
+  const number = at(from, ...path);
+  return isObject(content) && number !== undefined ? withPath(content, path, number) : content;
+}
+
 export function changeContextOf(
   entry: SnapshotEntry,
   change: Change,
   transaction: Transaction,
   live: JsonObject | undefined,
 ): ChangeContext {
-  return { transaction, change: madeOf(change, entry), target: entry.target, resource: entry.resource, prior: entry.prior, live };
+  const { target, resource, prior, keepsScale } = entry;
+  const made = madeOf(change, entry);
+  const content = keepsScale === undefined ? made.content : keptContent(made.content, keepsScale.path, live ?? prior);
+  return { transaction, change: { ...made, content }, target, resource, prior, live };
 }
