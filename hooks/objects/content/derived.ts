@@ -22,7 +22,7 @@ function hasRow(object: Json, owner: Manager, path: Path, isOfUse: (row: Control
 }
 
 /** Whether the manager owns the path as a controller of Kubernetes that derives the value from this object. */
-export function isDerivedBy(object: Json, owner: Manager, path: Path): boolean {
+function isDerivedBy(object: Json, owner: Manager, path: Path): boolean {
   return hasRow(object, owner, path, ({ isShared, isOfScale }) => isShared !== true && isOfScale !== true);
 }
 

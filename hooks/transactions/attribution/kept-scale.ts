@@ -5,10 +5,10 @@
 // number of the live object, whoever evaluates it. That holds after a crash, too: no process needs to know which number was sent.
 import { ownersAt } from '../../objects/content/owners.ts';
 import { describePath, field } from '../../objects/content/path.ts';
-import { at, type Json, type JsonObject, withPath } from '../../objects/json.ts';
+import { at, type JsonObject, withPath } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
-import type { Change } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
+import { numberText } from '../model/scale-note.ts';
 import { longestManager } from '../model/transaction.ts';
 import type { ForeignPath } from './attribute.ts';
 
@@ -19,22 +19,6 @@ export function asKept(entry: SnapshotEntry, live: JsonObject | undefined): Snap
   if (keepsScale === undefined || number === undefined || type === 'Delete') return entry;
   const kept = (state: JsonObject): JsonObject => withPath(state, keepsScale.path, number);
   return { ...entry, ...(prior && { prior: kept(prior) }), ...(expected && { expected: kept(expected) }) };
-}
-
-/** What the change leaves of content, in words; undefined if content has the number of the object. */
-export function keptNote(
-  { keepsScale }: Pick<SnapshotEntry, 'keepsScale'>,
-  change: Change,
-  found: JsonObject | undefined,
-  isSealed: boolean,
-): string | undefined {
-  if (keepsScale === undefined) return undefined;
-  const { path, by } = keepsScale;
-  const [wanted, number] = [at(change.content, ...path), at(found, ...path)];
-  if (wanted === number || number === undefined) return undefined;
-  const said = wanted === undefined ? 'content names none' : `content says ${shown(wanted)}`;
-  const numbers = isSealed ? ['', ''] : [` ${shown(number)}`, `, ${said}`];
-  return `${path.join('.')} stays${numbers[0]}: ${by} scales it${numbers[1]}`;
 }
 
 /** The fields that clients have scaled, and that the undo leaves, in words; undefined if there are none. */
@@ -50,7 +34,7 @@ export function stayingNote(
   if (all.length === 0) return undefined;
   const words = all.map(({ path, manager }) => {
     const value = at(live, ...path.map((element) => element.slice(2)));
-    return `${describePath(path)} stays${isSealed || value === undefined ? '' : ` ${shown(value)}`} (scaled by ${manager})`;
+    return `${describePath(path)} stays${isSealed || value === undefined ? '' : ` ${numberText(value)}`} (scaled by ${manager})`;
   });
   return [...new Set(words)].join(', ');
 }
@@ -61,10 +45,4 @@ function managersAt(live: JsonObject | undefined, path: readonly string[]): stri
       .map(({ name }) => foreign(name, longestManager))
       .join(', ') || 'unknown'
   );
-}
-
-const longestNumber = 20;
-
-function shown(number: Json): string {
-  return foreign(JSON.stringify(number), longestNumber);
 }

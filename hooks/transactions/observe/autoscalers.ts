@@ -30,7 +30,7 @@ interface Autoscaler {
 }
 
 /** `unseen`: kinds that could not be listed, with why. */
-export interface Autoscalers {
+interface Autoscalers {
   readonly found: readonly Autoscaler[];
   readonly unseen: readonly string[];
   readonly trouble?: Failure;
@@ -144,7 +144,7 @@ function scales({ target: found, kind }: Autoscaler, { target }: Resolved): bool
 }
 
 /** What becomes of the number of a target. */
-export interface Scaling {
+interface Scaling {
   /** The number of the object stays; undefined if content's number is set. */
   readonly keepsScale?: KeptScale;
   /** Why content's number is set although an autoscaler has, or may have, the object as target. */

@@ -93,7 +93,7 @@ our field set          | containers[name=web].image (by their-tool) | containers
 our field set as we do | goes on                                    | containers[name=web].image (by their-tool) | containers[name=web].image (by their-tool)
 another field set      | spec.minReadySeconds (by their-tool)       | goes on                                    | spec.minReadySeconds (by their-tool)
 container added        | containers[name=side] (by their-tool)      | goes on                                    | containers[name=side] (by their-tool)
-scaled                 | spec.replicas (by their-tool)              | goes on                                    | spec.replicas (by their-tool)
+scaled                 | goes on                                    | goes on                                    | goes on
 label set              | metadata.labels.team (by their-tool)       | goes on                                    | metadata.labels.team (by their-tool)
 finalizer added        | finalizers["example.org/second"] (by their-tool) | goes on                              | finalizers["example.org/second"] (by their-tool)
 owner added            | goes on                                    | goes on                                    | metadata.ownerReferences
