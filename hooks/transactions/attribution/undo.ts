@@ -10,8 +10,6 @@
 
 import { contentOf } from '../../objects/content/content.ts';
 import { managersOf } from '../../objects/content/fields.ts';
-import { valueAt, withValuesAt } from '../../objects/content/lists.ts';
-import { withoutLaterOwners } from '../../objects/content/overwritten.ts';
 import { hasManager, hasRestored, isTerminating } from '../../objects/content/ownership.ts';
 import type { FailureKind } from '../../objects/failure.ts';
 import { isObject, type JsonObject } from '../../objects/json.ts';
@@ -41,8 +39,8 @@ import {
 import { foreignContent, isAsRecorded } from './foreign-content.ts';
 import { goingSentence } from './former.ts';
 import { withKeptFinalizers } from './kept-finalizers.ts';
-import { isMadeAgain } from './made-again.ts';
 import { stayingNote } from './kept-scale.ts';
+import { isMadeAgain } from './made-again.ts';
 import {
   deletedByOthers,
   deletedInstead,
@@ -59,6 +57,7 @@ import {
   sharedFields,
   unknownOrder,
 } from './other-transactions.ts';
+import { overLater } from './over-later.ts';
 import {
   awaitGone,
   type Completion,
@@ -194,15 +193,16 @@ function evaluateGone(evidence: UndoEvidence): UndoVerdict {
 function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const { entry, managers } = evidence;
   const attributed = attribute(evidence);
+  const staying = stayingNote(entry, live, attributed.staying, evidence.isSealed);
   // Our restoring write has landed, and it writes all values at once: later differences are others' work. The engine must still
   // restore only the field ownership.
   if (hasRestored(live, managers.restore))
-    return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed };
+    return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed, ...noted(staying) };
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
   const upon = laterWork(evidence, attributed);
   if (upon !== undefined && !isOverwritten(evidence, upon)) return upon;
   if (attributed.kind !== 'untouched') return evaluateMerge(evidence, live, attributed);
-  return { kind: 'restored', ...noted(stayingNote(entry, live, attributed.staying, evidence.isSealed)) };
+  return { kind: 'restored', ...noted(staying) };
 }
 
 function evaluateMerge(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
@@ -215,7 +215,8 @@ function evaluateMerge(evidence: UndoEvidence, live: JsonObject, attributed: Att
       foreign,
     );
   if (found.length === 0) return restoring(evidence, live, attributed);
-  return overLater(evidence, live, { ...attributed, foreign: found });
+  const over = overLater(evidence, live, { ...attributed, foreign: found });
+  return restoring(evidence, over.live, over.attributed);
 }
 
 /** Why the undo does not make `after` of the object, or not yet: others would lose something. */
@@ -234,17 +235,6 @@ function isOverwritten({ overwrites }: UndoEvidence, verdict: UndoVerdict | unde
 // The work of a Transaction of this line that is gone counts as ours, too.
 function othersIn(evidence: UndoEvidence, foreign: readonly ForeignPath[]): readonly ForeignPath[] {
   return isLineGone(evidence) ? foreign.filter(({ manager }) => manager !== evidence.managers.forward) : foreign;
-}
-
-// The values and owners of before, also where others have changed ours since.
-function overLater(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
-  const { entry, managers } = evidence;
-  const { merge, kinds } = attributed;
-  const paths = attributed.foreign.map(({ path }) => path);
-  const former = paths.map((path) => ({ path, value: valueAt(entry.prior, path, kinds) }));
-  const restored = withValuesAt(merge.restored, former, kinds);
-  const owned = withoutLaterOwners({ live, expected: entry.expected, forward: managers.forward, paths });
-  return restoring(evidence, owned, { ...attributed, merge: { ...merge, restored } });
 }
 
 function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attributed): UndoVerdict {
