@@ -68,6 +68,8 @@ const fullItem: JsonObject = {
   deleted: true,
   note: 'n',
   gate: { since: '2026-11-21T10:00:00Z', found: 'f' },
+  undone: true,
+  warnings: { count: 1, texts: ['w'] },
 };
 const otherMembers: JsonObject = {
   lockLease: 'janus-lock-b',
@@ -88,6 +90,8 @@ const otherMembers: JsonObject = {
   deleted: false,
   note: 'o',
   gate: { since: '2026-11-21T10:00:00Z', found: 'f', passed: true },
+  undone: false,
+  warnings: { count: 2, texts: ['w'] },
 };
 const bareItem = without(fullItem, 'target', 'state');
 const holding = (...items: readonly JsonObject[]): JsonObject => ({ ...stored, items: [...items] });

@@ -21,6 +21,7 @@ const ofCoordinator = [
   'Unavailable',
   'WaitingForLock',
   'WaitingForPackage',
+  'WaitingForCrossplane',
   'CRDInstallationFailed',
   'InstallationFailed',
   'RollingBack',
