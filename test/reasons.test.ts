@@ -9,7 +9,7 @@ import { readSources } from './support/sources.ts';
 const kinds =
   'Events Pod Pods ReplicaSet ReplicationController StatefulSet DaemonSet Deployment StorageClass ConfigMap CustomResourceDefinition Endpoints Event Job Lease Namespace PersistentVolume PersistentVolumeClaim Role ClusterRole Binding RoleBinding ClusterRoleBinding User Group Secret Service ServiceAccount Status Transaction';
 const values =
-  'Create Update Patch Delete Apply Force Fail Recreate True False Normal Warning Succeeded Namespaced Error Bound Released Complete Retain ExternalName OnDelete Equal Established Webhook';
+  'Create Update Patch Delete Apply Force Fail Recreate KeepScaled Set True False Normal Warning Succeeded Namespaced Error Bound Released Complete Retain ExternalName OnDelete Equal Established Webhook';
 /** Of a change; Prepared and Failed are reasons too. */
 const states = 'Waiting Applying Applied Restoring Restored NotRestored Kept Skipped';
 /** What an undo does with a change. */
@@ -22,7 +22,7 @@ const failures = 'Image Container';
 const conditions = 'Finished Ready Stalled';
 /** Codes of errors in Node, causes of the API server. */
 const foreign =
-  'FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong FieldValueTooMany FieldValueTypeInvalid TimeoutError FieldManagerConflict HorizontalPodAutoscaler Flux Helm Controller Kustomization HelmRelease';
+  'FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong FieldValueTooMany FieldValueTypeInvalid TimeoutError FieldManagerConflict HorizontalPodAutoscaler ScaledObject Flux Helm Controller Kustomization HelmRelease';
 
 const noReasons = new Set(
   [kinds, values, states, verdicts, places, failures, conditions, foreign].flatMap((words) => words.split(' ')),
