@@ -23,8 +23,9 @@ interface Subject {
 export function describeRefusal(failure: Failure, subject: Subject, transaction: Transaction): string {
   const { index, prior, expected } = subject;
   const change = transaction.changes[index];
-  // Keys of the live object, and of what comes from a Secret, may be values. The author of the change wrote only its content.
-  const known = [...(isFromSecret(change) ? [] : [change?.content]), ...fieldsOfKind(subject.target)];
+  // Keys of the live object, and of what comes from a Secret or belongs to one, may be values. The author wrote only the content.
+  const isKeyless = isFromSecret(change) || isSecret(subject.target);
+  const known = [...(isKeyless ? [] : [change?.content]), ...fieldsOfKind(subject.target)];
   const isHidden = hidesWords(subject, transaction);
   // The name is the author's own: a webhook can only say that it is missing, not show another.
   if (isHidden && failure.code === 404 && failure.subject !== undefined && failure.subject === subject.target.namespace)
