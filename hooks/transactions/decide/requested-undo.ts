@@ -205,7 +205,10 @@ function targetOf(entries: readonly SnapshotEntry[], index: number) {
 
 function isOverdue(observation: Observation): boolean {
   const { status, transaction, now } = observation;
-  return isTooLong(observation) || now > (waitingSince(status) ?? now) + transaction.timeout;
+  const waited = now - (waitingSince(status) ?? now);
+  // While the undo takes its locks again, the process does not count on.
+  const isReturned = status.locksReturnedAt !== undefined;
+  return isTooLong(isReturned ? { refusedFor: waited } : observation) || waited > transaction.timeout;
 }
 
 /** ms for which a requested undo holds its locks while it waits for reads; the second number while its own lists take that long. */
