@@ -8,19 +8,22 @@ import { compareVersions, readCompleteVersion, type Version } from '../hooks/pac
 import type { PackagesConfig } from './config.ts';
 
 /** The Crossplane of the cluster suits the mode. */
-export interface RunningCrossplane {
+interface RunningCrossplane {
   readonly kind: 'ok';
   /** Its namespace; absent if none runs. */
   readonly namespace?: string;
 }
 
 /** Package transactions wait. `fault` names the setting, what was expected, what was found, and what the administrator does next. */
-export interface CrossplaneFault {
+interface CrossplaneFault {
   readonly kind: 'fault';
   readonly fault: string;
 }
 
-type Suits = RunningCrossplane | CrossplaneFault | Failed;
+/** What is known of the Crossplane of the cluster. */
+export type CrossplaneState = RunningCrossplane | CrossplaneFault;
+
+type Suits = CrossplaneState | Failed;
 
 const deployments: Resource = {
   group: 'apps',

@@ -14,7 +14,7 @@ import { type App, buildApp } from './app.ts';
 import { runInBackground, type SealingKeys } from './background.ts';
 import { clock } from './clock.ts';
 import { apiServerOf, type Config, type PackagesConfig, readConfig } from './config.ts';
-import { type CrossplaneFault, type RunningCrossplane, suitsCrossplane } from './crossplane.ts';
+import { type CrossplaneState, suitsCrossplane } from './crossplane.ts';
 import { createExpressions } from './expressions/expressions.ts';
 import { createCluster, type KubernetesCluster } from './kubernetes/cluster.ts';
 import { connect } from './kubernetes/connect.ts';
@@ -81,7 +81,7 @@ interface Awaiting {
   readonly app: App;
   readonly cluster: KubernetesCluster;
   readonly packages: PackagesConfig | undefined;
-  readonly crossplane: { found?: RunningCrossplane | CrossplaneFault };
+  readonly crossplane: { found?: CrossplaneState };
 }
 
 /** Until a Crossplane suits the settings, package transactions wait. The hook serves Transactions meanwhile. */

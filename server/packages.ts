@@ -7,7 +7,7 @@ import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
 import type { PackagesConfig } from './config.ts';
-import type { CrossplaneFault, RunningCrossplane } from './crossplane.ts';
+import type { CrossplaneState } from './crossplane.ts';
 import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
 
@@ -41,7 +41,7 @@ export function connectPackages(
     ...config
   }: PackagesConfig,
   cluster: Cluster,
-  found: () => RunningCrossplane | CrossplaneFault | undefined,
+  found: () => CrossplaneState | undefined,
 ): ConnectPackages {
   const proxy = config.proxy === '' ? undefined : { url: config.proxy, except: config.noProxy };
   const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts, proxy });
@@ -69,10 +69,10 @@ export function connectPackages(
   };
 }
 
-function namespaceOf(found: RunningCrossplane | CrossplaneFault | undefined): string | undefined {
+function namespaceOf(found: CrossplaneState | undefined): string | undefined {
   return found?.kind === 'ok' ? found.namespace : undefined;
 }
 
-function whyOf(found: RunningCrossplane | CrossplaneFault | undefined): string | undefined {
+function whyOf(found: CrossplaneState | undefined): string | undefined {
   return found?.kind === 'fault' ? found.fault : undefined;
 }

@@ -10,7 +10,7 @@ const name = /^(?!\.{1,2}$)[^/%,\p{Cc}]+$/u;
 
 /** The value of the annotation; undefined if no object is given. Throws a Problem. */
 export function selectionIn(option: string, given: readonly string[]): string | undefined {
-  const names = given.flatMap((value) => value.split(',')).map((one) => one.trim());
+  const names = namesIn(given);
   const wrong = names.find((one) => !isObjectName(one));
   if (wrong !== undefined)
     throw wrongUse(
@@ -25,11 +25,15 @@ const plural = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /** The value of the annotation; undefined if no kind is given. Throws a Problem. */
 export function kindsIn(option: string, given: readonly string[]): string | undefined {
-  const names = given.flatMap((value) => value.split(',')).map((one) => one.trim());
+  const names = namesIn(given);
   const wrong = names.find((one) => !plural.test(one));
   if (wrong !== undefined)
     throw wrongUse(`--${option} takes PLURAL[.GROUP], such as widgets.example.org; found "${wrong}". Nothing was written.`);
   return names.length === 0 ? undefined : names.join(',');
+}
+
+function namesIn(given: readonly string[]): readonly string[] {
+  return given.flatMap((value) => value.split(',')).map((one) => one.trim());
 }
 
 function isObjectName(text: string): boolean {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { AccessQuestion, Resource } from '../../hooks/objects/cluster.ts';
 import { type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
-import { groupOf } from '../../hooks/objects/reference.ts';
+import { groupOf, type Reference } from '../../hooks/objects/reference.ts';
 import { questionsOfContents } from '../../hooks/transactions/inspect.ts';
 import type { Plan } from '../../hooks/transactions/inspection.ts';
 import { contentsName, realQuestion } from '../cluster/inspecting.ts';
@@ -24,11 +24,7 @@ export async function rightsOf(session: Session, { plan, transaction }: Planned)
   const questions = [
     ...plan.needs.map((question) => realQuestion(question, contents)),
     ...(await needsOfTargets(session, targets, namespace)),
-    ...(await needsOfScaling(
-      session,
-      [...targets, ...plan.changes.map(({ target }) => ({ ...target, namespace: target.namespace }))],
-      namespace,
-    )),
+    ...(await needsOfScaling(session, [...targets, ...plan.changes.map(({ target }) => target)], namespace)),
     ...[...createdBy(plan), ...earlier.flatMap(createdIn)].flatMap(({ apiVersion, kind, name }) =>
       questionsOfContents({ group: groupOf(apiVersion), kind, name }),
     ),
@@ -72,7 +68,11 @@ async function needsOfTargets(session: Session, targets: readonly Target[], own:
 }
 
 /** What shows whether an autoscaler has the number of an object (observe/autoscalers.ts). */
-async function needsOfScaling(session: Session, targets: readonly Target[], own: string): Promise<readonly AccessQuestion[]> {
+async function needsOfScaling(
+  session: Session,
+  targets: readonly (Reference | Target)[],
+  own: string,
+): Promise<readonly AccessQuestion[]> {
   const scaled = await Promise.all(
     targets.map(async ({ apiVersion, kind, namespace = own }) => {
       const resource = await servedKind(session, apiVersion, kind);

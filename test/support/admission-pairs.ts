@@ -18,8 +18,8 @@ export interface AdmissionPair {
 
 export type AdmissionRow = Extract<
   keyof typeof rows,
-  | `a webhook that ${string}`
-  | `a policy that ${string}`
+  | `a validating ${string}`
+  | `a mutating ${string}`
   | `a binding of ${string}`
   | `${string}Namespace${string}`
   | `a ResourceQuota ${string}`
@@ -111,9 +111,9 @@ export function admissionPairs(
     return name;
   };
   return {
-    'a webhook that judges': () => webhook('ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', 'judged'),
-    'a webhook that changes objects': () => webhook('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', 'changed'),
-    'a policy that judges': async () => {
+    'a validating webhook': () => webhook('ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', 'judged'),
+    'a mutating webhook': () => webhook('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', 'changed'),
+    'a validating policy': async () => {
       const name = await policed('policed');
       const validations = [{ expression: 'true', message: 'it wants nothing' }];
       const kind = { ...registration, kind: 'ValidatingAdmissionPolicy' };
@@ -123,7 +123,7 @@ export function admissionPairs(
         paths: [`${api}/validatingadmissionpolicies/${name}`, path('configmaps/policed')],
       };
     },
-    'a binding of a policy that judges': async () => {
+    'a binding of a validating policy': async () => {
       const name = await policed('bound');
       const kind = { ...registration, kind: 'ValidatingAdmissionPolicyBinding' };
       return {
@@ -132,7 +132,7 @@ export function admissionPairs(
         paths: [`${api}/validatingadmissionpolicybindings/${name}`, path('configmaps/bound')],
       };
     },
-    'a policy that changes objects': async () => {
+    'a mutating policy': async () => {
       const name = await policed('given');
       await made('mutatingadmissionpolicybindings', name, mutatingBindingOf(name, namespace));
       const kind = { ...registration, kind: 'MutatingAdmissionPolicy' };
@@ -142,7 +142,7 @@ export function admissionPairs(
         paths: [`${api}/mutatingadmissionpolicies/${name}`, path('configmaps/given')],
       };
     },
-    'a binding of a policy that changes objects': async () => {
+    'a binding of a mutating policy': async () => {
       const name = await policed('given-later');
       await made('mutatingadmissionpolicies', name, policyFor('given-later', givesTeam));
       const kind = { ...registration, kind: 'MutatingAdmissionPolicyBinding' };

@@ -75,9 +75,11 @@ export function attribute(evidence: Evidence): Attributed {
   const written = withValuesAt(foreseen, found, kinds);
   const merged = unclaimed.length === 0 ? first : mergeWith(written);
   const uncounted = new Set(unclaimed.map(pathText));
-  const isStaying = (path: Path): boolean => isScaled(live, path) || isScaledByNobody(path, evidence, kinds);
+  const isUnowned = (path: Path): boolean => isScaledWithoutOwner(path, evidence, kinds);
+  const isStaying = (path: Path): boolean => isScaled(live, path) || isUnowned(path);
+  // A field that a client has scaled is one of those that controllers write.
   const ours = merged.ours.filter(
-    ({ path }) => !uncounted.has(pathText(path)) && !isControllerWritten(live, path) && !isStaying(path),
+    ({ path }) => !uncounted.has(pathText(path)) && !isControllerWritten(live, path) && !isUnowned(path),
   );
   const all = [...merged.ours.map(({ path }) => path), ...merged.theirs].filter(isStaying);
   const staying = [...new Map(all.map((path) => [pathText(path), path])).values()].filter(
@@ -131,7 +133,7 @@ function unclaimedPaths({ ours }: Merge, written: Json | undefined, evidence: Ev
   const differing = differences(countedContent(written, entry), countedContent(live, entry), kinds);
   const inForeign = pathSet(foreign.map(({ path }) => path));
   return differing.filter(
-    (path) => inForeign.covers(path) && !isScaledByNobody(path, evidence, kinds) && isUnclaimed(live, path, kinds),
+    (path) => inForeign.covers(path) && !isScaledWithoutOwner(path, evidence, kinds) && isUnclaimed(live, path, kinds),
   );
 }
 
@@ -139,7 +141,7 @@ function unclaimedPaths({ ours }: Merge, written: Json | undefined, evidence: Ev
 // that number stays, too. A rollback that the engine begins itself takes the replicas back.
 const replicas = pathText(['f:spec', 'f:replicas']);
 
-function isScaledByNobody(path: Path, { live, isRequested }: Evidence, kinds: ListKinds): boolean {
+function isScaledWithoutOwner(path: Path, { live, isRequested }: Evidence, kinds: ListKinds): boolean {
   return isRequested === true && pathText(path) === replicas && isUnclaimed(live, path, kinds);
 }
 

@@ -2,7 +2,7 @@
 // object before. The undo reads such an object once more, and deletes it again.
 //
 // The table names no controller that creates an object for as long as another object wants it: Endpoints of a Service, kube-root-ca.crt
-// and the ServiceAccount default of a Namespace. Such an object belongs to nobody, and goes with the other object.
+// and the ServiceAccount default of a Namespace. Kubernetes deletes such an object with the other one.
 import { managersOf } from '../../objects/content/fields.ts';
 import { at, isObject, type JsonObject } from '../../objects/json.ts';
 import { kindOf } from '../../objects/reference.ts';
@@ -36,7 +36,7 @@ export function mayBeMadeAgain(entry: SnapshotEntry): boolean {
   return makerOf(entry) !== undefined;
 }
 
-/** Whether a controller, and nobody else, made the live object after the undo had deleted ours. */
+/** Whether a controller alone made the live object after the undo had deleted ours. */
 export function isMadeAgain({ entry, live }: { readonly entry: SnapshotEntry; readonly live: JsonObject }): boolean {
   const managers = managersOf(live);
   return managers.length > 0 && managers.every(({ name }) => name === makerOf(entry)?.manager);

@@ -182,7 +182,7 @@ function evaluateReplaced(evidence: UndoEvidence, live: JsonObject): UndoVerdict
   );
 }
 
-// Somebody deleted the object of a change. Perhaps nobody wants it any more: only the user can say so.
+// Somebody deleted the object of a change. Only the user knows whether the object is still wanted.
 function evaluateGone(evidence: UndoEvidence): UndoVerdict {
   const { entry, overwrites } = evidence;
   const next = `the undo recreates it only if ${annotations.undoOverwrite} names it`;

@@ -9,31 +9,31 @@ import type { Reference } from '../../objects/reference.ts';
 import type { ChangeType } from '../model/change.ts';
 import type { StoredResource } from '../model/entry.ts';
 
-/** A write that admission judges. */
-interface Judged {
+/** A write that admission reviews. */
+interface Reviewed {
   readonly type: ChangeType;
   readonly target: Reference;
   readonly resource: Pick<StoredResource, 'group' | 'plural'>;
 }
 
-/** Whether one of the webhooks of the configuration may judge that write. True if the configuration is unknown. */
-export function hasWebhookFor(configuration: Json | undefined, write: Judged): boolean {
+/** Whether one of the webhooks of the configuration may review that write. True if the configuration is unknown. */
+export function hasWebhookFor(configuration: Json | undefined, write: Reviewed): boolean {
   const webhooks = at(configuration, 'webhooks');
   if (!isList(webhooks)) return configuration === undefined;
   return webhooks.some((webhook) => isAmong(at(webhook, 'rules'), write) && selects(at(webhook, 'namespaceSelector'), write));
 }
 
-/** Whether the policy may judge that write. True if the policy is unknown. */
-export function isPolicyFor(policy: Json | undefined, write: Judged): boolean {
+/** Whether the policy may review that write. True if the policy is unknown. */
+export function isPolicyFor(policy: Json | undefined, write: Reviewed): boolean {
   return policy === undefined || isMatched(at(policy, 'spec', 'matchConstraints'), write);
 }
 
-/** Whether the binding may have its policy judge that write. True if the binding is unknown. */
-export function isBindingFor(binding: Json | undefined, write: Judged): boolean {
+/** Whether the binding may have its policy review that write. True if the binding is unknown. */
+export function isBindingFor(binding: Json | undefined, write: Reviewed): boolean {
   return binding === undefined || isMatched(at(binding, 'spec', 'matchResources'), write);
 }
 
-function isMatched(resources: Json | undefined, write: Judged): boolean {
+function isMatched(resources: Json | undefined, write: Reviewed): boolean {
   const rules = at(resources, 'resourceRules');
   return (rules === undefined || isAmong(rules, write)) && selects(at(resources, 'namespaceSelector'), write);
 }
@@ -46,7 +46,7 @@ const operations: Readonly<Record<ChangeType, readonly string[]>> = {
   Apply: ['CREATE', 'UPDATE'],
 };
 
-function isAmong(rules: Json | undefined, { type, resource: { group, plural } }: Judged): boolean {
+function isAmong(rules: Json | undefined, { type, resource: { group, plural } }: Reviewed): boolean {
   if (!isList(rules)) return false;
   return rules.some(
     (rule) =>
@@ -65,7 +65,7 @@ function hasOne(rule: Json, field: string, wanted: readonly string[]): boolean {
 const nameLabel = 'kubernetes.io/metadata.name';
 
 // Of the labels of a Namespace only this one is known without a read. No selector excludes objects of the cluster.
-function selects(selector: Json | undefined, { target: { namespace } }: Judged): boolean {
+function selects(selector: Json | undefined, { target: { namespace } }: Reviewed): boolean {
   if (namespace === undefined) return true;
   const name = textAt(at(selector, 'matchLabels'), nameLabel);
   const requirements = at(selector, 'matchExpressions');

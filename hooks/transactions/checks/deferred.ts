@@ -67,39 +67,39 @@ export const rows = {
     relates: ({ target }, { resource }) => target.name === `${resource.plural}.${resource.group}`,
     answers: (failure, earlier, later) => failure.origin === 'call' || isOfSchema(failure, earlier, later),
   },
-  'a webhook that judges': {
+  'a validating webhook': {
     // Without it, or with other rules, nothing calls it. A new one refuses more, never less.
     earlier: { kinds: [`${registration}/ValidatingWebhookConfiguration`], types: lifted },
     later: { types: every },
     relates: ({ states }, later) => hasWebhookFor(states?.before, later),
     answers: isOfWebhook,
   },
-  'a webhook that changes objects': {
+  'a mutating webhook': {
     // What it adds may be what others require.
     earlier: { kinds: [`${registration}/MutatingWebhookConfiguration`], types: every },
     later: { types: every },
     relates: ({ states }, later) => statesOf(states).some((state) => hasWebhookFor(state, later)),
     answers: isOfWebhook,
   },
-  'a policy that judges': {
+  'a validating policy': {
     earlier: { kinds: [`${registration}/ValidatingAdmissionPolicy`], types: lifted },
     later: { types: every },
     relates: ({ states }, later) => isPolicyFor(states?.before, later),
     answers: ({ origin }) => origin === 'policy',
   },
-  'a binding of a policy that judges': {
+  'a binding of a validating policy': {
     earlier: { kinds: [`${registration}/ValidatingAdmissionPolicyBinding`], types: lifted },
     later: { types: every },
     relates: ({ states }, later) => isBindingFor(states?.before, later),
     answers: ({ origin }) => origin === 'policy',
   },
-  'a policy that changes objects': {
+  'a mutating policy': {
     earlier: { kinds: [`${registration}/MutatingAdmissionPolicy`], types: every },
     later: { types: sent },
     relates: ({ states }, later) => statesOf(states).some((state) => isPolicyFor(state, later)),
     answers: isOfWebhook,
   },
-  'a binding of a policy that changes objects': {
+  'a binding of a mutating policy': {
     earlier: { kinds: [`${registration}/MutatingAdmissionPolicyBinding`], types: every },
     later: { types: sent },
     relates: ({ states }, later) => statesOf(states).some((state) => isBindingFor(state, later)),

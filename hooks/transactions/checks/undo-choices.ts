@@ -50,7 +50,8 @@ export function unlistedBy(transaction: Transaction): ReadonlySet<string> {
   return new Set(namesIn(transaction, annotations.undoUnlisted));
 }
 
-function namesIn(transaction: Transaction, annotation: string): readonly string[] {
+/** The names in an annotation, which commas separate. */
+export function namesIn(transaction: Transaction, annotation: string): readonly string[] {
   const names = (annotationOf(transaction, annotation) ?? '').split(',').map((name) => name.trim());
   return names.filter((name) => name !== '');
 }

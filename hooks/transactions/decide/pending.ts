@@ -34,7 +34,7 @@ export function troubled(observation: Observation, status: Status, what: string,
   return unlessFinal(observation, { status, what, failure }, (cause) => refuse(observation, [cause]));
 }
 
-// A webhook that nobody serves may stay so for ever, and the locks are held meanwhile.
+// A webhook without a server may never answer, and the Transaction holds its locks meanwhile.
 function hungUp(observation: Observation, status: Status, what: string, failure: Passing): Step {
   if (!isTooLong(observation)) return waitForWebhook(status, what, failure, observation);
   const { reason, said } = failure;

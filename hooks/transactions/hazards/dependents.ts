@@ -14,7 +14,7 @@ import { isTerminating } from '../../objects/content/ownership.ts';
 import { field, pathText } from '../../objects/content/path.ts';
 import { whyIncomparable } from '../../objects/content/too-large.ts';
 import { at, isList, isObject, type Json, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
-import { kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
+import { apiVersionOf, kindOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { parseTime, serverTimeResolution } from '../../objects/time.ts';
 
 export interface Dependent {
@@ -53,10 +53,9 @@ export interface Candidates {
 
 export function dependentOf({ group, version, kind }: Resource, object: JsonObject): Dependent {
   const namespace = textAt(object, 'metadata', 'namespace');
-  const apiVersion = group === '' ? version : `${group}/${version}`;
   return {
     reference: {
-      apiVersion,
+      apiVersion: apiVersionOf({ group, version }),
       kind,
       name: textAt(object, 'metadata', 'name') ?? '',
       ...(namespace === undefined ? {} : { namespace }),

@@ -22,12 +22,12 @@ interface HolderName {
 /** The holders of expired Leases, by `spec.holderIdentity`. */
 export type HolderMap = ReadonlyMap<string, Holder>;
 
-/** Who holds the Lease, as its `spec.holderIdentity`. Empty if nobody does. */
+/** Who holds the Lease, as its `spec.holderIdentity`. Empty if the Lease names no holder. */
 export function heldBy(lease: JsonObject | undefined): string {
   return textAt(lease, 'spec', 'holderIdentity') ?? '';
 }
 
-/** The Transaction that a holder names; undefined if the text names none. Then nobody holds the Lease. */
+/** The Transaction that a holder names; undefined if the text names none. Then the Lease has no holder. */
 export function holderNamed(holder: string): HolderName | undefined {
   const [, namespace, name, uid] = /^([^/]+)\/([^/]+)\/([^/]+)$/.exec(holder) ?? [];
   return namespace === undefined || name === undefined || uid === undefined ? undefined : { namespace, name, uid };

@@ -1,7 +1,7 @@
 // Whether the API server would take the prior state of a target back, tried before anything is changed.
 //
 // An object may be invalid: its CRD became stricter since, a policy came, or the API server tolerates an old value only as long as
-// nobody changes it (ratcheting). So a dry run creates the object again, with the body that the undo would send. The API server
+// no write changes it (ratcheting). So a dry run creates the object again, with the body that the undo would send. The API server
 // validates and admits a new object before it finds that the name is taken (recreate.ts): AlreadyExists shows that the prior state
 // is valid. Only a refusal by rules shows that it is not; a webhook that is away shows nothing.
 //

@@ -21,7 +21,7 @@ export function storable(status: TruncatedStatus, specSize: number): JsonObject 
   return isUntouched(status) && specSize + storedSize(wire) > largestStored ? bare(wire, status) : wire;
 }
 
-/** Whether the engine holds and has stored nothing for it: nobody needs its items. */
+/** Whether the engine holds and has stored nothing for it: no later call needs its items. */
 function isUntouched({ phase, rollbackRef, items }: TruncatedStatus): boolean {
   const isEmpty = items.every(({ progress, lockLease }) => progress.kind === 'waiting' && lockLease === undefined);
   return phase === 'Failed' && rollbackRef === undefined && isEmpty;

@@ -5,7 +5,7 @@
 
 import type { Failure } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
-import { changeWriteOf, type Earlier, removerOf, undoWriteOf } from '../checks/deferred.ts';
+import { changeWriteOf, type Later, removerOf, undoWriteOf } from '../checks/deferred.ts';
 import { mayHearLater, undoLater, waitFor } from '../decide/waiting.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
@@ -32,9 +32,8 @@ export function heardLater({ observation }: PerformedStep, entry: SnapshotEntry,
   const { due, status } = observation;
   if (due.kind !== 'apply' || due.snapshot.kind !== 'stored' || !mayHearLater(observation)) return undefined;
   const before = due.snapshot.entries.filter(({ index }) => index < entry.index);
-  const remover = removerOf(failure, changeWriteOf(entry), before.map(changeWriteOf));
-  if (remover === undefined) return undefined;
-  return answerWith(waitFor(status, againAfter(`${entry.type} of ${describe(entry.target)}`, failure, remover), aSecond));
+  const message = againAfter(entry, failure, { before, writeOf: changeWriteOf, what: '' });
+  return message === undefined ? undefined : answerWith(waitFor(status, message, aSecond));
 }
 
 /** As `heardLater`, in an undo: other changes are undone meanwhile. */
@@ -42,16 +41,25 @@ export function undoneLater({ observation }: PerformedStep, entry: SnapshotEntry
   const { due, status } = observation;
   if (due.kind !== 'restore' || due.snapshot.kind !== 'stored' || !mayHearLater(observation)) return undefined;
   const before = due.snapshot.entries.filter(({ index }) => status.items[index]?.progress.kind === 'restored');
-  const remover = removerOf(failure, undoWriteOf(entry), before.map(undoWriteOf));
-  if (remover === undefined) return undefined;
-  const message = againAfter(`undoing ${entry.type} of ${describe(entry.target)}`, failure, remover);
-  return answerWith(undoLater(status, entry.index, message, aSecond));
+  const message = againAfter(entry, failure, { before, writeOf: undoWriteOf, what: 'undoing ' });
+  return message === undefined ? undefined : answerWith(undoLater(status, entry.index, message, aSecond));
 }
 
 const aSecond = { seconds: 1, isRefusal: true } as const;
 
-function againAfter(what: string, { code, reason }: Failure, { index, target }: Earlier): string {
-  return `waiting: ${what} was refused (${code} ${reason}); the API server may not yet have heard of spec.changes[${index}] (${describe(target)})`;
+interface Sent {
+  /** What was written before, forward or backward. */
+  readonly before: readonly SnapshotEntry[];
+  readonly writeOf: (entry: SnapshotEntry) => Later;
+  readonly what: 'undoing ' | '';
+}
+
+/** Which earlier write the API server may not have heard of, in words; undefined if none removes the reason of the refusal. */
+function againAfter(entry: SnapshotEntry, failure: Failure, { before, writeOf, what }: Sent): string | undefined {
+  const remover = removerOf(failure, writeOf(entry), before.map(writeOf));
+  if (remover === undefined) return undefined;
+  const refused = `${what}${entry.type} of ${describe(entry.target)} was refused (${failure.code} ${failure.reason})`;
+  return `waiting: ${refused}; the API server may not yet have heard of spec.changes[${remover.index}] (${describe(remover.target)})`;
 }
 
 /** The undo of that change again, after another undo, if that may remove the reason of the refusal; else undefined. */

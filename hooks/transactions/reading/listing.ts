@@ -2,7 +2,7 @@
 import type { Failed, Identity, Reader, Resource } from '../../objects/cluster.ts';
 import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
-import { groupOf, versionOf } from '../../objects/reference.ts';
+import { apiVersionOf, groupOf, versionOf } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { endless, firstPlace, isEndless, type ListQuery, type Place, readPage } from '../../objects/requests/pager.ts';
 import type { Begun, CallReads } from './call-reads.ts';
@@ -58,8 +58,7 @@ export function listKinds<Item>(
 }
 
 function unlistableKind(resource: Resource, failure: Failure): UnlistableKind {
-  const { group, version } = resource;
-  return { kind: pluralOf(resource), apiVersion: group === '' ? version : `${group}/${version}`, failure };
+  return { kind: pluralOf(resource), apiVersion: apiVersionOf(resource), failure };
 }
 
 /** The plural with the group, as kubectl takes it. */

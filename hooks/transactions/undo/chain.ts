@@ -4,9 +4,9 @@
 import { describe, identityOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { undoWriteOf } from '../checks/deferred.ts';
-import { undoChoicesOf } from '../checks/undo-choices.ts';
+import { namesIn, undoChoicesOf } from '../checks/undo-choices.ts';
 import { undoingAgain } from '../decide/undo-transitions.ts';
-import { annotationOf, annotations, decodeTransaction, holderOf, type Transaction } from '../model/transaction.ts';
+import { annotations, decodeTransaction, holderOf, type Transaction } from '../model/transaction.ts';
 import type { Request, UndoFinding } from '../model/undo.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { ObserveContext } from '../observe/observe.ts';
@@ -43,7 +43,7 @@ export async function withSurvey(observing: ObserveContext, observation: Observa
 
 /** What the undo does with each change, after the undos that the annotation names. */
 async function surveyAfter(base: Base, request: Request): Promise<readonly UndoFinding[]> {
-  const names = laterNames(base.observation.transaction);
+  const names = new Set(namesIn(base.observation.transaction, annotations.undoAfter));
   let assumed = nothingAssumed;
   for (const name of request.annotation === annotations.planUndo ? names : []) {
     const later = await surveyLater(base, name, assumed, request);
@@ -51,11 +51,6 @@ async function surveyAfter(base: Base, request: Request): Promise<readonly UndoF
     assumed = later;
   }
   return (await surveyUndo({ ...base, assumed })).map(({ finding }) => finding);
-}
-
-function laterNames(transaction: Transaction): readonly string[] {
-  const text = annotationOf(transaction, annotations.undoAfter) ?? '';
-  return [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== '');
 }
 
 /** The assumed states after the undo of that Transaction, too; or in words why no state can be assumed. */
