@@ -49,12 +49,14 @@ function callerAt(moment: Moment, request: ApiRequest, identity: Identity): Iden
 }
 
 /** The API server of the suite as it would answer while its caches are empty. */
-function opened(moment: Moment): KubernetesCluster {
+function opened(moment: Moment, untilAnswered: () => Promise<unknown> = async () => undefined): KubernetesCluster {
   const instrument = (real: Transport): Transport => ({
     async request(request, identity, isLate) {
       moment.sent.push(request);
       if (request.path === '/readyz' && moment.isStarting) return starting;
-      return real.request(request, callerAt(moment, request, identity), isLate);
+      const answer = await real.request(request, callerAt(moment, request, identity), isLate);
+      await untilAnswered();
+      return answer;
     },
     close: () => real.close(),
   });
@@ -90,7 +92,8 @@ const refused = { kind: 'refused', code: 403, reason: 'Forbidden', definitive: t
 
 t.test('a refusal of a ready API server counts; for a while each refusal costs one request', async (t) => {
   const moment: Moment = { refusals: 100, isStarting: false, sent: [] };
-  const cluster = opened(moment);
+  const three = barrierOf(3);
+  const cluster = opened(moment, three);
   const get = async () => failureOf(await cluster.get(location, engine));
   t.match(await Promise.all([get(), get(), get()]), [refused, refused, refused]);
   const paths = moment.sent.map(({ path }) => path);
@@ -99,6 +102,17 @@ t.test('a refusal of a ready API server counts; for a while each refusal costs o
   t.match(await get(), refused);
   t.equal(moment.sent.length, 8);
 });
+
+/** Resolves each call once as many calls as given have come. */
+function barrierOf(count: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let calls = 0;
+  return () => {
+    calls += 1;
+    if (calls === count) resolve();
+    return promise;
+  };
+}
 
 /** A real API server behind a way that answers the question for readiness otherwise. */
 function behind(readiness: Failed, meddle: () => Promise<unknown> = async () => undefined): KubernetesCluster {

@@ -3,12 +3,13 @@
 import t from 'tap';
 import { type Client, must, waitFor } from '../client.ts';
 import { loopKinds } from './scripted-hook.ts';
-import { asItWas, setStage, status } from './stage.ts';
+import { setStage, status } from './stage.ts';
 
 for (const kind of loopKinds) {
   t.test(`requests of the ${kind}`, { timeout: 120_000 }, async (t) => {
     const stage = await setStage(t, kind);
-    const parent = await stage.parent('counted', (call, number) => (number <= 3 ? status('Running', number) : asItWas(call)));
+    // The third status stays: an answer with the status of the call would store an older one again if the loop's watch is late.
+    const parent = await stage.parent('counted', (_call, number) => status('Running', Math.min(number, 3)));
     await parent.called(4);
     const group = parent.path.split('/')[2] ?? '';
     const isQuiet = async () => {
