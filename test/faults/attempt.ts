@@ -37,7 +37,7 @@ export async function attempt(
   await setUp(run);
   await settled(run);
   const before = await targets(run);
-  const failure = await failureOf(drive(run));
+  const failure = await failureOf(drive(run).then(() => given.afterwards?.()));
   const [portCalls, hookCalls] = [run.board.calls.length, run.board.hookCall];
   run.board.faultOf = () => undefined;
   const after = await targets(run);

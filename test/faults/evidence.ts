@@ -119,9 +119,19 @@ export function isSnapshot({ resource, name }: AuditEvent): boolean {
   return resource === 'configmaps' && /^run\d+(-\w+)?-rollback/.test(name);
 }
 
-/** Whether a write of the engine has one of this Transaction's field managers. */
-export function isBy({ uids, story }: Evidence, transaction: string, fieldManager: string): boolean {
-  if (fieldManager !== '' && story.spec?.fieldManager === fieldManager) return true;
+/** Whether the engine made this write for this Transaction: by its field manager or, if the manager is shared, by the mark. */
+export function isBy(
+  evidence: Pick<Evidence, 'uids' | 'story'>,
+  transaction: string,
+  { fieldManager, request }: Pick<AuditEvent, 'fieldManager' | 'request'>,
+): boolean {
+  if (fieldManager === '' || evidence.story.spec?.fieldManager !== fieldManager)
+    return isOwnManager(evidence, transaction, fieldManager);
+  const holder = textAt(request, 'metadata', 'annotations', 'tx.janus.io/applied-by');
+  return holder === undefined || holder.endsWith(`/${evidence.uids.get(transaction)}`);
+}
+
+function isOwnManager({ uids }: Pick<Evidence, 'uids'>, transaction: string, fieldManager: string): boolean {
   return fieldManager.startsWith('janus-') && fieldManager.endsWith(`-${(uids.get(transaction) ?? 'none').slice(0, 8)}`);
 }
 
@@ -159,7 +169,7 @@ export function contentOf(object: JsonObject | undefined): Json {
 export function bears(evidence: Evidence, transaction: string, object: JsonObject | undefined): boolean {
   const holder = textAt(object, 'metadata', 'annotations', 'tx.janus.io/applied-by') ?? '';
   const isMarked = holder.endsWith(`/${evidence.uids.get(transaction)}`);
-  return isMarked || managersIn(object).some((name) => name.startsWith('janus-') && isBy(evidence, transaction, name));
+  return isMarked || managersIn(object).some((name) => isOwnManager(evidence, transaction, name));
 }
 
 export function managersIn(object: JsonObject | undefined): readonly string[] {

@@ -78,9 +78,9 @@ function writesBehind(evidence: Evidence, { transaction, index }: Gated): readon
     .toSorted((left, right) => (left.received < right.received ? -1 : 1));
 }
 
-function isForward(evidence: Evidence, transaction: string, { type }: Target, { verb, fieldManager }: AuditEvent): boolean {
-  if (verb === 'delete') return type === 'Delete';
-  return isBy(evidence, transaction, fieldManager) && !fieldManager.startsWith('janus-restore-');
+function isForward(evidence: Evidence, transaction: string, { type }: Target, event: AuditEvent): boolean {
+  if (event.verb === 'delete') return type === 'Delete';
+  return isBy(evidence, transaction, event) && !event.fieldManager.startsWith('janus-restore-');
 }
 
 /** Where the gate names a condition: whether the object had it by then, of the state that the change has made. */

@@ -35,7 +35,7 @@ export function snapshotFirst(evidence: Evidence): readonly string[] {
   });
   return stored.flatMap(({ transaction, at }) =>
     targetsOf(evidence, transaction)
-      .flatMap((target) => writesTo(evidence, target).filter((event) => isBy(evidence, transaction, event.fieldManager)))
+      .flatMap((target) => writesTo(evidence, target).filter((event) => isBy(evidence, transaction, event)))
       .filter(({ received }) => received < at)
       .map(({ verb, key, received }) => `${verb} of ${key} at ${received}, the snapshot of ${transaction} was stored at ${at}`),
   );
@@ -66,7 +66,7 @@ export function oneWriteEach(evidence: Evidence): readonly string[] {
   return transactionsOf(evidence).flatMap((transaction) =>
     targetsOf(evidence, transaction).flatMap((target) => {
       const writes = contentWrites(evidence, target).filter(
-        ({ fieldManager, verb }) => verb === 'delete' || isBy(evidence, transaction, fieldManager),
+        (event) => event.verb === 'delete' || isBy(evidence, transaction, event),
       );
       const backward = writes.filter(({ isRestoring }) => isRestoring).length;
       const forward = writes.length - backward;
@@ -78,9 +78,9 @@ export function oneWriteEach(evidence: Evidence): readonly string[] {
   );
 }
 
-type ContentWrite = Pick<AuditEvent, 'verb' | 'fieldManager' | 'received'> & {
+interface ContentWrite extends AuditEvent {
   readonly isRestoring: boolean;
-};
+}
 
 /**
  * Writes of the engine that change the content of a target. A Delete has no field manager: of an object that was not there before it is
@@ -121,7 +121,7 @@ export function exclusion(evidence: Evidence): readonly string[] {
   return allTargets(evidence).flatMap((target) => {
     const writers = contentWrites(evidence, target)
       .filter(({ verb }) => verb !== 'delete')
-      .map(({ fieldManager }) => transactionsOf(evidence).find((transaction) => isBy(evidence, transaction, fieldManager)));
+      .map((event) => transactionsOf(evidence).find((transaction) => isBy(evidence, transaction, event)));
     const turns = writers.filter((writer, index) => writer !== writers[index - 1]);
     return turns.length > new Set(turns).size ? [`${target.key} was written in turns by ${turns.join(', ')}`] : [];
   });

@@ -56,7 +56,7 @@ async function expire({ world: { controller }, story, names }: Run): Promise<voi
   );
 }
 
-async function removeLeases({ world: { controller }, story, names }: Run): Promise<void> {
+export async function removeLeases({ world: { controller }, story, names }: Run): Promise<void> {
   await Promise.all(allTargets({ story, names }).map(({ reference }) => controller.delete(`${leases}/${lockName(reference)}`)));
 }
 
@@ -98,7 +98,7 @@ export function takeoverCases(story: Story, { calls }: Calm): readonly Case[] {
 }
 
 /** ms after which no lock holds any more: the default of spec.lockTimeout plus the resolution of times. */
-const lifeOfLocks = 5 * 60_000 + 3_000;
+export const lifeOfLocks = 5 * 60_000 + 3_000;
 
 async function takeOver(run: Run, how: string): Promise<void> {
   await advance(run.world.cluster, run.board, lifeOfLocks);
@@ -134,8 +134,9 @@ function afterTakeover(evidence: Evidence): readonly string[] {
 function lockedOut(evidence: Evidence): readonly string[] {
   return allTargets(evidence).flatMap((target) => {
     const holderAt = holders(evidence, lockName(target.reference));
-    return contentWrites(evidence, target).flatMap(({ verb, fieldManager, received }) => {
-      const writer = transactionsOf(evidence).find((name) => isBy(evidence, name, fieldManager)) ?? '';
+    return contentWrites(evidence, target).flatMap((event) => {
+      const { verb, received } = event;
+      const writer = transactionsOf(evidence).find((name) => isBy(evidence, name, event)) ?? '';
       const holder = holderAt(received) ?? writer;
       return verb === 'delete' || holder === writer ? [] : [`${writer} wrote ${target.key} while ${holder} held its lock`];
     });

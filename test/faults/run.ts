@@ -41,6 +41,8 @@ export interface RunOptions {
   readonly engine?: Hook;
   /** The fault for a call during the deletion of the Transactions, after the story, by its number from there on. */
   readonly whileDeleted?: (number: number) => Fault | undefined;
+  /** What happens after the story, before the Transactions are deleted. */
+  readonly afterwards?: () => Promise<void>;
   /** Longer deadlines, for runs in which somebody acts between the requests: that takes the engine's time. */
   readonly timing?: Partial<Timing>;
   /** Objects of other writers that differ from their last state, after the end, in words. */

@@ -9,6 +9,7 @@ import { containerCases, containers } from './containers.ts';
 import { crashes, lostAnswers, pairs } from './crashes.ts';
 import { deletionCases } from './deletions.ts';
 import { foreignCases } from './foreign.ts';
+import { frozenCases, frozenStories } from './frozen.ts';
 import { gatedCommit, gateStories } from './gates.ts';
 import { generatedCases } from './generated.ts';
 import { lateAnswers, skips, staleCalls } from './hook-faults.ts';
@@ -33,6 +34,7 @@ import {
   rollback2,
   rollbackWidgets,
 } from './stories.ts';
+import type { Story } from './story.ts';
 import { twoEngineCases } from './two-engines.ts';
 import { everWrong, onceWrong } from './wrong-answers.ts';
 
@@ -83,10 +85,15 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S12',
     what: 'locks that expire, vanish, are taken over; a frozen process',
-    stories: [...two, gatedCommit, ...takenOver],
-    casesOf: (story, calm) => (takenOver.includes(story) ? takeoverCases(story, calm) : lockCases(story, calm)),
+    stories: [...two, gatedCommit, ...takenOver, ...frozenStories],
+    casesOf: (story, calm) => lockCasesOf(story)(story, calm),
   },
 ];
+
+function lockCasesOf(story: Story): CountedScenario['casesOf'] {
+  if (frozenStories.includes(story)) return frozenCases;
+  return takenOver.includes(story) ? takeoverCases : lockCases;
+}
 
 const windowsOfHundred: CountedScenario = {
   id: 'S22',

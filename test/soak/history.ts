@@ -91,16 +91,17 @@ function stateAfter({ verb, response }: AuditEvent): Leaves | undefined {
 function writeOf(
   evidence: Evidence,
   target: Target,
-  { actor, verb, fieldManager }: AuditEvent,
+  event: AuditEvent,
   { holder, state }: Standing,
 ): Omit<Written, 'after' | 'at'> {
-  const by = actor === 'account' ? (writerOf(evidence, fieldManager) ?? nameOf(evidence, holder)) : undefined;
+  const { actor, verb, fieldManager } = event;
+  const by = actor === 'account' ? (writerOf(evidence, event) ?? nameOf(evidence, holder)) : undefined;
   const isUndoOfCreate = verb === 'delete' && by !== undefined && creates(evidence, by, target);
   return { actor, verb, by, holder, isRestoring: fieldManager.startsWith('janus-restore-') || isUndoOfCreate, before: state };
 }
 
-function writerOf(evidence: Evidence, fieldManager: string): string | undefined {
-  return transactionsOf(evidence).find((transaction) => isBy(evidence, transaction, fieldManager));
+function writerOf(evidence: Evidence, event: AuditEvent): string | undefined {
+  return transactionsOf(evidence).find((transaction) => isBy(evidence, transaction, event));
 }
 
 export function holderIdentity({ names, uids }: Evidence, transaction: string): string {
