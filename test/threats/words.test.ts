@@ -103,6 +103,35 @@ t.test('pre-flight refuses a change at once that is denied in the dry run', asyn
   t.same(await conflictsOf(stage), []);
 });
 
+t.test('a conflict in the form of the API server is tried again, and never shown as Denied', async (t) => {
+  const { stage, admission } = await openWorld(t);
+  let left = 0;
+  let met = 0;
+  const conflict = { code: 409, reason: 'Conflict', message: policy, details: { name: 'b', kind: 'configmaps' } };
+  const meeting = (dry: boolean): void =>
+    admission.decide(({ name, dryRun }) => {
+      if (name !== 'b' || dryRun !== dry || left === 0) return undefined;
+      left -= 1;
+      met += 1;
+      return conflict;
+    });
+  for (const dry of [true, false]) {
+    const name = dry ? 'dry' : 'sent';
+    meeting(dry);
+    left = 2;
+    await stage.transaction(`${name}-twice`, [green('b')]);
+    t.match(await stepToEnd(stage, `${name}-twice`), { phase: 'Committed' });
+    t.equal(left, 0);
+    await stage.transaction(`${name}-back`, [change('Patch', 'b', { data: { color: 'red' } })]);
+    t.match(await stepToEnd(stage, `${name}-back`), { phase: 'Committed' });
+    [left, met] = [Number.POSITIVE_INFINITY, 0];
+    await stage.transaction(name, [green('b')]);
+    const { status } = await stepToEnd(stage, name);
+    t.match(itemOf(status, 0), { error: { reason: 'Conflict', message: new RegExp(policy) } });
+    t.equal(met, 3, 'tried three times');
+  }
+});
+
 t.test('pre-flight refuses a Create at once that is denied as if the object existed', async (t) => {
   const { stage, admission } = await openWorld(t);
   for (const [index, [code, reason]] of (

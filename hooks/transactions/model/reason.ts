@@ -3,7 +3,8 @@
 //
 // The API server and this engine use some words for different things (`Conflict`, `Gone`, `NotFound`, `Timeout`, ...), and an admission
 // webhook answers with whichever word it likes. So the engine shows the reason of an answer in messages and logs only. The reason
-// in a status follows from the HTTP code of the answer (`reasonOfFailure`), never from its words.
+// in a status follows from the HTTP code of the answer (`reasonOfFailure`), never from its words. A 409 that names the object in conflict, as
+// the API server does, is a Conflict: the engine has read and tried again before.
 import { type FailureReason, isOwnReason } from '../../objects/failure.ts';
 import { type Phase, phases } from './phase.ts';
 
@@ -118,13 +119,22 @@ interface Refusal {
   readonly code: number;
   readonly reason: FailureReason;
   readonly conflicts?: readonly unknown[];
+  readonly subject?: string;
 }
 
-/** The reason in a status for a failed request. Not found, in conflict and gone follow from reads, not from a refusal. */
-export function reasonOfFailure({ code, reason, conflicts }: Refusal): Reason {
+/** The reason in a status for a failed request. Not found and gone follow from reads, not from a refusal. */
+export function reasonOfFailure(refusal: Refusal): Reason {
+  const { code, reason, conflicts } = refusal;
   if (conflicts !== undefined) return 'FieldConflict';
   if (isOwnReason(reason)) return reason;
+  if (isConflict(refusal)) return 'Conflict';
   return byCode[code] ?? (code >= 500 ? 'InternalError' : 'Denied');
+}
+
+// As the API server reports that two writers have met: at the object itself, or at a ResourceQuota that counts it. Source: apimachinery
+// pkg/api/errors, NewConflict.
+function isConflict({ code, reason, subject }: Refusal): boolean {
+  return code === 409 && reason === 'Conflict' && subject !== undefined;
 }
 
 const known: ReadonlySet<string> = new Set<string>([...ownReasons, ...refusals, ...troubles, ...stages, ...phases]);
