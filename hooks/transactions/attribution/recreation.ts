@@ -55,9 +55,11 @@ export function isRecreatedByUndo({ managers: { restore } }: Evidence, live: Jso
   return managersOf(live).every(({ name }) => name === restore || kubernetesManagers.includes(name));
 }
 
-export function completion({ entry: { prior } }: Evidence, live: JsonObject): Completion {
+export function completion({ entry, isSealed, hazards }: Evidence & { readonly hazards: Hazards }, live: JsonObject): Completion {
+  const { prior } = entry;
   const old = prior !== undefined && isToken(prior) ? tokenAccount(prior).uid : '';
-  return old === '' || old === tokenAccount(live).uid ? { kind: 'complete', live } : { kind: 'complete', live, note: newToken };
+  const token = old === '' || old === tokenAccount(live).uid ? undefined : newToken;
+  return { kind: 'complete', live, ...noted(joined(token, ownersNote(hazards, isSealed))) };
 }
 
 /** The deleted object itself, or its successor: either object will be gone, so neither object counts as the restored object. */

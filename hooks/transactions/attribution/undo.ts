@@ -83,7 +83,10 @@ export type UndoVerdict =
       readonly attributed: Attributed;
       /** What status.storedVersions must say before. */
       readonly storedVersions?: readonly string[];
+      /** What the first write does beside restoring. */
       readonly note?: string;
+      /** What the undo leaves, as the object is now. */
+      readonly staying?: string | undefined;
     }
   | Bridging
   /** The undo has nothing to restore, but our write may still be in flight: a new version of `live` makes that write miss. */
@@ -196,8 +199,10 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
   const staying = stayingNote(entry, live, attributed.staying, evidence.isSealed);
   // Our restoring write has landed, and it writes all values at once: later differences are others' work. The engine must still
   // restore only the field ownership.
-  if (hasRestored(live, managers.restore))
-    return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed, ...noted(staying) };
+  if (hasRestored(live, managers.restore)) {
+    const lost = ownersNote(missingIn(entry.prior ?? {}, evidence.hazards), evidence.isSealed);
+    return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed, staying, ...noted(lost) };
+  }
   if (isAbsent(evidence, attributed)) return { kind: 'restored' };
   const upon = laterWork(evidence, attributed);
   if (upon !== undefined && !isOverwritten(evidence, upon)) return upon;
@@ -242,11 +247,10 @@ function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attribu
   if (!isObject(restored)) return { kind: 'restored' };
   const upon = blockerOf(evidence, restored) ?? evaluateStorage(evidence.entry, evidence.hazards.stored, live, restored);
   if (upon !== undefined && upon.kind !== 'trim') return upon;
-  const note = joined(
-    ownersNote(missingIn(restored, evidence.hazards), evidence.isSealed),
-    stayingNote(evidence.entry, live, attributed.staying, evidence.isSealed),
-  );
-  return { kind: 'content', live, restored, attributed, ...noted(note), ...(upon && { storedVersions: upon.storedVersions }) };
+  const lost = ownersNote(missingIn(restored, evidence.hazards), evidence.isSealed);
+  const staying = stayingNote(evidence.entry, live, attributed.staying, evidence.isSealed);
+  const first = { ...noted(lost), ...(upon && { storedVersions: upon.storedVersions }) };
+  return { kind: 'content', live, restored, attributed, staying, ...first };
 }
 
 function evaluateDeleted(evidence: UndoEvidence): UndoVerdict {

@@ -1,5 +1,6 @@
 // The ways in which the status of an undo changes, as functions from status to status.
 import type { Ending, Request } from '../due.ts';
+import { joined } from '../hazards/messages.ts';
 import { isBetweenHalves } from '../model/halves.ts';
 import { type Item, type ItemError, isNotRestored, isToUndo } from '../model/item.ts';
 import type { Cause, Status } from '../model/status.ts';
@@ -85,6 +86,21 @@ export function leaving(status: Status, index: number): Status {
   return withItem(status, index, (item) => ({ ...item, undone: true }));
 }
 
+/**
+ * The undo of one change has made its first write, and another is missing. `note`: what that write did beside restoring. The next
+ * evaluation cannot see it in the object.
+ */
+export function begun(status: Status, index: number, note: string): Status {
+  return withItem(status, index, (item) => ({ ...withNote(item, note), undone: true }));
+}
+
+// What the undo has noted stays beside what it notes next. What the change itself has noted is over.
+function withNote(item: Item, note: string | undefined): Item {
+  const former = item.undone === true ? item.note : undefined;
+  if (note === undefined || former?.includes(note) === true) return item;
+  return { ...item, note: shortened(joined(former, note) ?? note) };
+}
+
 /** RollingBack was found stored, while a write may have been under way. */
 export function observed(status: Status, now: number): Status {
   return { ...status, rollbackObservedAt: now };
@@ -99,9 +115,8 @@ export type Restored = { readonly [fact in 'note' | 'uid']?: string | undefined 
 /** No part of one change is left in its object. */
 export function restored(status: Status, index: number, now: number, { note, uid, undone }: Restored = {}): Status {
   const next = withItem(status, index, ({ waiting: _over, ...item }) => ({
-    ...item,
+    ...withNote(item, note),
     progress: { kind: 'restored', applied: item.progress.kind === 'applied' },
-    ...(note === undefined ? {} : { note: shortened(note) }),
     ...(uid === undefined ? {} : { uid }),
     ...(undone === true ? { undone: true as const } : {}),
   }));

@@ -2,11 +2,12 @@
 import type { Resource } from '../../objects/cluster.ts';
 import { writesAsController } from '../../objects/content/derived.ts';
 import { managersOf } from '../../objects/content/fields.ts';
-import { isTerminating } from '../../objects/content/ownership.ts';
+import { hasManager, isTerminating } from '../../objects/content/ownership.ts';
 import { whyIncomparable } from '../../objects/content/too-large.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import { describe, identityOf, kindOf } from '../../objects/reference.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
+import { fieldManagers } from '../model/transaction.ts';
 import { addresses, cascade, type Dependent, isDerived, isMadeBy, type Maker } from './dependents.ts';
 import { type Hazards, merged, noHazards } from './hazards.ts';
 import { listContained, nothingContained } from './read-contained.ts';
@@ -52,7 +53,17 @@ export async function readUndoHazards(
 ): Promise<Hazards> {
   if (type === 'Create' && live !== undefined)
     return isTerminating(live) ? noHazards : readHazards(context, { before: live, after: undefined });
-  if (!isWrittenBack(context, type, live) || prior === undefined) return noHazards;
+  if (prior === undefined) return noHazards;
+  if (type === 'Delete' && live !== undefined) return readRecreated(context, live, prior);
+  return isWrittenBack(context, type, live) ? readRestored(context, live, prior, now) : noHazards;
+}
+
+async function readRestored(
+  context: HazardContext,
+  live: JsonObject | undefined,
+  prior: JsonObject,
+  now: number,
+): Promise<Hazards> {
   const [found, ...more] = await Promise.all([
     readHazards(context, { before: live, after: prior }),
     readOwners(context, live, prior),
@@ -61,9 +72,15 @@ export async function readUndoHazards(
   return merged(found, ...more);
 }
 
+/** Of an object that this undo has created again already: the owners that it had to leave out. */
+async function readRecreated(context: HazardContext, live: JsonObject, prior: JsonObject): Promise<Hazards> {
+  const isOurs = hasManager(live, [fieldManagers(context.transaction).restore]);
+  return isOurs ? merged(await readOwners(context, live, prior)) : noHazards;
+}
+
 // An undo that may overwrite what others did creates the object of an Update again, too.
 function isWrittenBack({ undo, entry }: HazardContext, type: SnapshotEntry['type'], live: JsonObject | undefined): boolean {
-  if (live !== undefined) return type !== 'Delete';
+  if (live !== undefined) return true;
   return type === 'Delete' || undo?.status.items[entry.index]?.overwrite === true;
 }
 

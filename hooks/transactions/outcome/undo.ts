@@ -11,10 +11,9 @@ import { rewrittenNote } from '../attribution/rewritten.ts';
 import type { Ended } from '../attribution/undo.ts';
 import { describeRefusal, withWords } from '../checks/refusal.ts';
 import type { Step } from '../decide/step.ts';
-import { withItem } from '../decide/transitions.ts';
-import { leaving, notRestored, restored } from '../decide/undo-transitions.ts';
+import { begun, leaving, notRestored, restored } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
-import { shortened } from '../decide/wording.ts';
+import { joined } from '../hazards/messages.ts';
 import { isSealed } from '../model/entry.ts';
 import { isCreatingHalf } from '../model/halves.ts';
 import { reasonOfFailure } from '../model/reason.ts';
@@ -25,7 +24,24 @@ import { triedAgain, undoneAfter, undoneLater } from './lagging.ts';
 import { placesTaken } from './places.ts';
 import { refusedOnce } from './refused.ts';
 
-export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, done: PerformedStep): Result {
+type Compensation = Extract<Step, { kind: 'compensate' }>;
+
+/** What the writes have done beside restoring is noted at once: the next evaluation, after a 409 or a pause, cannot see it. */
+export function afterCompensation(step: Compensation, done: PerformedStep): Result {
+  const { status } = done.observation;
+  const note = notedBy(step, done);
+  if (note === undefined) return afterWrites(step, done);
+  const noted = begun(status, step.index, note);
+  const result = afterWrites(step, { ...done, observation: { ...done.observation, status: noted } });
+  return result.kind === 'again' ? answer(noted, 'now') : result;
+}
+
+function notedBy(step: Compensation, done: PerformedStep): string | undefined {
+  if (!done.outcome.some((one) => one.answer.kind === 'ok')) return undefined;
+  return joined('note' in step.verdict ? step.verdict.note : undefined, rewritten(step, done));
+}
+
+function afterWrites(step: Compensation, done: PerformedStep): Result {
   const { observation, outcome } = done;
   const last = outcome.at(-1)?.answer;
   if (last?.kind === 'failed') return afterUndoFailure(step, done, last.failure);
@@ -33,25 +49,21 @@ export function afterCompensation(step: Extract<Step, { kind: 'compensate' }>, d
   const unfinished = unfinishedAfter(step, last, observation.transaction);
   if (unfinished !== undefined) {
     const { status } = observation;
-    const begun = step.verdict.kind === 'delete' ? leaving(status, step.index) : status;
-    return answerWith(undoLater(begun, step.index, ...unfinished));
+    const left = step.verdict.kind === 'delete' ? leaving(status, step.index) : status;
+    return answerWith(undoLater(left, step.index, ...unfinished));
   }
-  const notes = ['note' in step.verdict ? step.verdict.note : undefined, rewritten(step, done)].filter(
-    (one) => one !== undefined,
-  );
-  const note = notes.length === 0 ? undefined : notes.join('; ');
-  if (isCreatingHalf(step.entry)) return formerNext(step, done, note);
-  return afterLast(step, done, { last, note });
+  // The object that was created is gone: the one that was deleted comes back next.
+  return isCreatingHalf(step.entry) ? { kind: 'again', carry: done.carry } : afterLast(step, done, last);
 }
 
-// The first write restores the content; what follows it restores owners and status.
-function rewritten(
-  { entry, verdict }: Extract<Step, { kind: 'compensate' }>,
-  { observation, outcome }: PerformedStep,
-): string | undefined {
-  const [first] = outcome;
-  if (first?.answer.kind !== 'ok' || !['content', 'recreate'].includes(verdict.kind)) return undefined;
-  const { write, answer } = first;
+// The write of the content; what precedes and follows it restores status and owners.
+function rewritten({ entry, verdict }: Compensation, { observation, outcome }: PerformedStep): string | undefined {
+  if (!['content', 'recreate'].includes(verdict.kind)) return undefined;
+  const found = outcome.find(
+    ({ write }) => write.verb === 'create' || (write.verb === 'update' && write.subresource === undefined),
+  );
+  if (found?.answer.kind !== 'ok') return undefined;
+  const { write, answer } = found;
   if (write.verb !== 'update' && write.verb !== 'create') return undefined;
   const isNew = write.verb === 'create';
   return rewrittenNote({
@@ -63,29 +75,17 @@ function rewritten(
   });
 }
 
-// The object that was created is gone: the one that was deleted comes back next.
-function formerNext({ index }: Extract<Step, { kind: 'compensate' }>, done: PerformedStep, note: string | undefined): Result {
-  if (note === undefined) return { kind: 'again', carry: done.carry };
-  return answer(
-    withItem(done.observation.status, index, (item) => ({ ...item, note: shortened(note) })),
-    'now',
-  );
-}
-
-interface Last {
-  readonly last: Answer | undefined;
-  readonly note: string | undefined;
-}
-
-function afterLast(step: Extract<Step, { kind: 'compensate' }>, { observation }: PerformedStep, { last, note }: Last): Result {
-  const isNew = step.entry.type === 'Delete' && (step.verdict.kind === 'recreate' || step.verdict.kind === 'complete');
+function afterLast(step: Compensation, { observation }: PerformedStep, last: Answer | undefined): Result {
+  const { verdict, entry, index } = step;
+  const isNew = entry.type === 'Delete' && (verdict.kind === 'recreate' || verdict.kind === 'complete');
   const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
-  return answer(restored(observation.status, step.index, observation.now, { note, uid, undone: true }));
+  const note = verdict.kind === 'content' ? verdict.staying : undefined;
+  return answer(restored(observation.status, index, observation.now, { note, uid, undone: true }));
 }
 
 /** The state that the undo still waits for, and how long until the next read. */
 function unfinishedAfter(
-  { verdict, entry }: Extract<Step, { kind: 'compensate' }>,
+  { verdict, entry }: Compensation,
   last: Answer | undefined,
   transaction: Transaction,
 ): readonly [message: string, wait?: Wait] | undefined {
@@ -98,7 +98,7 @@ function unfinishedAfter(
 
 const onceMore = 'waiting a second to see whether a controller creates it again';
 
-function afterFence({ index }: Extract<Step, { kind: 'compensate' }>, end: Ended, { observation }: PerformedStep): Result {
+function afterFence({ index }: Compensation, end: Ended, { observation }: PerformedStep): Result {
   const { status, now } = observation;
   return answer(
     end.kind === 'restored' ? restored(status, index, now, { note: end.note }) : notRestored(status, index, now, end),
@@ -111,11 +111,7 @@ function isGone(last: Answer): boolean {
 }
 
 // Who may not write the object waits until nothing can land any more.
-function afterRefusedFence(
-  step: Extract<Step, { kind: 'compensate' }>,
-  done: PerformedStep,
-  { kind }: Failure,
-): Result | undefined {
+function afterRefusedFence(step: Compensation, done: PerformedStep, { kind }: Failure): Result | undefined {
   const { verdict, index, entry } = step;
   if (verdict.kind !== 'fence') return undefined;
   if (verdict.givesUpOn.includes(kind)) return afterFence(step, verdict.end, done);
@@ -124,7 +120,7 @@ function afterRefusedFence(
   return answerWith(undoLater(done.observation.status, index, message));
 }
 
-function afterUndoFailure(step: Extract<Step, { kind: 'compensate' }>, done: PerformedStep, failure: Failure): Result {
+function afterUndoFailure(step: Compensation, done: PerformedStep, failure: Failure): Result {
   const { observation } = done;
   const { index } = step;
   const fenced = afterRefusedFence(step, done, failure);

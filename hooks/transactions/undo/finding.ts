@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import type { ForeignPath } from '../attribution/attribute.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
+import { joined } from '../hazards/messages.ts';
 import { isOwnMark } from '../model/marks.ts';
 import type { Reason } from '../model/reason.ts';
 import { type UndoField, type UndoFinding, undoLimits } from '../model/undo.ts';
@@ -29,8 +30,10 @@ export function findingOf(subject: Subject, verdict: UndoVerdict): UndoFinding {
     case 'recreate':
     case 'complete':
       return finding(subject, 'Recreate', { message: verdict.note });
-    case 'content':
-      return finding(subject, 'Restore', { message: verdict.note, ...changedBack(subject, verdict.restored) }, verdict.restored);
+    case 'content': {
+      const message = joined(verdict.note, verdict.staying);
+      return finding(subject, 'Restore', { message, ...changedBack(subject, verdict.restored) }, verdict.restored);
+    }
     case 'bridge':
       return finding(subject, 'Restore', { message: verdict.message });
     case 'restored':
