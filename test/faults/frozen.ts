@@ -1,6 +1,6 @@
 // Two hooks, two Transactions over common objects. The first hook is frozen at each of its requests, for longer than spec.lockTimeout.
 // The second hook serves the other Transaction meanwhile: the locks stay held, or somebody deletes the Leases. Then the first hook wakes
-// up. After both are undone, everything is as before: no state with half of a Transaction counts as a prior state.
+// up, or is replaced. After both are undone, everything is as before: no state with half of a Transaction counts as a prior state.
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must } from '../support/client.ts';
 import { change } from '../support/targets.ts';
@@ -63,22 +63,35 @@ export const frozenStories: readonly Story[] = [
   },
 ];
 
-/** What happens to the locks meanwhile, and whether the other Transaction is undone before the first hook wakes up. */
-const meanwhiles = ['held', 'deleted', 'deleted-and-undone'] as const;
-type Meanwhile = (typeof meanwhiles)[number];
+interface Meanwhile {
+  /** Somebody deletes the Leases; otherwise they stay held. */
+  readonly isFree?: true;
+  /** The other Transaction is undone before the first hook goes on. */
+  readonly isUndone?: true;
+  /** The first hook never wakes up. It keeps no record of the writes of its call. */
+  readonly isDead?: true;
+}
+
+const meanwhiles: Readonly<Record<string, Meanwhile>> = {
+  held: {},
+  free: { isFree: true },
+  'free-and-undone': { isFree: true, isUndone: true },
+  'free-and-dead': { isFree: true, isDead: true },
+  'free-undone-and-dead': { isFree: true, isUndone: true, isDead: true },
+};
 
 /** Who is undone first. An undo that the other Transaction blocks is tried again after that one's undo. */
 const orders = ['first', 'rival'] as const;
 
 export function frozenCases(story: Story, { calls }: Calm): readonly Case[] {
   return calls.flatMap(({ number }) =>
-    meanwhiles.flatMap((how) =>
+    Object.entries(meanwhiles).flatMap(([how, given]) =>
       orders.map((order) =>
         caseOf(
           ['S12', story.id, number, how, order],
           story,
           (run) => ({
-            faults: new Map([[number, { kind: 'gap', act: () => meanwhile(run(), how) }]]),
+            faults: new Map([[number, { kind: given.isDead ? 'before' : 'gap', act: () => meanwhile(run(), given) }]]),
             afterwards: () => undoBoth(run(), order),
           }),
           allAsBefore,
@@ -88,13 +101,13 @@ export function frozenCases(story: Story, { calls }: Calm): readonly Case[] {
   );
 }
 
-async function meanwhile(run: Run, how: Meanwhile): Promise<void> {
+async function meanwhile(run: Run, { isFree, isUndone }: Meanwhile): Promise<void> {
   await advance(run.world.cluster, run.board, lifeOfLocks);
-  if (how !== 'held') await removeLeases(run);
+  if (isFree) await removeLeases(run);
   run.asleep.delete(run.names.rival);
   const other: Run = { ...run, engine: startEngine(run.world, run.board) };
   await toRest(other, run.names.rival);
-  if (how === 'deleted-and-undone') await undo(other, run.names.rival);
+  if (isUndone) await undo(other, run.names.rival);
 }
 
 /** Calls for one Transaction, until nothing is left to do for it. A Transaction may wait for a lock for so many calls. */

@@ -8,8 +8,8 @@ import { isObject, type Json, textAt } from '../../hooks/objects/json.ts';
 import type { StepReport } from '../../hooks/transactions/call.ts';
 
 export type Fault =
-  /** The process dies before the request is sent, or after the API server has answered it. */
-  | { readonly kind: 'before' | 'after' }
+  /** The process dies before the request is sent, or after the API server has answered it. `act`: before another process takes over. */
+  | { readonly kind: 'before' | 'after'; readonly act?: () => Promise<unknown> }
   /** The answer is lost; the request was carried out, or never arrived. */
   | { readonly kind: 'lost' | 'unsent' }
   /** The answer is lost, and the write is carried out that many calls later; the process may die too. */
@@ -162,10 +162,12 @@ async function struck(wire: Wire, { method, args, carryOut }: Request, fault: Fa
       return fault.answered === true ? carryOut().finally(fault.act) : fault.act().then(carryOut);
     case 'before':
       life.gone = true;
+      await fault.act?.();
       throw new Crash();
     case 'after': {
       const answer = await carryOut();
       life.gone = true;
+      await fault.act?.();
       return answer;
     }
     case 'delay':
