@@ -129,7 +129,8 @@ export const item: Schema = {
     note: string('Information about this change that is not an error.', statusLimits.note),
     warnings: {
       type: 'object',
-      description: 'Warnings of the API server about the write of this change, such as a deprecated kind or Pod security.',
+      description:
+        'Warnings of the API server about the write of this change, or of its undo, such as a deprecated kind or Pod security.',
       required: ['count'],
       properties: {
         count: { type: 'integer', description: 'Number of warnings.', minimum: 1 },

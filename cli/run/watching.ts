@@ -151,16 +151,21 @@ function isRefused(view: TransactionView, { request }: Requested): boolean {
   return answerTo(view, request) !== undefined || (view.phase === 'Committed' && isHandled(view, request));
 }
 
+/** The warnings about the writes that the command awaited: an undo shows those about its own. */
+function warnedIn({ end, request }: Pick<Watching, 'end' | 'request'>, { changes }: TransactionView): readonly string[] {
+  const isOfChanges = end === 'Committed' && request === undefined;
+  return warningsIn({ changes: isOfChanges ? changes : changes.filter(({ isUndone }) => isUndone) });
+}
+
 function conclude(watching: Watching, last: TransactionView | undefined, isLeft: boolean): number {
-  const { io, end, printer, seen, style, request } = watching;
+  const { io, end, printer, seen, style } = watching;
   if (last === undefined) throw new Problem('The command could not read the Transaction in that time.', stillGoing);
   const [isEnd, after, { columns }] = [hasEnded(last, seen), clockOf(printer.elapsed()), sizeOf(io)];
   const isNoUndo = isEnd && isRefused(last, seen);
   const lines = isNoUndo
     ? wrapTo(columns, `The engine refused it after ${after}: no object was changed, and it is ${last.phase} as before.`)
     : endLines(last, after, { program: io.program, isEnd, wanted: end, columns, isAwaited: isAwaited(last, seen) }, style);
-  // An undo is about other writes.
-  const warned = end === 'Committed' && request === undefined ? warningsIn(last) : [];
+  const warned = isNoUndo ? [] : warnedIn(watching, last);
   printer.close(lines.length + warned.length);
   sayAll(io, [...lines, ...warned]);
   if (isNoUndo) return refusedCode;

@@ -31,7 +31,7 @@ export interface ChangeView {
   readonly isUndone: boolean;
   /** What its undo waits for, or a note of the engine about it. */
   readonly remark?: string;
-  /** Of the API server, about its write. */
+  /** Of the API server, about its write, or about the write of its undo. */
   readonly warnings?: Warnings;
 }
 

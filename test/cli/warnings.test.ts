@@ -132,3 +132,14 @@ t.test('apply and status show each warning once, and the status keeps them', asy
   t.same(stored.get('one'), { count: 1, texts: [deprecation] });
   t.same(stored.get('sealed'), { count: 1 }, 'of the Secret only the number is stored');
 });
+
+t.test('undo shows the warnings about its own writes, and the status keeps those only', async (t) => {
+  const { code, out, err } = await cli.run(['undo', 'warned', '-n', namespace, '--yes', '--wait']);
+  t.equal(code, 0, err);
+  const [about, ...rest] = lines(out);
+  t.match(about, expected[1], out);
+  t.same(rest, [], 'a Delete of the others is nothing to warn of');
+  t.same(lines((await cli.run(['status', 'warned', '-n', namespace])).out), [about]);
+  const found = objectsAt(await stage.read('warned'), 'status', 'items').filter((item) => at(item, 'warnings') !== undefined);
+  t.equal(found.length, 2);
+});

@@ -75,7 +75,7 @@ export const rows = {
     answers: isOfWebhook,
   },
   'a mutating webhook': {
-    // What it adds may be what others require.
+    // What it adds may be what others require, or what the schema of the kind requires.
     earlier: { kinds: [`${registration}/MutatingWebhookConfiguration`], types: every },
     later: { types: every },
     relates: ({ states }, later) => statesOf(states).some((state) => hasWebhookFor(state, later)),
@@ -103,7 +103,7 @@ export const rows = {
     earlier: { kinds: [`${registration}/MutatingAdmissionPolicyBinding`], types: every },
     later: { types: sent },
     relates: ({ states }, later) => statesOf(states).some((state) => isBindingFor(state, later)),
-    answers: isOfAdmission,
+    answers: isOfWebhook,
   },
   'labels of a Namespace and what is in it': {
     // Pod security; the Namespaces that webhooks and policies select.

@@ -67,6 +67,11 @@ function webhookIn({ origin, message }: Failure): string | undefined {
 
 const longestWords = 600;
 
+/** The failure of a write of an object of the engine, with what the API server says of it: no target is in its words. */
+export function withOwnWords<Tried extends Failure>(failure: Tried): Tried {
+  return failure.code < 500 ? failure : { ...failure, said: cut(failure.message, longestWords) };
+}
+
 // Names that Kubernetes defines are no values: the keys are those that the types of Secrets require.
 // Source: k8s.io/api core/v1/types.go, Secret.
 const secretFields: JsonObject = {

@@ -12,7 +12,7 @@ import { acquireLocks } from './locks.ts';
 import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
-import { isHungUp, isTooLong, setStatus, waitForWebhook } from './waiting.ts';
+import { hungUpMessage, isHungUp, isTooLong, setStatus, waitForWebhook } from './waiting.ts';
 
 export function decideBegin(observation: Observation, view: BeginView): Step {
   const { status, transaction, now } = observation;
@@ -37,9 +37,7 @@ export function troubled(observation: Observation, status: Status, what: string,
 // A webhook without a server may never answer, and the Transaction holds its locks meanwhile.
 function hungUp(observation: Observation, status: Status, what: string, failure: Passing): Step {
   if (!isTooLong(observation)) return waitForWebhook(status, what, failure, observation);
-  const { reason, said } = failure;
-  const message = `${what} failed (${reason}) for a minute${said === undefined ? '' : `: ${said}`}; repair or delete the webhook, then create the Transaction again`;
-  return refuse({ ...observation, status }, [fault(reasonOfFailure(failure), message)]);
+  return refuse({ ...observation, status }, [fault(reasonOfFailure(failure), hungUpMessage(what, failure))]);
 }
 
 /** The locks that are held, by the names of their Leases in the order of the changes. */

@@ -1,4 +1,5 @@
 // The ways in which the status of an undo changes, as functions from status to status.
+import type { Warnings } from '../../objects/cluster.ts';
 import type { Ending, Request } from '../due.ts';
 import { joined } from '../hazards/messages.ts';
 import { isBetweenHalves } from '../model/halves.ts';
@@ -110,17 +111,27 @@ export function observed(status: Status, now: number): Status {
  * Of a change that was taken back. `uid`: of the object that the undo of a Delete has created again. `undone`: the undo has made a
  * write for it.
  */
-export type Restored = { readonly [fact in 'note' | 'uid']?: string | undefined } & { readonly undone?: boolean };
+export interface Restored {
+  readonly note?: string | undefined;
+  readonly uid?: string | undefined;
+  /** Whether the undo has made a write; the item then has the warnings about that write only. */
+  readonly undone?: boolean;
+  readonly warnings?: Warnings | undefined;
+}
 
 /** No part of one change is left in its object. */
-export function restored(status: Status, index: number, now: number, { note, uid, undone }: Restored = {}): Status {
+export function restored(status: Status, index: number, now: number, { note, uid, undone, warnings }: Restored = {}): Status {
   const next = withItem(status, index, ({ waiting: _over, ...item }) => ({
-    ...withNote(item, note),
+    ...withNote(undone === true ? withWarnings(item, warnings) : item, note),
     progress: { kind: 'restored', applied: item.progress.kind === 'applied' },
     ...(uid === undefined ? {} : { uid }),
     ...(undone === true ? { undone: true as const } : {}),
   }));
   return concludedIfComplete(next, now);
+}
+
+function withWarnings({ warnings: _ofTheChange, ...item }: Item, warnings: Warnings | undefined): Item {
+  return warnings === undefined ? item : { ...item, warnings };
 }
 
 /** One change could not be taken back; the undo of the others goes on. */

@@ -51,6 +51,11 @@ export function isHungUp({ origin, reason }: Failure): boolean {
   return origin === 'call' || reason === 'Timeout';
 }
 
+/** Why the Transaction ends after it has waited for a webhook for a minute. */
+export function hungUpMessage(what: string, { reason, said }: Passing): string {
+  return `${what} failed (${reason}) for a minute${said === undefined ? '' : `: ${said}`}; repair or delete the webhook, then create the Transaction again`;
+}
+
 /** Nothing is written yet: as `waitOut`, and the wait is over before spec.timeout. */
 export function waitForWebhook(status: Status, what: string, failure: Passing, waited: Waited): SetStatus {
   const message = troubleIn(status.message, `waiting: ${what}`, failure, 'retrying for a minute');

@@ -48,7 +48,7 @@ export interface Item {
   readonly deleted?: true;
   /** What a person should know of it, although it is no error. */
   readonly note?: string;
-  /** Of the API server, about its write or the dry run of it; without texts if they are hidden, or have no room. */
+  /** Of the API server, about its write or the dry run of it, or about the write of its undo; without texts if they are hidden, or have no room. */
   readonly warnings?: Warnings;
   /** How far its gate is. */
   readonly gate?: GateState;

@@ -3,12 +3,13 @@
 import type { Failed, Packer } from '../../objects/cluster.ts';
 import type { Failure, Passing } from '../../objects/failure.ts';
 import type { Attempt, Outcome } from '../../objects/mutation.ts';
+import { withOwnWords } from '../checks/refusal.ts';
 import { driftRoom } from '../checks/room.ts';
 import type { SetStatus } from '../decide/step.ts';
 import { stopped } from '../decide/transitions.ts';
-import { waitOut } from '../decide/waiting.ts';
+import { hungUpMessage, isHungUp, isTooLong, waitForWebhook, waitOut } from '../decide/waiting.ts';
 import type { Due } from '../due.ts';
-import type { Reason } from '../model/reason.ts';
+import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
 import type { Wait } from '../model/wait.ts';
 import type { Carry } from '../observe/carry.ts';
@@ -54,6 +55,18 @@ export function waitForRecovery({ observation, outcome }: PerformedStep, what: s
   return failure === undefined
     ? answer(observation.status, { seconds: 1 })
     : answerWith(waitOut(observation.status, what, failure, observation.transaction.isBeingDeleted));
+}
+
+/**
+ * A Lease or the snapshot could not be written: as `waitForRecovery`. If the API server cannot call a webhook, the wait names it, and
+ * ends within a minute while nothing was changed. `status`: while the engine waits.
+ */
+export function waitForOwn({ observation }: PerformedStep, status: Status, what: string, failure: Passing): Result {
+  const named = withOwnWords(failure);
+  const isEarly = status.phase === 'Pending' || status.phase === 'Preparing';
+  if (!isEarly || !isHungUp(failure)) return answerWith(waitOut(status, what, named, true));
+  if (!isTooLong(observation)) return answerWith(waitForWebhook(status, what, named, observation));
+  return answer(stoppedBy({ ...observation, status }, hungUpMessage(what, named), reasonOfFailure(failure)));
 }
 
 /** The result of a step that only changes the status. */

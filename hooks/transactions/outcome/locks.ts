@@ -4,9 +4,8 @@ import { isFinal } from '../decide/refusals.ts';
 import { withoutEffect } from '../decide/requested-undo.ts';
 import type { Step } from '../decide/step.ts';
 import { concluded } from '../decide/undo-transitions.ts';
-import { waitOut } from '../decide/waiting.ts';
 import type { LockState } from '../observe/observation.ts';
-import { answer, answerWith, type PerformedStep, type Result, stoppedBy } from './answer.ts';
+import { answer, answerWith, type PerformedStep, type Result, stoppedBy, waitForOwn } from './answer.ts';
 
 type Acquire = Extract<Step, { kind: 'acquire' }>;
 
@@ -22,7 +21,7 @@ export function takenLocks(step: Acquire, done: PerformedStep): Result {
       locks.set(name, { kind: 'present', object: answered.object });
       acquired.add(name);
     } else if (answered.failure.kind === 'transient')
-      return answerWith(waitOut(step.meanwhile, 'acquiring locks', answered.failure, true));
+      return waitForOwn(done, step.meanwhile, 'acquiring locks', answered.failure);
     else if (isRefused(write, answered.failure)) {
       return refused(step, done, `the Lease ${observation.engineNamespace}/${name} was refused: ${answered.failure.message}`);
     } else heldNames.add(name);

@@ -20,6 +20,7 @@ import {
   type Result,
   stoppedBy,
   transientOf,
+  waitForOwn,
   waitForRecovery,
 } from './answer.ts';
 import { afterApply, afterRecordDrift, afterTrial } from './apply.ts';
@@ -109,7 +110,7 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: PerformedStep)
     const { status, transaction, pace } = observation;
     return answer(noted(prepared(status, refOf(step.name, writes), windowEnd(transaction, 0, pace)), step));
   }
-  if (failure.kind === 'transient') return waitForRecovery(done, 'storing the snapshot');
+  if (failure.kind === 'transient') return waitForOwn(done, observation.status, 'storing the snapshot', failure);
   if (failure.kind === 'exists')
     return { kind: 'again', carry: { ...carry, snapshotNameInUse: outcome.at(-1)?.write.location.name ?? step.name } };
   const { message, reason } = snapshotRefused(failure, done);

@@ -9,7 +9,7 @@ import { goingSentence } from '../attribution/former.ts';
 import { mayBeMadeAgain } from '../attribution/made-again.ts';
 import { rewrittenNote } from '../attribution/rewritten.ts';
 import type { Ended } from '../attribution/undo.ts';
-import { describeRefusal, withWords } from '../checks/refusal.ts';
+import { describeRefusal, shownWarnings, withWords } from '../checks/refusal.ts';
 import type { Step } from '../decide/step.ts';
 import { begun, leaving, notRestored, restored } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
@@ -75,12 +75,15 @@ function rewritten({ entry, verdict }: Compensation, { observation, outcome }: P
   });
 }
 
-function afterLast(step: Compensation, { observation }: PerformedStep, last: Answer | undefined): Result {
+function afterLast(step: Compensation, { observation, outcome }: PerformedStep, last: Answer | undefined): Result {
   const { verdict, entry, index } = step;
   const isNew = entry.type === 'Delete' && (verdict.kind === 'recreate' || verdict.kind === 'complete');
   const uid = isNew && last?.kind === 'ok' ? uidOf(last.object) : undefined;
   const note = verdict.kind === 'content' ? verdict.staying : undefined;
-  return answer(restored(observation.status, index, observation.now, { note, uid, undone: true }));
+  // The other writes restore owners and status: the API server says the same of them.
+  const warned = outcome.map((one) => one.answer).find((one) => one.kind === 'ok' && one.warnings !== undefined);
+  const { warnings } = warned?.kind === 'ok' ? shownWarnings(warned, entry, observation.transaction) : {};
+  return answer(restored(observation.status, index, observation.now, { note, uid, undone: true, warnings }));
 }
 
 /** The state that the undo still waits for, and how long until the next read. */

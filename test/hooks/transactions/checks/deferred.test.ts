@@ -64,6 +64,7 @@ const policy = (plural: string): Earlier => ({
   states: { before: { spec: { matchConstraints: { resourceRules: [rules(plural)] } } }, after: undefined },
 });
 const bound = write('Delete', registration, 'ValidatingAdmissionPolicyBinding', 'wants');
+const givers = ['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'] as const;
 const labels = (type: ChangeType, before: JsonObject, after: JsonObject): Earlier => ({
   ...write(type, 'v1', 'Namespace', 'shop'),
   states: { before: { metadata: { labels: before } }, after: { metadata: { labels: after } } },
@@ -111,6 +112,15 @@ const covered: readonly (readonly [string, Earlier, Later, Failure])[] = [
   ['a webhook that will add something', mutating({ rules: [] }, { rules: [rules('secrets')] }), secret, denied],
   ['a policy', policy('secrets'), secret, denied],
   ['a binding', bound, secret, denied],
+  ...givers.map(
+    (kind) =>
+      [
+        `a ${kind} that adds a field which the schema requires`,
+        write('Create', registration, kind, 'gives'),
+        widget,
+        refused(422, 'one', { reason: 'Invalid', fields: ['spec.a'] }),
+      ] as const,
+  ),
   ['labels of the Namespace: Pod security', labels('Patch', { a: '1' }, { a: '2' }), pod({}), refused(403, 'p')],
   ['labels of the Namespace: webhooks', labels('Update', { a: '1' }, {}), secret, uncallable],
   ['a ResourceQuota', quota, claim, refused(403, 'p')],
