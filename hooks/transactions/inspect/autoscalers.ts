@@ -1,19 +1,13 @@
-// The HorizontalPodAutoscalers that may scale what a plan changes: they would overwrite its replicas.
-import type { Resource } from '../../objects/cluster.ts';
-import type { JsonObject } from '../../objects/json.ts';
+// The HorizontalPodAutoscalers that may scale what a plan changes: they would overwrite its replicas. The caller lists them.
 import type { PlanParts } from '../inspection.ts';
+import { type Autoscaler, readAutoscalers } from '../observe/autoscalers.ts';
 import { engine } from '../writes/resources.ts';
 import { scalesReplicas } from './changes.ts';
 import { fieldChanges } from './masks.ts';
 import type { Survey } from './preflight.ts';
 
-const horizontal: Resource = {
-  ...{ group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', kind: 'HorizontalPodAutoscaler' },
-  ...{ namespaced: true, statusSubresource: true, verbs: ['list'] },
-};
-
 interface Autoscalers {
-  readonly items: readonly JsonObject[];
+  readonly items: readonly Autoscaler[];
   readonly unseen: readonly string[];
 }
 
@@ -27,12 +21,11 @@ export async function autoscalersOf(
     return scalesReplicas(fields, way === 'Update' || way === 'Patch' ? 'update' : 'none');
   });
   const namespaces = [...new Set(scaled.flatMap(({ resolved: { target } }) => target.namespace ?? []))];
-  const lists = await Promise.all(
-    namespaces.map((namespace) => reader.listMetadata(horizontal, namespace, engine, { whole: true })),
-  );
-  const hidden = namespaces.filter((_, index) => lists[index]?.kind === 'failed');
+  const resolved = prepared.map((one) => one.resolved);
+  const autoscaling = readAutoscalers(reader, engine, resolved);
+  const lists = await Promise.all(namespaces.map(autoscaling));
   return {
-    items: lists.flatMap((list) => (list.kind === 'ok' ? list.items : [])),
-    unseen: hidden.map((namespace) => `HorizontalPodAutoscalers in namespace ${namespace}`),
+    items: lists.flatMap(({ found }) => found),
+    unseen: lists.flatMap(({ unseen }, index) => unseen.map((kind) => `${kind} in namespace ${namespaces[index]}`)),
   };
 }

@@ -5,6 +5,7 @@ import { listKindsOf, partsNamedIn } from '../../objects/content/lists.ts';
 import { lostFields } from '../../objects/content/losers.ts';
 import { field } from '../../objects/content/path.ts';
 import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
+import type { Reference } from '../../objects/reference.ts';
 import { formatTime } from '../../objects/time.ts';
 import { foreign } from '../../objects/words.ts';
 import type { Resolved } from '../checks/targets.ts';
@@ -16,19 +17,20 @@ import type { Change } from '../model/change.ts';
 import { gateOf } from '../model/gated.ts';
 import { sourceOf } from '../model/source.ts';
 import { holderOf, managersOfChange, type Transaction } from '../model/transaction.ts';
+import { type Autoscaler, scalersOf } from '../observe/autoscalers.ts';
 import type { LockView, Prepared } from '../observe/observation.ts';
 import { fieldChanges, hidingOf, type Masking, shownPath } from './masks.ts';
-import { ownersOf, scalersOf } from './owners.ts';
+import { ownersOf } from './owners.ts';
 
 /** `autoscalers`: all that may scale a target. */
-export function plannedChange(prepared: Prepared, transaction: Transaction, autoscalers: readonly JsonObject[]): PlannedChange {
+export function plannedChange(prepared: Prepared, transaction: Transaction, autoscalers: readonly Autoscaler[]): PlannedChange {
   const { resolved, way, prior, expected, approximate, recreates, after: dependsOn } = prepared;
   const { index, target, change, resource } = resolved;
   const hiding = hidingOf(target, change);
   const after = way === 'Create' ? namedIn(change, expected) : expected;
   const fields = fieldChanges({ before: prior, after }, { resource, hiding });
   const operation = operationOf(prepared, fields);
-  const scalers = scalesReplicas(fields, operation) ? scalersOf(target, autoscalers) : [];
+  const scalers = scalesReplicas(fields, operation) ? horizontalOf(target, autoscalers) : [];
   return {
     ...{ index, target, type: change.type, operation, recreates: recreates === true, fields },
     deferred: approximate && recreates !== true,
@@ -39,6 +41,12 @@ export function plannedChange(prepared: Prepared, transaction: Transaction, auto
     ...foundIn(prepared),
     ...scaledIn(prior, fields),
   };
+}
+
+// KEDA scales by a HorizontalPodAutoscaler of its own.
+function horizontalOf(target: Reference, autoscalers: readonly Autoscaler[]): readonly string[] {
+  const found = scalersOf(target, autoscalers).filter(({ kind }) => kind === 'HorizontalPodAutoscaler');
+  return found.map(({ namespace, name }) => `${namespace}/${name}`);
 }
 
 function foundIn({ note, warnings }: Prepared): Pick<PlannedChange, 'note' | 'warnings'> {

@@ -3,7 +3,6 @@
 // behavior"; helm.sh/docs/topics/charts, and kubernetes.io, horizontal-pod-autoscale.
 import { managersOf } from '../../objects/content/fields.ts';
 import { at, type JsonObject, listAt, textAt } from '../../objects/json.ts';
-import { groupOf, type Reference } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import type { Owner, OwnerCode } from '../inspection.ts';
 
@@ -74,19 +73,4 @@ function helm(object: JsonObject): string | undefined {
 function controller(object: JsonObject): string | undefined {
   const found = listAt(object, 'metadata', 'ownerReferences').find((owner) => at(owner, 'controller') === true);
   return found === undefined ? undefined : `${textAt(found, 'kind')} ${textAt(found, 'name')}`;
-}
-
-/** The autoscalers among these that scale the target. */
-export function scalersOf(target: Reference, autoscalers: readonly JsonObject[]): readonly string[] {
-  const isOfTarget = (autoscaler: JsonObject): boolean => {
-    const scaled = at(autoscaler, 'spec', 'scaleTargetRef');
-    const group = groupOf(textAt(scaled, 'apiVersion') ?? '');
-    return (
-      textAt(scaled, 'kind') === target.kind && textAt(scaled, 'name') === target.name && group === groupOf(target.apiVersion)
-    );
-  };
-  const isHere = (autoscaler: JsonObject): boolean => textAt(autoscaler, 'metadata', 'namespace') === target.namespace;
-  return autoscalers
-    .filter((one) => isHere(one) && isOfTarget(one))
-    .map((one) => `${target.namespace}/${textAt(one, 'metadata', 'name')}`);
 }

@@ -1,5 +1,6 @@
 // Whether an autoscaler has the number of a target that content names: the HorizontalPodAutoscalers and KEDA's ScaledObjects of its
-// namespace. The engine lists them as the ServiceAccount, once per call and namespace, and only if a change may set such a number.
+// namespace. The engine lists them as the ServiceAccount, once per call and namespace, and only if a change may set such a number. A plan
+// also lists them as its caller, to name those that would scale again (inspect/autoscalers.ts).
 // Those that this Transaction creates, changes or deletes count as after it.
 //
 // Content's number is set if no autoscaler has the object as target, if it is 0, or if the change says `replicas: Set`. 0 turns a
@@ -11,7 +12,7 @@ import { ownedBy } from '../../objects/content/ownership.ts';
 import { field, pathText } from '../../objects/content/path.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { at, isObject, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
-import { groupOf } from '../../objects/reference.ts';
+import { groupOf, type Reference } from '../../objects/reference.ts';
 import { endless, firstPlace, isEndless, type Place, readPage } from '../../objects/requests/pager.ts';
 import { foreign } from '../../objects/words.ts';
 import type { Resolved } from '../checks/targets.ts';
@@ -20,7 +21,7 @@ import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import { definitions, serviceAccountOf } from '../writes/resources.ts';
 
 /** One autoscaler, and its target. */
-interface Autoscaler {
+export interface Autoscaler {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
@@ -47,11 +48,11 @@ const kinds = [
 /** Pages of a list at most: 5 000 autoscalers and more. */
 const mostPages = 20;
 
-/** Reads each namespace once. */
-export function readAutoscalers(reader: Reader, transaction: Transaction, all: readonly Resolved[]): Autoscaling {
+/** Reads each namespace once. `all`: the changes of the Transaction. */
+export function readAutoscalers(reader: Reader, identity: Identity, all: readonly Resolved[]): Autoscaling {
   const reads = new Map<string, Promise<Autoscalers>>();
   return (namespace) => {
-    const found = reads.get(namespace) ?? readNamespace(reader, transaction, all, namespace);
+    const found = reads.get(namespace) ?? readNamespace(reader, identity, all, namespace);
     reads.set(namespace, found);
     return found;
   };
@@ -59,11 +60,10 @@ export function readAutoscalers(reader: Reader, transaction: Transaction, all: r
 
 async function readNamespace(
   reader: Reader,
-  transaction: Transaction,
+  identity: Identity,
   all: readonly Resolved[],
   namespace: string,
 ): Promise<Autoscalers> {
-  const identity = serviceAccountOf(transaction);
   const lists = await Promise.all(
     kinds.map(async ({ apiVersion, kind }) => {
       const served = await reader.resource(apiVersion, kind);
@@ -135,8 +135,13 @@ function isOfKeda(autoscaler: JsonObject): boolean {
   );
 }
 
+/** The autoscalers among these that have the object as target. */
+export function scalersOf(target: Reference, autoscalers: readonly Autoscaler[]): readonly Autoscaler[] {
+  return autoscalers.filter((one) => one.namespace === target.namespace && scales(one, target));
+}
+
 // KEDA's defaults. A HorizontalPodAutoscaler names both.
-function scales({ target: found, kind }: Autoscaler, { target }: Resolved): boolean {
+function scales({ target: found, kind }: Autoscaler, target: Reference): boolean {
   const isDefault = kind === 'ScaledObject';
   const apiVersion = textAt(found, 'apiVersion') ?? (isDefault ? 'apps/v1' : '');
   const named = textAt(found, 'kind') ?? (isDefault ? 'Deployment' : '');
@@ -173,8 +178,7 @@ export async function scalingOf(
   if (typeof number !== 'number' || wanted === 0 || !maySet(context.transaction, resolved, prior, path)) return nothing;
   const { found, unseen, trouble } = await context.autoscaling(target.namespace ?? '');
   if (trouble !== undefined) return { trouble };
-  const own = found.filter((one) => scales(one, resolved));
-  return keptBy(own, path, number) ?? noteOf(unseen, path);
+  return keptBy(scalersOf(target, found), path, number) ?? noteOf(unseen, path);
 }
 
 function mayKeep({ change, resource, target }: Resolved): boolean {

@@ -10,6 +10,7 @@ import { joined } from '../hazards/messages.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import { snapshotNames } from '../snapshots/names.ts';
 import { type StateSize, stateSize, whyTooLarge } from '../snapshots/size.ts';
+import { serviceAccountOf } from '../writes/resources.ts';
 import { reviewAccess } from './access.ts';
 import { readAutoscalers } from './autoscalers.ts';
 import { type Checks, type LockContext, resolveTargets } from './begin.ts';
@@ -69,7 +70,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
  */
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
-  const autoscaling = readAutoscalers(reader, transaction, resolved);
+  const autoscaling = readAutoscalers(reader, serviceAccountOf(transaction), resolved);
   const trial = readingOnce({ reader, callReads: context.callReads, transaction, all: resolved, autoscaling });
   const outcome = await prepareEach(trial, resolved);
   if (outcome.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', outcome.why)] });

@@ -1,7 +1,8 @@
 // Writers that will act against a change: each sign, and similar metadata that is no sign.
 import t from 'tap';
 import type { JsonObject } from '../../../../hooks/objects/json.ts';
-import { ownersOf, scalersOf } from '../../../../hooks/transactions/inspect/owners.ts';
+import { ownersOf } from '../../../../hooks/transactions/inspect/owners.ts';
+import { type Autoscaler, scalersOf } from '../../../../hooks/transactions/observe/autoscalers.ts';
 
 const metadata = (more: JsonObject): JsonObject => ({ metadata: { name: 'web', namespace: 'shop', ...more } });
 const seen = (object: JsonObject, autoscalers: readonly string[] = []) =>
@@ -43,9 +44,9 @@ t.test('managers that show no owner', async (t) => {
 
 t.test('autoscalers of a target', async (t) => {
   const target = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
-  const scaler = (name: string, namespace: string, scaled: JsonObject): JsonObject => ({
-    metadata: { name, namespace },
-    spec: { scaleTargetRef: { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'web', ...scaled } },
+  const scaler = (name: string, namespace: string, scaled: JsonObject): Autoscaler => ({
+    ...{ kind: 'HorizontalPodAutoscaler', namespace, name, isKeda: false },
+    target: { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'web', ...scaled },
   });
   const all = [
     scaler('its', 'shop', {}),
@@ -54,7 +55,10 @@ t.test('autoscalers of a target', async (t) => {
     scaler('name', 'shop', { name: 'api' }),
     scaler('group', 'shop', { apiVersion: 'x/v1' }),
   ];
-  t.same(scalersOf(target, all), ['shop/its']);
+  t.same(
+    scalersOf(target, all).map(({ name }) => name),
+    ['its'],
+  );
 });
 
 t.test('names that strangers chose are clean and bounded', async (t) => {
