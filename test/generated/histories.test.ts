@@ -1,20 +1,23 @@
 // Generated histories of one line of releases, with edits by others and deleted Transactions in between, undone in any order, with keep
-// and overwrite. The oracle knows three states of each object: before its release, as released, and at the undo. Each undo changes
-// nothing, or exactly what its plan said and the oracle allows; none ends half way.
+// and overwrite, while controllers write (busy.ts). The oracle knows three states of each object: before its release, as released, and at the
+// undo. Each undo changes nothing, or exactly what its plan said and the oracle allows; none ends half way. The number that the autoscaler has
+// set last stays in every release and every undo.
 //
 // `JANUS_HISTORIES=1000 npm test -- test/generated/histories.test.ts` tries a thousand. JANUS_TEST_SEED=<seed> repeats them.
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { share } from '../support/selection.ts';
 import { comparable, type Stage, startStage } from '../support/stage.ts';
+import { busyControllers, createAutoscaler, kinds, patchOf, scaledObject } from './busy.ts';
 import { type Data, type Deed, type Held, type History, histories, objects, type Undo } from './histories.ts';
 
 const inTheSuite = share(6, 12);
 const runs = Number(process.env.JANUS_HISTORIES ?? inTheSuite);
 const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_125);
 const lanes = 3;
+const busy = busyControllers();
 
 type State = Data | undefined;
 
@@ -38,15 +41,16 @@ interface Running {
 const nameOf = (id: string, object: number): string => `${id}-${objects[object]}`;
 
 function pathOf({ stage, id }: Running, object: number): string {
-  return stage.path(`configmaps/${nameOf(id, object)}`);
+  return stage.path(`${kinds[object]?.place}/${nameOf(id, object)}`);
 }
 
-/** The objects with their managedFields. */
+/** The objects, with their managedFields if no controller writes them. */
 function portraitsOf(run: Running): Promise<readonly unknown[]> {
   return Promise.all(
     objects.map(async (_, object) => {
       const answer = await run.stage.client.get(pathOf(run, object));
-      return answer.code === 404 ? null : comparable(must(answer), false);
+      if (answer.code === 404) return null;
+      return kinds[object]?.place === 'configmaps' ? comparable(must(answer), false) : kinds[object]?.dataOf(must(answer));
     }),
   );
 }
@@ -55,9 +59,7 @@ function statesOf(run: Running): Promise<readonly State[]> {
   return Promise.all(
     objects.map(async (_, object) => {
       const answer = await run.stage.client.get(pathOf(run, object));
-      if (answer.code === 404) return undefined;
-      const data = at(must(answer), 'data');
-      return isObject(data) ? (data as Data) : {};
+      return answer.code === 404 ? undefined : kinds[object]?.dataOf(must(answer));
     }),
   );
 }
@@ -65,14 +67,33 @@ function statesOf(run: Running): Promise<readonly State[]> {
 /** As the command line makes releases: what one no longer holds is deleted. */
 function changesOf({ id }: Running, held: Held, before: Held | undefined): readonly (readonly [number, JsonObject])[] {
   return objects.flatMap((_, object): readonly (readonly [number, JsonObject])[] => {
-    const [data, name] = [held[object], nameOf(id, object)];
-    const target = { apiVersion: 'v1', kind: 'ConfigMap', name };
-    if (data !== undefined)
+    const [data, name, kind] = [held[object], nameOf(id, object), kinds[object]];
+    const target = { ...kind?.type, name };
+    if (data !== undefined) {
+      const { metadata, ...content } = kind?.content(data, name) ?? {};
       return [
-        [object, { type: 'Apply', content: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { ...data } } }],
+        [object, { type: 'Apply', content: { ...kind?.type, metadata: { ...(metadata as JsonObject), name }, ...content } }],
       ];
+    }
     return before?.[object] === undefined ? [] : [[object, { type: 'Delete', target }]];
   });
+}
+
+/** Runs what a release or an undo does, while the autoscaler is busy: its last number stays in the object. */
+async function whileBusy<Result>(run: Running, what: () => Promise<Result>): Promise<Result> {
+  const { t, stage, id } = run;
+  const scaled = async () => {
+    const { body } = await stage.client.get(pathOf(run, scaledObject));
+    return { uid: at(body, 'metadata', 'uid'), number: at(body, 'spec', 'replicas') };
+  };
+  const name = nameOf(id, scaledObject);
+  const before = await scaled();
+  busy.begin(stage.client, name);
+  const result = await what();
+  const after = await scaled();
+  if (after.uid !== undefined && after.uid === before.uid)
+    t.equal(after.number, busy.scaledTo(name) ?? before.number, 'the number of the autoscaler stays');
+  return result;
 }
 
 async function release(run: Running, at_: number, history: History): Promise<void> {
@@ -80,12 +101,15 @@ async function release(run: Running, at_: number, history: History): Promise<voi
   const name = `${id}-r${at_}`;
   const changes = changesOf(run, history.releases[at_] ?? [], history.releases[at_ - 1]);
   const before = await statesOf(run);
-  await stage.transaction(
-    name,
-    changes.map(([, change]) => change),
-    { spec: { fieldManager: `line-${id}` } },
-  );
-  const status = await stage.finished(name);
+  const status = await whileBusy(run, async () => {
+    const spec = { fieldManager: `line-${id}` };
+    await stage.transaction(
+      name,
+      changes.map(([, change]) => change),
+      { spec },
+    );
+    return stage.finished(name);
+  });
   const isCommitted = textAt(status, 'phase') === 'Committed';
   run.released[at_] = isCommitted
     ? { name, changed: changes.map(([object]) => object), before, after: await statesOf(run) }
@@ -108,7 +132,7 @@ async function does(run: Running, deed: Deed): Promise<void> {
   const answer =
     deed.data === undefined
       ? await stage.client.delete(path)
-      : await stage.client.patch(path, { data: { ...deed.data } }, 'merge', { fieldManager: 'kubectl-edit' });
+      : await stage.client.patch(path, patchOf(deed.object, deed.data), 'merge', { fieldManager: 'kubectl-edit' });
   if (answer.code !== 404) must(answer);
 }
 
@@ -135,7 +159,7 @@ interface Undone {
 
 /** The annotations that keep or overwrite an object of the release. */
 function choicesOf({ id }: Running, { choice, object }: Undo, { changed }: Released): Readonly<Record<string, string>> {
-  const chosen = changed.includes(object) ? `ConfigMap/${nameOf(id, object)}` : '';
+  const chosen = changed.includes(object) ? `${textAt(kinds[object]?.type, 'kind')}/${nameOf(id, object)}` : '';
   return {
     'tx.janus.io/undo-keep': choice === 'keep' ? chosen : '',
     'tx.janus.io/undo-overwrite': choice === 'overwrite' ? chosen : '',
@@ -159,9 +183,9 @@ async function undoes(run: Running, undo: Undo): Promise<void> {
   const known = run.released[undo.release];
   if (known === undefined) return;
   const [portraits, now] = [await portraitsOf(run), await statesOf(run)];
-  const plan = await planOf(run, known.name, choicesOf(run, undo, known));
+  const plan = await whileBusy(run, () => planOf(run, known.name, choicesOf(run, undo, known)));
   t.same(await portraitsOf(run), portraits, 'a plan writes nothing');
-  const status = await askFor(run, known.name, plan);
+  const status = await whileBusy(run, () => askFor(run, known.name, plan));
   if (Number(at(plan, 'counts', 'blocked') ?? 0) > 0) {
     t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused' } }, 'a blocked undo is refused');
     t.same(await portraitsOf(run), portraits, 'a refused undo writes nothing');
@@ -207,6 +231,7 @@ function undone({ was, made, found }: Readonly<Record<'was' | 'made' | 'found', 
 
 async function plays(t: Test, stage: Stage, history: History, id: string): Promise<void> {
   const run: Running = { t, stage, id, released: [], others: false };
+  must(await createAutoscaler(stage, nameOf(id, scaledObject)));
   for (const at_ of history.releases.keys()) {
     await release(run, at_, history);
     for (const { after, deed } of history.deeds) if (after === at_) await does(run, deed);
@@ -215,7 +240,7 @@ async function plays(t: Test, stage: Stage, history: History, id: string): Promi
 }
 
 t.test(`${runs} histories, seed ${seed}`, async (t) => {
-  const stage = await startStage(t);
+  const stage = await startStage(t, { wrap: busy.wrap });
   const all = fc.sample(histories, { numRuns: runs, seed }).entries();
   let count = 0;
   const lane = async (): Promise<void> => {
@@ -226,4 +251,5 @@ t.test(`${runs} histories, seed ${seed}`, async (t) => {
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   t.equal(count, runs);
+  t.ok(busy.writes() > runs, 'the autoscaler was busy');
 });
