@@ -3,7 +3,8 @@
 // any number of processes may serve calls, however often and late.
 import { perform, writerUntil } from '../objects/requests/perform.ts';
 import type { OwnCall, OwnHook, OwnParts, OwnReply } from './call.ts';
-import { decideOwn, type OwnStep } from './decide/own.ts';
+import { decideOwn } from './decide/own.ts';
+import type { OwnStep } from './decide/own-step.ts';
 import type { OwnCondition } from './model/own.ts';
 import { timeOf } from './model/status.ts';
 import type { OwnObservation } from './observe/observation.ts';

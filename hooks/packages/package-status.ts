@@ -12,13 +12,20 @@ interface Condition {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message?: string;
+  /** It holds for the generation before, so that `kubectl wait` waits for the present one. */
+  readonly isUpdating?: true;
 }
 
 /** `now` in RFC 3339. `own`: what a package transaction of the Package says about it. */
 export function packageStatusOf(pkg: JsonObject, revisions: readonly JsonObject[], now: string, own?: OwnCondition): JsonObject {
   const current = newestFirst(revisions).find(isActive) ?? newestFirst(revisions)[0];
   const before = objectAt(pkg, 'status');
-  const conditions = conditionsWith(pkg, [{ ...installed(current), ...own }, healthy(current)], now);
+  const isUpdating = own?.status === 'True';
+  const conditions = conditionsWith(
+    pkg,
+    [{ ...installed(current), ...own, ...(isUpdating && { isUpdating }) }, healthy(current)],
+    now,
+  );
   if (current === undefined) return { ...before, conditions };
   // While the package transaction of a generation is not done, the revisions are those of an earlier generation.
   const earlier = own?.status === undefined ? undefined : textAt(before, 'currentIdentifier');
@@ -84,10 +91,11 @@ function unhealthy(name: string, status: string, message: string): Omit<Conditio
 function conditionsWith(pkg: JsonObject, ours: readonly Condition[], now: string): readonly JsonObject[] {
   const before = objectsAt(pkg, 'status', 'conditions');
   const generation = at(pkg, 'metadata', 'generation');
-  const written = ours.map((one): JsonObject => {
+  const written = ours.map(({ isUpdating, ...one }): JsonObject => {
     const old = before.find((other) => textAt(other, 'type') === one.type);
     const since = textAt(old, 'status') === one.status ? textAt(old, 'lastTransitionTime') : undefined;
-    return { ...one, lastTransitionTime: since ?? now, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+    const observed = isUpdating ? at(old, 'observedGeneration') : generation;
+    return { ...one, lastTransitionTime: since ?? now, ...(observed === undefined ? {} : { observedGeneration: observed }) };
   });
   const kept = before.map((old) => written.find((one) => one.type === textAt(old, 'type')) ?? old);
   return [...kept, ...written.filter((one) => !kept.includes(one))];

@@ -13,20 +13,45 @@ import type { Context } from './observe/observation.ts';
 import { observe, type Serving } from './observe/observe.ts';
 import { createMemory } from './observe/progress.ts';
 import { failureOf, ReadFailed } from './observe/read.ts';
+import { createReadOnce } from './observe/read-once.ts';
 import { echo, gone, resultOf, troubled, waiting } from './outcome/answer.ts';
 import { changedBy, eventOf, leftToNewer } from './outcome/changed.ts';
 import { plan } from './plan/plan.ts';
 import { engine, packageTransactions } from './writes/resources.ts';
 
 export function createPackageSync(parts: PackageParts): PackageHook {
-  const serving = { ...parts, memory: createMemory(), ahead: createMemory(mostWaiting) };
-  return async (call) => (isAtRest(call) ? echo(call, 0) : answerCall(serving, call));
+  const memories = { memory: createMemory(), ahead: createMemory(mostWaiting) };
+  const serving = {
+    ...parts,
+    ...memories,
+    queue: createReadOnce(parts.clock),
+    owned: createReadOnce(parts.clock),
+  } as Serving;
+  const leaving = { calls: 0 };
+  return async (call) => {
+    if (isAtRest(call)) return echo(call, 0);
+    if (!isFinished(call)) return answerCall(serving, call);
+    if (leaving.calls >= mostLeaving) return echo(call, secondsUntilTurn);
+    leaving.calls += 1;
+    return answerCall(serving, call).finally(() => {
+      leaving.calls -= 1;
+    });
+  };
 }
 
+function isFinished({ status }: PackageCall): boolean {
+  return isTerminal(textAt(status, 'phase'));
+}
+
+/** Calls about finished package transactions at once. The others come again, so that the holder of the Lock waits for none of them. */
+const mostLeaving = 8;
+const secondsUntilTurn = 1;
+
 /** Nothing is left of it, and no user deletes it. A change of the Lock wakes it, and must cost nothing. */
-function isAtRest({ status, finalizing }: PackageCall): boolean {
+function isAtRest(call: PackageCall): boolean {
+  const { status, finalizing } = call;
   const isLeft = ['sweepTime', 'handOverFault'].some((one) => textAt(status, one) !== undefined);
-  return !finalizing && isTerminal(textAt(status, 'phase')) && !isLeft;
+  return !finalizing && isFinished(call) && !isLeft;
 }
 
 /** The number of package transactions whose trees a process remembers as read. */

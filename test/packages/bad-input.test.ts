@@ -402,7 +402,7 @@ t.test(
     const status = await driver.drive(refused);
     t.match(conditionIn(status, 'Validated'), {
       reason: 'InvalidPackage',
-      message: /the Lock holds "registry\.example\.org\/acme\/theirs" twice: repair the Lock/,
+      message: /the Lock holds "registry\.example\.org\/acme\/theirs" twice; to remove the second entry: kubectl patch /,
     });
     t.match(statusOf(await world.read(refused)), { failures: 1 });
     await nothingOf(t, refused);

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import t from 'tap';
 import { at, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
-import { replacementFaults, sharedObjects } from '../../hooks/packages/checks/conflicts.ts';
+import { brokenFault, isBroken, replacementFaults, sharedObjects } from '../../hooks/packages/checks/conflicts.ts';
 import { inspect, installable } from '../../hooks/packages/checks/contents.ts';
-import { finalFault, packageFault } from '../../hooks/packages/model/fault.ts';
+import { finalFault, type PackageFault, packageFault } from '../../hooks/packages/model/fault.ts';
 import { dnsLabel, packageName, revisionName } from '../../hooks/packages/model/names.ts';
 import { readMeta } from '../../hooks/packages/model/package.ts';
 import { readReference, readSource } from '../../hooks/packages/model/reference.ts';
@@ -74,6 +74,9 @@ for (const [name, files, expected] of tars)
       else t.match(found, expected);
     }
   });
+
+const faultsIn = (found: ReturnType<typeof replacementFaults>): readonly PackageFault[] =>
+  isBroken(found) ? [brokenFault(found)] : found;
 
 t.test('the engine refuses a blob that is no layer', async (t) => {
   const tar = await tarOf(file({ content: good.padEnd(20_000, '\n') }));
@@ -349,7 +352,7 @@ t.test('14: one CRD of two packages, or of somebody else', async (t) => {
     ({ ...crd, metadata: { name: 'buckets.s3.example.org', ownerReferences: [owner] } }) as JsonObject;
   const revision = { apiVersion: 'pkg.crossplane.io/v1', kind: 'ProviderRevision', name: 'p-1', controller: true };
   const faults = (live: JsonObject) =>
-    replacementFaults({ live, next: crd as JsonObject, leaving: ['p-1'] }).map(({ reason }) => reason);
+    faultsIn(replacementFaults({ live, next: crd as JsonObject, leaving: ['p-1'] })).map(({ reason }) => reason);
   t.same(faults(crd as JsonObject), [], 'it has no controller');
   t.same(faults(owned(revision)), [], 'a revision that leaves');
   t.same(faults(owned({ ...revision, controller: false, name: 'other' })), [], 'an owner that does not control');
@@ -497,7 +500,7 @@ t.test('the engine shows words of a package on one line, with every character vi
   const [live, next] = [field, {}].map((properties) =>
     definitionOf('things', 'example.org', { type: 'object', properties }),
   ) as JsonObject[];
-  const breaches = replacementFaults({ live: live ?? {}, next: next ?? {}, leaving: [] });
+  const breaches = faultsIn(replacementFaults({ live: live ?? {}, next: next ?? {}, leaving: [] }));
   t.equal(breaches.length, 1);
   t.match(breaches[0]?.message, /^[\x20-\x7e]+$/);
   t.equal(finalFault('InvalidPackage', 'a\nb').message, packageFault('InvalidPackage', 'a b').message);

@@ -292,7 +292,7 @@ t.test(
     await writeEntries([...all, ...all]);
     await isRefused(
       t,
-      /the Lock holds .* twice: repair the Lock, by kubectl edit locks\.pkg\.crossplane\.io lock/,
+      /the Lock holds .* twice; to remove the second entry: kubectl patch locks\.pkg\.crossplane\.io lock --type=json -p '.*\/packages\/\d+"}]'/,
       'second',
       'v1.0.0',
     );

@@ -4,7 +4,8 @@ import t from 'tap';
 import type { Reader } from '../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { relatedToOwn } from '../../hooks/packages/customize.ts';
-import { decideOwn, type OwnStep } from '../../hooks/packages/decide/own.ts';
+import { decideOwn } from '../../hooks/packages/decide/own.ts';
+import type { OwnStep } from '../../hooks/packages/decide/own-step.ts';
 import { makesOwn, ownName } from '../../hooks/packages/model/own.ts';
 import { readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
 import type { OwnObservation } from '../../hooks/packages/observe/observation.ts';
@@ -55,7 +56,16 @@ function lockOf(version = `v1.1.0@${digest}`, name = 's3-aaaaaaaaaaaa'): JsonObj
 
 const nothing: OwnObservation = {
   ...{ kind: 'Provider', pkg: provider, isFinalizing: false, isOwn: true, isBeside: false },
-  ...{ made: [], writer: undefined, namesake: undefined, revisions: [], lock: undefined, namespace: 'janus-packages', now },
+  ...{
+    made: [],
+    writer: undefined,
+    holder: undefined,
+    namesake: undefined,
+    revisions: [],
+    lock: undefined,
+    namespace: 'janus-packages',
+    now,
+  },
 };
 const installed = { revisions: [revision], lock: lockOf() };
 const decided = (changes: Partial<OwnObservation>): OwnStep => decideOwn({ ...nothing, ...changes });
@@ -370,6 +380,23 @@ t.test('a Package that is being deleted stays until its Delete has nothing else 
   t.equal(decided({ ...going, lock: lockOf(), made: [removal({ deletionTime })] }).finalized, true, 'only the Package is left');
   t.equal(decided({ ...going, lock: lockOf(), made: [removal({})] }).finalized, false, 'nothing is deleted yet');
   t.equal(decided({ ...going, made: [removal({ phase: 'Succeeded' })] }).finalized, true);
+});
+
+t.test('R1, R2: a Package that the holder of the Lock deletes or replaces goes once its revisions are gone', async (t) => {
+  const holder = (status: JsonObject): JsonObject => ({ metadata: { name: 'mover', uid: 'm' }, status });
+  const forward = holder({ phase: 'Deleting', leavingUids: ['u1'] });
+  const waiting = { made: [removal({ phase: 'Waiting' })] };
+  t.match(decided({ ...going, lock: lockOf(), holder: forward }), { write: undefined, finalized: true }, 'it makes no Delete');
+  t.match(decided({ ...going, lock: lockOf(), holder: forward, ...waiting }), { write: undefined, finalized: true });
+  const stays = { write: undefined, finalized: false, condition: { reason: 'WaitingForTransaction', message: /mover/ } };
+  t.match(decided({ ...going, ...installed, holder: forward }), stays, 'a revision is left');
+  const other = holder({ phase: 'Deleting', leavingUids: ['u2'] });
+  t.match(decided({ ...going, ...installed, holder: other }), { write: { verb: 'create' } }, 'it deletes another Package');
+  const labels = { 'pkg.crossplane.io/transaction': 'mover' };
+  const writing = { pkg: providerOf({ ...deleted, labels }), isFinalizing: true, holder: holder({ phase: 'Installing' }) };
+  t.match(decided(writing), stays, 'the holder is about to make a revision');
+  t.match(decided({ ...writing, ...waiting }).condition, { reason: 'InstallationPending' }, 'its Delete waits');
+  t.match(decided({ ...writing, holder: undefined }), { finalized: true }, 'nothing of it is installed');
 });
 
 t.test('a Delete that failed for good is tried again, after a pause', async (t) => {

@@ -10,19 +10,19 @@ interface InTurn {
 
 /**
  * `addresses` is called for each call. `pick` selects one of `count` hooks for call `number`; in turn by default. One that gives no answer for
- * `patience` ms counts as one that does not. `note` gets path and body of each call.
+ * `patience` ms counts as one that does not. `note` gets path and body of each call, which waits until it is done.
  */
 export async function startInTurn(
   addresses: () => readonly string[],
   pick = (count: number, number: number): number => number % count,
   patience = 0,
-  note: (path: string, body: Buffer) => void = () => undefined,
+  note: (path: string, body: Buffer) => unknown = () => undefined,
 ): Promise<InTurn> {
   let calls = 0;
   const server = createServer(async (incoming, outgoing) => {
     calls += 1;
     const body = Buffer.concat(await incoming.toArray());
-    note(incoming.url ?? '', body);
+    await note(incoming.url ?? '', body);
     const known = addresses();
     const first = pick(known.length, calls);
     const order = [...known.slice(first), ...known.slice(0, first)];

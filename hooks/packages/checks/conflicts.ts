@@ -42,15 +42,38 @@ interface Replacing {
   readonly locked?: ReadonlySet<string> | undefined;
 }
 
+/** A definition in a package that would break the live one, or the instances of the live one. */
+export interface DefinitionChange {
+  readonly live: JsonObject;
+  readonly next: JsonObject;
+  readonly breaches: readonly Breach[];
+}
+
+export function isBroken(found: readonly PackageFault[] | DefinitionChange): found is DefinitionChange {
+  return 'breaches' in found;
+}
+
 /** Faults if the live object must not become the object in the package. */
-export function replacementFaults({ live, next, ...revisions }: Replacing): readonly PackageFault[] {
-  const what = `${shortKind(textAt(next, 'kind') ?? '')} ${textAt(next, 'metadata', 'name')}`;
+export function replacementFaults({ live, next, ...revisions }: Replacing): readonly PackageFault[] | DefinitionChange {
   const controller = controllerOf(live);
   if (controller !== undefined && !isLeaving(controller, revisions.leaving))
-    return [packageFault('CRDConflict', `${what} is controlled by ${controlledBy(controller, revisions)}`)];
+    return [packageFault('CRDConflict', `${nameOf(next)} is controlled by ${controlledBy(controller, revisions)}`)];
   const breaches: readonly Breach[] = isDefinition(next) ? compareDefinitions(live, next) : [];
-  if (breaches.length === 0) return [];
-  return [packageFault('SchemaIncompatible', `${what} would break what is there: ${describeBreaches(breaches)}`)];
+  return breaches.length === 0 ? [] : { live, next, breaches };
+}
+
+function nameOf(object: JsonObject): string {
+  return `${shortKind(textAt(object, 'kind') ?? '')} ${textAt(object, 'metadata', 'name')}`;
+}
+
+export function brokenFault({ next, breaches }: Pick<DefinitionChange, 'next' | 'breaches'>): PackageFault {
+  return packageFault('SchemaIncompatible', `${nameOf(next)} would break what is there: ${describeBreaches(breaches)}`);
+}
+
+/** `objects`: instances that hold values which the new definition drops, in words. */
+export function droppedFault({ next, breaches }: DefinitionChange, objects: string, howToAllow: string): PackageFault {
+  const what = `${nameOf(next)}: ${objects} hold values in fields that it drops (${describeBreaches(breaches)})`;
+  return packageFault('SchemaIncompatible', `${what}: remove the values, or ${howToAllow}`);
 }
 
 /** Who controls the object, and what to repair. */

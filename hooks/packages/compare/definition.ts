@@ -43,11 +43,16 @@ function breach(rule: Breach['rule'], version: string, path: string, message: st
   return { rule, version, path, message };
 }
 
+const migration =
+  'write each instance once, so that it is stored in another version, then remove this one from status.storedVersions of the live definition';
+
 function storedVersions(old: JsonObject, next: JsonObject): readonly Breach[] {
   const names = versionsOf(next).map((version) => textAt(version, 'name'));
   return listAt(old, 'status', 'storedVersions')
     .filter((name) => typeof name === 'string' && !names.includes(name))
-    .map((name) => breach('storedVersion', String(name), '', 'objects may be stored in this version, and it is gone'));
+    .map((name) =>
+      breach('storedVersion', String(name), '', `objects may be stored in this version, and it is gone: ${migration}`),
+    );
 }
 
 const losing: readonly Breach['rule'][] = ['fieldRemoved', 'preserveUnknownFields', 'type'];

@@ -48,7 +48,13 @@ function acquireFrom(observation: Acquiring, lock: JsonObject): Step {
     return setStatus(ptx.status, 'the number on the Lock cannot be read', safetyWait, { reason: 'WaitingForLock', message });
   if (holder !== undefined) return isHolderThere ? waitFor(holder, observation) : adopt(observation, lock, holder);
   const status = validating(observation, nextNumberOf(released(lock)));
-  return notRead(observation) ?? { kind: 'acquire', lock, because: 'the Lock is free', status, wait: 1 };
+  return notRead(observation) ?? letPass(observation) ?? { kind: 'acquire', lock, because: 'the Lock is free', status, wait: 1 };
+}
+
+function letPass({ ptx, before }: Acquiring): Step | undefined {
+  if (before === undefined) return undefined;
+  const message = `Waiting for package transaction ${before}, which takes the Lock first`;
+  return setStatus(ptx.status, 'another package transaction is before it in the queue', 1, { reason: 'WaitingForLock', message });
 }
 
 /** Undefined once the packages are read. */

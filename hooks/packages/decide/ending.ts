@@ -10,7 +10,7 @@
 // come late: no process reads them without a stage. The hook deletes them with the package transaction, or as contents of a package
 // transaction that is gone.
 import type { PackageTransaction } from '../model/package-transaction.ts';
-import { advanced, timeOf } from '../model/status.ts';
+import { advanced, type Status, timeOf } from '../model/status.ts';
 import { createdAt, isOlder, keptFor, type ObservedTo } from '../observe/observation.ts';
 import { type Step, setStatus } from './step.ts';
 import { finished, handOver, pauseAfter, releasing } from './transitions.ts';
@@ -23,9 +23,15 @@ export function release({ ptx, now, lock, paused = [], unrecorded = [] }: Observ
     const end = { because: 'the Lock is released', status: finished(status, status.outcome, now), wait: 1 };
     return releasing(ptx, lock, end, unrecorded);
   }
-  const wait = Math.max(pauseAfter(status.failures), status.outcome?.retryAfterSeconds ?? 0);
+  const wait = Math.max(pauseAfter(status.failures), wishOf(status));
   const next = advanced(status, { phase: 'Waiting', retryTime: timeOf(now + wait * 1000), tryTime: undefined });
   return releasing(ptx, lock, { because: 'the Lock is released until the next try', status: next, wait });
+}
+
+/** The times of the API server are in whole seconds: the registry may have asked up to a second later. */
+function wishOf({ outcome }: Status): number {
+  const seconds = outcome?.retryAfterSeconds;
+  return seconds === undefined ? 0 : Math.ceil(seconds) + 1;
 }
 
 /** The API server had refused to unpause a revision. */
@@ -40,8 +46,18 @@ function isTriedAgain({ status, retryLimit, isDeleting, isDryRun }: PackageTrans
   return outcome?.kind === 'Failed' && !isLast && !isDeleting;
 }
 
+/** How much of the history a call deletes. Each deleted one is called about at once. */
+const mostOfHistory = 20;
+const untilMore = 2;
+
 /** The step of a finished package transaction. If it is being deleted, it goes once nothing is left. */
 export function cleanUp(observation: ObservedTo<'cleanUp'>): Step {
+  const history = observation.history.slice(0, mostOfHistory);
+  const step = sweep({ ...observation, history });
+  return history.length === observation.history.length ? step : { ...step, status: observation.ptx.status, wait: untilMore };
+}
+
+function sweep(observation: ObservedTo<'cleanUp'>): Step {
   const { ptx, now, lateWindow, garbage, history } = observation;
   const { status, isDeleting } = ptx;
   if (garbage.length === 0) return withoutGarbage(observation);

@@ -16,6 +16,7 @@ import {
   isOverdue,
   longestMessage,
   readingNote,
+  succeeded,
   tooSlow,
   unread,
 } from './transitions.ts';
@@ -49,7 +50,10 @@ type Ending = Exclude<Validation, { kind: 'valid' | 'unfinished' | 'unread' | 'a
 function endsBy({ ptx: { status } }: ObservedTo<'validate'>, validation: Ending): Step {
   if (validation.kind === 'failed') return setStatus(ended(status, unread(validation.failure)), validation.failure.message);
   if (validation.kind === 'refused') return setStatus(ended(status, refusedBy(validation.faults)), 'it is refused');
-  return setStatus(ended(status, installedAgain(validation.revisions)), 'the package was installed again');
+  if (validation.kind === 'installedAgain')
+    return setStatus(ended(status, installedAgain(validation.revisions)), 'the package was installed again');
+  const message = `package transaction ${validation.by} has deleted or replaced it meanwhile`;
+  return setStatus(succeeded(status, message), message);
 }
 
 function tooLarge(size: number) {

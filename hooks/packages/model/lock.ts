@@ -21,16 +21,24 @@ export interface Installed {
   readonly isRemoved?: true;
 }
 
-/** The entries of a Lock, or its fault in words. `packages` is at the top level of the object. */
+/** The entries of a Lock, or its fault in words, with its repair. `packages` is at the top level of the object. */
 export function readLock(lock: JsonObject): readonly Installed[] | string {
   const packages = at(lock, 'packages');
   if (packages === undefined || packages === null) return [];
-  if (!isList(packages)) return 'the Lock: expected packages to be a list';
+  if (!isList(packages)) return `the Lock: expected packages to be a list: ${editing}`;
   const entries = allOrFault(packages.map((entry, index) => readEntry(entry, `the Lock: packages[${index}]`)));
-  if (typeof entries === 'string') return entries;
-  const twice = entries.find(({ source }, index) => entries.findIndex((one) => one.source === source) < index);
-  return twice === undefined ? entries : `the Lock holds ${quoted(twice.source)} twice`;
+  if (typeof entries === 'string') return `${entries}: ${editing}`;
+  const index = entries.findIndex(({ source }, at) => entries.findIndex((one) => one.source === source) < at);
+  if (index < 0) return entries;
+  return `the Lock holds ${quoted(entries[index]?.source)} twice; to remove the second entry: ${removing(index)}`;
 }
+
+function removing(index: number): string {
+  const patch = `[{"op":"remove","path":"/packages/${index}"}]`;
+  return `kubectl patch locks.pkg.crossplane.io lock --type=json -p '${patch}'`;
+}
+
+const editing = 'repair the Lock, by kubectl edit locks.pkg.crossplane.io lock';
 
 function readEntry(entry: Json, place: string): Installed | string {
   const [name, source, version] = [textAt(entry, 'name'), textAt(entry, 'source'), textAt(entry, 'version')];

@@ -45,8 +45,11 @@ export function ownName(kind: PackageKind, pkg: JsonObject, activated?: string):
 
 /** What a package transaction says about its Package: replaces parts of the condition Installed. */
 export interface OwnCondition {
-  /** If absent, the revisions say whether the Package is installed. */
-  readonly status?: 'False' | 'Unknown';
+  /**
+   * If absent, the revisions say whether the Package is installed. `True`: the generation before is, while a package transaction
+   * installs the present one.
+   */
+  readonly status?: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
 }

@@ -4,7 +4,7 @@ import { digestOf } from './digest.ts';
 import { packageUidLabel } from './own.ts';
 import { kindOf, type PackageKind, packageApiVersion, packageKinds, quoted } from './package.ts';
 import { type PackageReference, readReference, readSource } from './reference.ts';
-import { isKnown, readStatus, type Status } from './status.ts';
+import { isKnown, millisecondsOf, readStatus, type Status } from './status.ts';
 
 /** The package to install. */
 export interface Wanted {
@@ -29,6 +29,8 @@ export interface PackageTransaction {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
+  /** In ms since the epoch. */
+  readonly createdAt: number;
   readonly isDeleting: boolean;
   readonly annotations: JsonObject;
   /** The uid of the Package that made the package transaction. Undefined if somebody else made it. */
@@ -46,11 +48,20 @@ export interface PackageTransaction {
 
 export const allowIrreversible = 'pkg.crossplane.io/allow-irreversible';
 
-/** How a user allows a change that cannot be undone. */
-export const howToAllow = `annotate the package transaction with ${allowIrreversible}=true to allow it`;
+/** How a user allows a change that cannot be undone. A Package hands its annotation to the package transactions that it makes. */
+export function howToAllow({ name, wanted, packageUid }: Allowed & Pick<PackageTransaction, 'name' | 'packageUid'>): string {
+  const install = installOf({ wanted });
+  const isOwn = packageUid !== undefined && install !== undefined;
+  const what = isOwn ? `${install.kind} ${install.name}` : `package transaction ${name}`;
+  return `annotate ${what} with ${allowIrreversible}=${install?.reference.version ?? 'true'} to allow it`;
+}
 
-export function mayBreak({ annotations }: Pick<PackageTransaction, 'annotations'>): boolean {
-  return annotations[allowIrreversible] === 'true';
+type Allowed = Pick<PackageTransaction, 'wanted'>;
+
+/** Whether the annotation allows the version that is installed, or every version. */
+export function mayBreak({ annotations, wanted }: Allowed & Pick<PackageTransaction, 'annotations'>): boolean {
+  const allowed = annotations[allowIrreversible];
+  return allowed === 'true' || (allowed !== undefined && allowed === installOf({ wanted })?.reference.version);
 }
 
 const keepsDefinitions = 'pkg.crossplane.io/keep-crds';
@@ -88,6 +99,7 @@ export function readPackageTransaction(object: JsonObject): PackageTransaction {
     name,
     uid: textAt(object, 'metadata', 'uid') ?? '',
     generation: typeof generation === 'number' ? generation : 0,
+    createdAt: millisecondsOf(textAt(object, 'metadata', 'creationTimestamp')),
     isDeleting: at(object, 'metadata', 'deletionTimestamp') !== undefined,
     annotations: objectAt(object, 'metadata', 'annotations'),
     packageUid: textAt(object, 'metadata', 'labels', packageUidLabel),

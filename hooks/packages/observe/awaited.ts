@@ -4,15 +4,15 @@ import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { installedKind } from '../model/lock.ts';
-import { packageLabel, sourceOfPackage } from '../model/names.ts';
+import { sourceOfPackage } from '../model/names.ts';
 import { makesOwn, type OwnMode, packageUidLabel } from '../model/own.ts';
 import { type PackageKind, quoted } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
-import { millisecondsOf } from '../model/status.ts';
-import { nameLabel, packagesOfKind, packageTransactions } from '../writes/resources.ts';
+import { nameLabel, packagesOfKind } from '../writes/resources.ts';
+import { gonePackages } from './gone.ts';
 import { activeRevisions } from './objects.ts';
 import type { Awaiting } from './observation.ts';
-import { list, type PackageReader } from './read.ts';
+import { find, list, type PackageReader } from './read.ts';
 import type { Tree, TreePackage } from './tree.ts';
 
 export interface AwaitedContext {
@@ -33,7 +33,10 @@ export async function awaited(
   // An installed package that requires a Package refuses its Delete. So an update of that package waits for no deletion.
   const isNew = wanted.replaces === undefined && packages.some(({ change, from }) => change === 'root' && from === undefined);
   const required = packages.filter(({ change }) => change === 'added' || (isNew && change !== 'root'));
-  if (ownMode === 'none' || required.length === 0) return undefined;
+  if (ownMode === 'none') return undefined;
+  const itself = await leavingItself(context, ownMode);
+  if (itself !== undefined) return { kind: 'awaiting', message: itself };
+  if (required.length === 0) return undefined;
   const kindOf = new Map(lock.map((entry) => [textAt(entry, 'source'), installedKind({ entry })]));
   const kinds = [...Map.groupBy(required, ({ source }) => kindOf.get(source))];
   const messages = await inTurn(kinds, async ([kind, some]) =>
@@ -42,6 +45,15 @@ export async function awaited(
   const known = messages.flat();
   const all = known.length > 0 ? known : await deletedLately(context, required);
   return all.length === 0 ? undefined : { kind: 'awaiting', message: all.slice(0, mostNamed).join('; ') };
+}
+
+/** A Package that is being deleted cannot be installed again before it is gone. Its own package transaction ends by itself. */
+async function leavingItself({ reader, wanted }: AwaitedContext, ownMode: OwnMode): Promise<string | undefined> {
+  const { kind, name, uid } = wanted;
+  const live = uid === undefined ? await find(reader, { resource: packagesOfKind(kind), name }) : undefined;
+  if (live === undefined || !isTerminating(live) || !makesOwn(ownMode, live)) return undefined;
+  const what = `${kind} ${quoted(name)}`;
+  return `${what} is being deleted, and is installed once it is gone: read the condition Installed of ${what}`;
 }
 
 const mostNamed = 10;
@@ -93,29 +105,12 @@ const untilAppliedAgain = 60_000;
 async function deletedLately({ reader, now }: AwaitedContext, required: readonly TreePackage[]): Promise<readonly string[]> {
   const added = required.filter(({ change }) => change === 'added');
   if (added.length === 0) return [];
-  const made = await list(reader, packageTransactions, undefined, deletions);
-  const lately = made.filter((one) => millisecondsOf(textAt(one, 'completionTime')) + untilAppliedAgain > now);
+  const gone = await gonePackages(reader, packageUidLabel);
+  const lately = gone.filter(({ endedAt }) => endedAt + untilAppliedAgain > now);
   return added.flatMap(({ source, name }) => {
-    const former = textAt(
-      lately.find((one) => textAt(one, 'source') === source),
-      'name',
-    );
+    const former = lately.find((one) => one.source === source)?.packageName;
     if (former === undefined || former === name) return [];
     const until = `apply it again, or wait ${untilAppliedAgain / 1000} s, and ${quoted(name)} is installed`;
     return [`${source} is required, and its Package ${quoted(former)} was deleted just now: ${until}`];
   });
 }
-
-/** Deletes that Packages made, as `source`, `name` of the Package, and `completionTime`. Each status holds a whole Lock, up to 1 MB of it. */
-const deletions = {
-  labelSelector: packageUidLabel,
-  whole: true,
-  keep(object: JsonObject): JsonObject {
-    const isDone = textAt(object, 'status', 'phase') === 'Succeeded';
-    return {
-      source: (isDone && textAt(object, 'spec', 'delete', 'source')) || '',
-      name: textAt(object, 'metadata', 'labels', packageLabel) ?? '',
-      completionTime: textAt(object, 'status', 'completionTime') ?? '',
-    };
-  },
-} as const;

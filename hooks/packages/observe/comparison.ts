@@ -3,7 +3,7 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { controllerOf, replacementFaults } from '../checks/conflicts.ts';
+import { brokenFault, controllerOf, type DefinitionChange, isBroken, replacementFaults } from '../checks/conflicts.ts';
 import { installable } from '../checks/contents.ts';
 import type { PackageFault } from '../model/fault.ts';
 import { isRevisionOf } from '../model/names.ts';
@@ -36,6 +36,8 @@ interface Comparing {
   /** The revisions of the whole tree that are replaced. If absent, the replaced revisions of these packages. */
   readonly leaving?: readonly string[];
   readonly progress?: Progress;
+  /** The faults of a definition that would break the live one: its instances decide. If absent, each is a fault. */
+  readonly judge?: (broken: DefinitionChange) => Promise<readonly PackageFault[]>;
 }
 
 const endless: Progress = { has: () => false, add: () => undefined, isOver: () => false };
@@ -79,7 +81,13 @@ function partsOf(packages: readonly TreePackage[]): readonly Part[] {
 
 async function comparePart(
   { pkg, objects }: Part,
-  { registry, live, locked, leaving: ofTree }: Comparing & { readonly leaving: readonly string[] },
+  {
+    registry,
+    live,
+    locked,
+    leaving: ofTree,
+    judge = async (one) => [brokenFault(one)],
+  }: Comparing & { readonly leaving: readonly string[] },
 ): Promise<readonly PackageFault[] | RegistryFailed> {
   const { source, digest, revision, leaves } = pkg;
   const all = await inTurn(objects, async (object) => [`${object.kind} ${object.name}`, await live(object)] as const);
@@ -87,12 +95,16 @@ async function comparePart(
   if (present.size === 0 || digest === undefined) return [];
   const { own, gone } = await previousRevisions(pkg, [...present.values()], live);
   const leaving = [revision, ...ofTree, ...(leaves === undefined ? [] : [leaves]), ...own];
-  const faults: PackageFault[] = [];
+  const [faults, broken]: [PackageFault[], DefinitionChange[]] = [[], []];
   const answer = await registry.read(source, digest, (object) => {
     const found = present.get(`${textAt(object, 'kind')} ${textAt(object, 'metadata', 'name')}`);
-    if (found !== undefined) faults.push(...replacementFaults({ live: found, next: installable(object), leaving, gone, locked }));
+    const compared = found && replacementFaults({ live: found, next: installable(object), leaving, gone, locked });
+    if (compared === undefined) return;
+    if (isBroken(compared)) broken.push(compared);
+    else faults.push(...compared);
   });
-  return answer.kind === 'failed' ? answer : faults;
+  if (answer.kind === 'failed') return answer;
+  return [...faults, ...(await inTurn(broken, judge)).flat()];
 }
 
 /**

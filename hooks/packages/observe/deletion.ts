@@ -18,6 +18,7 @@ import { hasFinalizer, isPaused } from '../writes/beside.ts';
 import { isPackageTransaction } from '../writes/owners.ts';
 import { configMaps, definitions, revisionLabel, uidLabel } from '../writes/resources.ts';
 import { stagesOf } from '../writes/stages.ts';
+import { goneSince } from './gone.ts';
 import { instancesOf } from './instances.ts';
 import type { DeletionState, Garbage, Orphan, Preparation, Validation } from './observation.ts';
 import { type DeletedPackages, type Parts, partName, readHolders, readParts, uidOf } from './parts.ts';
@@ -71,12 +72,12 @@ export async function readDeletable(
   progress: Progress,
 ): Promise<Validation> {
   const entries = readLock(lock);
-  if (typeof entries === 'string')
-    return refused([finalFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`)]);
+  if (typeof entries === 'string') return refused([finalFault('InvalidPackage', entries)]);
   const rest = entries.filter((one) => one.source !== source);
   const valid = { kind: 'valid', lock: rest.map(({ entry }) => entry) } as const;
   if (isForward(ptx.status)) return readRest({ reader, ptx }, valid);
-  if (rest.length === entries.length) return refused([notInstalled('spec.delete.source', source, entries)]);
+  if (rest.length === entries.length)
+    return (await goneSince(reader, ptx, source)) ?? refused([notInstalled('spec.delete.source', source, entries)]);
   const parts = await partsOf(reader, { sources: [source], packageUid: ptx.packageUid, isReplaced: false }, lock);
   const faults = [
     ...notDeleted(ptx, parts),

@@ -69,7 +69,7 @@ async function liveFaults(
   live: JsonObject,
   next: JsonObject,
 ): Promise<readonly Fault[]> {
-  if (!isTerminating(live)) return mayBreak(ptx) ? [] : storageFaults(reader, live, next);
+  if (!isTerminating(live)) return mayBreak(ptx) ? [] : storageFaults(reader, ptx, live, next);
   const what = `${textAt(next, 'kind')} ${quoted(textAt(next, 'metadata', 'name'))}`;
   return [{ reason: 'DryRunFailed', message: `${what} is being deleted: wait until it is gone` }];
 }
@@ -98,9 +98,14 @@ async function dryRun({ reader, ptx, spec }: TryingObject, one: PackageObject, l
 /**
  * If the storage version of a CRD moves while objects exist, the move cannot be undone: objects may be stored in the new version.
  */
-async function storageFaults(reader: PackageReader, live: JsonObject, next: JsonObject): Promise<readonly Fault[]> {
+async function storageFaults(
+  reader: PackageReader,
+  ptx: PackageTransaction,
+  live: JsonObject,
+  next: JsonObject,
+): Promise<readonly Fault[]> {
   if (!isStorageMoved(live, next)) return [];
   if (!(await hasObjects(reader, instancesOf(live)))) return [];
   const what = `CRD ${textAt(next, 'metadata', 'name')}: its objects would be stored as ${quoted(storageOf(next))} and no longer as ${quoted(storageOf(live))}`;
-  return [packageFault('SchemaIncompatible', `${what}, which cannot be undone while there are objects; ${howToAllow}`)];
+  return [packageFault('SchemaIncompatible', `${what}, which cannot be undone while there are objects; ${howToAllow(ptx)}`)];
 }

@@ -178,7 +178,11 @@ const activation: ChangesOf = async ({ reader }, item) => {
  */
 const deactivation: ChangesOf = async ({ reader, ptx, isBeside = false }, item) => {
   const [kind, name] = [textAt(item, 'kind') ?? '', textAt(item, 'name') ?? ''];
-  if (kindOf(kind) !== undefined) return [manualChange(kind, name, ptx)];
+  const packageKind = kindOf(kind);
+  if (packageKind !== undefined) {
+    const isLeaving = isTerminating(await findMetadata(reader, { resource: packagesOfKind(packageKind), name }));
+    return isLeaving ? [] : [manualChange(kind, name, ptx)];
+  }
   const change = stateChange(kind, name, 'Inactive');
   const resource = isBeside ? await served(reader, packageApiVersion, kind) : undefined;
   const live = resource === undefined ? undefined : await findMetadata(reader, { resource, name });

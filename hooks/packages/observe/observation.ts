@@ -68,6 +68,8 @@ export type Validation =
   | { readonly kind: 'refused'; readonly faults: readonly (PackageFault | DryRunFault)[] }
   /** Of a Delete or a Replace that goes on: revisions that somebody has installed since its first deletion, in words. */
   | { readonly kind: 'installedAgain'; readonly revisions: readonly string[] }
+  /** Of a Delete: a package transaction of this name has deleted or replaced the package meanwhile. */
+  | { readonly kind: 'gone'; readonly by: string }
   /** A registry does not provide a value that the hook needs. */
   | { readonly kind: 'failed'; readonly failure: RegistryFailure }
   /** The time of the call is over. The hook keeps its findings, and the next call goes on. */
@@ -163,6 +165,8 @@ interface Read {
       readonly ofTries: readonly Garbage[];
       /** Why the hook does not read its packages ahead. Absent if it reads them. */
       readonly unread?: NotRead | undefined;
+      /** The name of the package transaction that takes the free Lock first. Absent if this one does. */
+      readonly before?: string | undefined;
     };
   /** `orphans`: installed objects of any package, if the tree is valid. Undefined: the hook read nothing. */
   readonly validate: WithLock & { readonly validation: Validation | undefined; readonly orphans?: readonly Orphan[] };
@@ -222,6 +226,8 @@ export interface OwnObservation {
   readonly made: readonly JsonObject[];
   /** Another package transaction that wrote the Package last. */
   readonly writer: JsonObject | undefined;
+  /** Another package transaction that holds the Lock. Undefined unless the Package is being deleted. */
+  readonly holder: JsonObject | undefined;
   /** Another package transaction with the name of the next one. */
   readonly namesake: JsonObject | undefined;
   readonly revisions: readonly JsonObject[];

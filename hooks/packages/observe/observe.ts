@@ -3,7 +3,7 @@ import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import type { PackageParts } from '../call.ts';
 import { type Due, dueOf, faultOf } from '../due.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
-import { holds, isAsResolved } from '../model/holder.ts';
+import { holderOf, holds, isAsResolved } from '../model/holder.ts';
 import { deletionOf, installOf, type PackageTransaction, replacedBy, type Wanted } from '../model/package-transaction.ts';
 import { packagesAfter } from '../model/replacement.ts';
 import { isForward } from '../model/status.ts';
@@ -32,10 +32,12 @@ import {
   type Orphan,
   type Validation,
 } from './observation.ts';
-import { readOrphans } from './owners.ts';
+import { type Owned, ownsNothing, readOrphans, readOwned } from './owners.ts';
 import { readPreparation } from './preparation.ts';
 import type { Memory, Progress } from './progress.ts';
+import { firstBefore, type Ready } from './queue.ts';
 import { find, type PackageReader } from './read.ts';
+import type { ReadOnce } from './read-once.ts';
 import { retiredByTry } from './retired.ts';
 import { readRuntimes, writtenDefinitions } from './runtimes.ts';
 import { readAhead, readValidation } from './validation.ts';
@@ -46,6 +48,8 @@ import { readWebhooks } from './webhooks.ts';
 export interface Serving extends PackageParts {
   readonly memory: Memory;
   readonly ahead: Memory;
+  readonly queue: ReadOnce<readonly Ready[]>;
+  readonly owned: ReadOnce<Owned>;
 }
 
 interface ObserveContext extends Context {
@@ -67,11 +71,14 @@ const reads: Reads = {
   refuse: async ({ reader }) => ({ lock: await findLock(reader) }),
   wait: async () => ({}),
   async acquire(context) {
-    const { reader, ptx, now } = context;
+    const { reader, ptx, now, serving } = context;
     const lock = await findNumberedLock(reader);
     const ofTries = await garbageOfTries(reader, ptx, now);
     const found = { lock, ofTries, ...(await readHolder(reader, ptx, lock)) };
-    return { ...found, unread: isToRead({ ...context, ...found }) ? await readPackages(context, lock) : undefined };
+    if (lock === undefined || !isToRead({ ...context, ...found })) return found;
+    const unread = await readPackages(context, lock);
+    const isFirst = unread !== undefined || holderOf(lock) !== undefined;
+    return { ...found, unread, before: isFirst ? undefined : await firstBefore(reader, serving.queue, { ptx, lock, now }) };
   },
   async validate(context) {
     const { ptx, reader, serving } = context;
@@ -159,18 +166,24 @@ const reads: Reads = {
       : { lock, unrecorded: await unrecordedBy(reader, ptx) };
   },
   handOver: async ({ reader, ptx }) => ({ paused: await pausedFor(reader, ptx.uid) }),
-  async cleanUp({ reader, ptx, now }) {
+  async cleanUp({ reader, ptx, now, serving }) {
     if (ptx.isDryRun) return { garbage: [], history: [], orphans: [] };
-    const [garbage, history] = await Promise.all([garbageOf(reader, ptx), garbageOfPrevious(reader, now)]);
+    if (!ptx.isDeleting) {
+      const [garbage, history] = await Promise.all([garbageOf(reader, ptx), garbageOfPrevious(reader, now)]);
+      return { garbage, history, orphans: [] };
+    }
+    // Many may be deleted at once, and the holder of the Lock needs the API server meanwhile.
+    const garbage = ptx.status.sweepTime === undefined ? [] : await garbageOf(reader, ptx);
+    if (garbage.length > 0 || ownsNothing(ptx)) return { garbage, history: [], orphans: [] };
     // Once the package transaction is gone, an object without another owner is garbage.
-    const orphans = ptx.isDeleting && garbage.length === 0 ? await readOrphans(reader, ptx.uid) : [];
-    return { garbage, history, orphans };
+    const owned = await serving.owned(() => readOwned(reader));
+    return { garbage, history: [], orphans: await readOrphans(reader, owned, ptx.uid) };
   },
 };
 
 /** A dry run writes nothing. */
 async function orphansToAdopt({ reader, ptx }: ObserveContext, { kind }: Validation): Promise<readonly Orphan[]> {
-  return kind === 'valid' && !ptx.isDryRun ? readOrphans(reader) : [];
+  return kind === 'valid' && !ptx.isDryRun ? readOrphans(reader, await readOwned(reader)) : [];
 }
 
 /** An earlier try of a Replace has deleted a part of the packages that leave. The new tree is installed. */

@@ -3,6 +3,7 @@
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import type { OwnCall } from '../call.ts';
+import { holderOf } from '../model/holder.ts';
 import { longestLabel, packageLabel } from '../model/names.ts';
 import { makesOwn, type OwnMode, ownName, packageUidLabel } from '../model/own.ts';
 import { isManual } from '../model/package.ts';
@@ -27,16 +28,21 @@ export async function observeOwn({ reader, mode, isBeside }: OwnContext, call: O
   const { object: pkg, serverTime: now } = answer;
   const made = await list(reader, packageTransactions, undefined, { labelSelector: `${packageUidLabel}=${uid}`, ...inShort });
   const isMade = made.some((one) => nameOf(one) === ownName(kind, pkg));
-  const labelSelector = `${packageLabel}=${name}`;
-  // No revision has a longer label.
-  const revisions =
-    name.length > longestLabel ? [] : await list(reader, revisionsOfKind(kind), undefined, { labelSelector, whole: true });
+  const revisions = await revisionsOf(reader, call);
+  const isNeeded = !isMade || isTerminating(pkg) || isManual(at(pkg, 'spec'));
+  const lock = isNeeded ? await findLock(reader) : undefined;
   return {
     ...{ kind, pkg, isFinalizing, isOwn: makesOwn(mode, pkg), isBeside, made, revisions, namespace, now },
     writer: await writerOf(reader, pkg, made),
     namesake: isMade ? undefined : await find(reader, { resource: packageTransactions, name: ownName(kind, pkg) }),
-    lock: isMade && !isTerminating(pkg) && !isManual(at(pkg, 'spec')) ? undefined : await findLock(reader),
+    lock,
+    holder: isTerminating(pkg) ? await otherHolder(reader, lock, made) : undefined,
   };
+}
+
+async function revisionsOf(reader: PackageReader, { kind, name }: OwnCall): Promise<readonly JsonObject[]> {
+  if (name.length > longestLabel) return []; // No revision has a longer label.
+  return list(reader, revisionsOfKind(kind), undefined, { labelSelector: `${packageLabel}=${name}`, whole: true });
 }
 
 /** Each status holds a whole Lock, up to 1 MB of it. */
@@ -58,6 +64,17 @@ async function writerOf(reader: PackageReader, pkg: JsonObject, made: readonly J
   const name = textAt(pkg, 'metadata', 'labels', nameLabel);
   if (name === undefined || made.some((one) => nameOf(one) === name)) return undefined;
   return find(reader, { resource: packageTransactions, name });
+}
+
+async function otherHolder(
+  reader: PackageReader,
+  lock: JsonObject | undefined,
+  made: readonly JsonObject[],
+): Promise<JsonObject | undefined> {
+  const holder = lock === undefined ? undefined : holderOf(lock);
+  if (holder === undefined || made.some((one) => textAt(one, 'metadata', 'uid') === holder.uid)) return undefined;
+  const found = await find(reader, { resource: packageTransactions, name: holder.name });
+  return textAt(found, 'metadata', 'uid') === holder.uid ? found : undefined;
 }
 
 function nameOf(object: JsonObject): string | undefined {

@@ -9,6 +9,7 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { installedKinds } from '../checks/contents.ts';
 import { packageKinds } from '../model/package.ts';
+import { deletionOf, type PackageTransaction } from '../model/package-transaction.ts';
 import { type LiveOwners, livingOwners, ownerKey } from '../writes/owners.ts';
 import { nameLabel, packagesOfKind, packageTransactions, revisionsOfKind } from '../writes/resources.ts';
 import { resourceOf } from './objects.ts';
@@ -41,11 +42,33 @@ async function labelled(reader: PackageReader, resources: readonly Resource[]): 
 /** How many objects one call reads whole and writes. */
 const mostOrphans = 50;
 
-/** The first orphans. `leaving`: the uid of a package transaction that is deleted with this call. */
-export async function readOrphans(reader: PackageReader, leaving?: string): Promise<readonly Orphan[]> {
+/** The installed objects and the revisions, with the metadata of each, and their living owners. */
+export interface Owned {
+  readonly objects: readonly InstalledObject[];
+  /** Packages, revisions and package transactions that exist, and stay. */
+  readonly owners: LiveOwners;
+}
+
+export async function readOwned(reader: PackageReader): Promise<Owned> {
   // An owner is made before the objects that it owns. If the hook lists the owners last, it finds every owner that exists.
   const objects = [...(await installedObjects(reader)), ...(await labelled(reader, packageKinds.map(revisionsOfKind)))];
-  const owners = await liveOwners(reader, leaving);
+  return { objects, owners: await liveOwners(reader) };
+}
+
+/** Whether its status alone says that no installed object has this finished package transaction as its owner. */
+export function ownsNothing(ptx: PackageTransaction): boolean {
+  const { phase, outcome } = ptx.status;
+  const isUndone = phase === 'Failed' && outcome?.step !== 'Deletion' && outcome?.reason !== 'RollbackIncomplete';
+  return deletionOf(ptx) !== undefined || isUndone;
+}
+
+/** The first orphans. `leaving`: the uid of a package transaction that is deleted with this call. */
+export async function readOrphans(
+  reader: PackageReader,
+  { objects, owners: all }: Owned,
+  leaving?: string,
+): Promise<readonly Orphan[]> {
+  const owners = new Map([...all].filter(([, uid]) => uid !== leaving));
   const orphans = objects.filter(({ object }) => livingOwners(object, owners) !== undefined).slice(0, mostOrphans);
   const whole = await inTurn(orphans, async ({ resource, object }) => {
     const live = await find(reader, { resource, name: textAt(object, 'metadata', 'name') ?? '' });
@@ -55,12 +78,10 @@ export async function readOrphans(reader: PackageReader, leaving?: string): Prom
   return whole.flat();
 }
 
-/** Packages, revisions and package transactions that exist, and stay. */
-async function liveOwners(reader: PackageReader, leaving: string | undefined): Promise<LiveOwners> {
+async function liveOwners(reader: PackageReader): Promise<LiveOwners> {
   const kinds = [...packageKinds.flatMap((kind) => [revisionsOfKind(kind), packagesOfKind(kind)]), packageTransactions];
   const found = await inTurn(kinds, async (resource) => {
-    const objects = await list(reader, resource, undefined, {});
-    const staying = objects.filter((one) => !isTerminating(one) && textAt(one, 'metadata', 'uid') !== leaving);
+    const staying = (await list(reader, resource, undefined, {})).filter((one) => !isTerminating(one));
     return staying.map((object) => {
       const [name = '', uid = ''] = [textAt(object, 'metadata', 'name'), textAt(object, 'metadata', 'uid')];
       return [ownerKey(resource.kind, name), uid] as const;

@@ -11,6 +11,7 @@ import { packagesOfKind } from '../writes/resources.ts';
 import { type AwaitedContext, awaited } from './awaited.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { digestedByRegistries, digestedByRevisions } from './digests.ts';
+import { faultsOf } from './dropped.ts';
 import { dryRunAll } from './dry-run.ts';
 import { unsignedPackages } from './image-configs.ts';
 import type { Images } from './images.ts';
@@ -73,8 +74,7 @@ function treeOf({ wanted, registry, crossplane, webhooks }: TreeContext, install
 
 export async function readValidation(context: ValidationContext): Promise<Validation> {
   const entries = readLock(context.lock);
-  if (typeof entries === 'string')
-    return refused(packageFault('InvalidPackage', `${entries}: repair the Lock, by kubectl edit locks.pkg.crossplane.io lock`));
+  if (typeof entries === 'string') return refused(packageFault('InvalidPackage', entries));
   const other = await otherPackage(context);
   if (other !== undefined) return refused(other);
   const all = await digestedByRevisions(context.reader, await withRemovals(context.reader, entries));
@@ -152,13 +152,14 @@ async function compared(
   packages: readonly TreePackage[],
   { installed, revisions }: { readonly installed: readonly Installed[]; readonly revisions: readonly string[] },
 ): Promise<Validation | undefined> {
-  const { reader, registry, progress } = context;
+  const { reader, ptx, registry, progress } = context;
   const locked = new Set(installed.map(({ name }) => name));
   const faults = await compareWithLive(packages, {
     registry,
     live: liveOf(reader),
     locked,
     leaving: [...leavingIn(packages), ...revisions],
+    judge: (one) => faultsOf(reader, ptx, one),
     progress,
   });
   if (faults === 'unfinished') return { kind: 'unfinished' };

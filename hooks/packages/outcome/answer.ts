@@ -50,7 +50,14 @@ function countOf(outcome: Outcome): number {
   return outcome.filter(({ answer }) => answer.kind === 'ok').length;
 }
 
-function afterFailure({ refused, note }: Step, context: Context, failure: Failure): PackageReply {
+/** From now on it has its place in the queue for the Lock. */
+const inQueue = { reason: 'WaitingForLock', message: 'Waiting for the Lock' } as const;
+
+function afterFailure(
+  { kind, refused, note = kind === 'acquire' ? inQueue : undefined }: Step,
+  context: Context,
+  failure: Failure,
+): PackageReply {
   const wait = isTerminal(context.ptx.status.phase) ? afterRefusal : 1;
   if (failure.kind === 'refused' && refused !== undefined) return reply(context, { status: refused(failure), wait });
   // Another writer was faster: the hook reads the object again.

@@ -4,12 +4,12 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { instancesOf, isDefinition, newStoredVersions, settledAt } from '../model/crds.ts';
 import { isAfter } from '../model/other-transactions.ts';
+import { isPruned, pruningVersions, readableVersion } from '../model/pruning.ts';
 import { allListed, listAll } from '../reading/listing.ts';
 import { isWithoutObjects } from '../reading/served.ts';
 import { definitions } from '../writes/resources.ts';
 import { dependentOf } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
-import { isPruned, pruningVersions, readableVersion } from './pruning.ts';
 import { type HazardContext, type Staying, sorted } from './read-context.ts';
 
 interface States {

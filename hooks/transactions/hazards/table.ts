@@ -4,10 +4,10 @@
 import { at, type JsonObject } from '../../objects/json.ts';
 import { describe, type Reference } from '../../objects/reference.ts';
 import { isStorageMoved, storageOf } from '../model/crds.ts';
+import { pruningVersions } from '../model/pruning.ts';
 import { isFedByKubernetes } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
 import { shownOf } from './messages.ts';
-import { pruningVersions } from './pruning.ts';
 import {
   boundVolume,
   deletesClaims,

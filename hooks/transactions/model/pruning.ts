@@ -4,7 +4,7 @@
 // pkg/apiserver/schema/pruning/algorithm.go, defaulting/algorithm.go.
 
 import { at, equalJson, isList, isObject, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
-import { versionIn } from '../model/crds.ts';
+import { versionIn } from './crds.ts';
 
 /**
  * The versions whose schema may drop values: the versions served before, and the versions in which objects may be stored. The API

@@ -1,0 +1,48 @@
+// A definition that would break the live one. What is stored decides: without instances every schema may follow. With instances a field may
+// go if no instance holds a value in it, other than its default. The engine reads the instances again before it writes the definition.
+import { type JsonObject, textAt } from '../../objects/json.ts';
+import { instancesOf } from '../../transactions/model/crds.ts';
+import { isPruned, pruningVersions, readableVersion } from '../../transactions/model/pruning.ts';
+import { brokenFault, type DefinitionChange, droppedFault } from '../checks/conflicts.ts';
+import type { PackageFault } from '../model/fault.ts';
+import { quoted } from '../model/package.ts';
+import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
+import { definitions } from '../writes/resources.ts';
+import { hasObjects, list, type PackageReader } from './read.ts';
+
+const mostNamed = 10;
+
+export async function faultsOf(
+  reader: PackageReader,
+  ptx: PackageTransaction,
+  broken: DefinitionChange,
+): Promise<readonly PackageFault[]> {
+  const { live, breaches } = broken;
+  const isFixed = breaches.some(({ rule }) => rule === 'identity' || rule === 'storedVersion');
+  if (isFixed || textAt(live, 'kind') !== definitions.kind) return [brokenFault(broken)];
+  if (!(await hasObjects(reader, instancesOf(live)))) return [];
+  const others = breaches.filter(({ rule }) => rule !== 'fieldRemoved');
+  if (others.length > 0) return [brokenFault({ ...broken, breaches: others })];
+  const losing = await losingObjects(reader, broken);
+  if (losing.length === 0 || mayBreak(ptx)) return [];
+  const more = losing.length > mostNamed ? ` and ${losing.length - mostNamed} more` : '';
+  return [droppedFault(broken, `${losing.slice(0, mostNamed).join(', ')}${more}`, howToAllow(ptx))];
+}
+
+/** The instances that hold a value which the new definition drops, by name. */
+async function losingObjects(reader: PackageReader, { live, next }: DefinitionChange): Promise<readonly string[]> {
+  const schemas = { before: live, after: next };
+  const found = new Set<string>();
+  for (const version of pruningVersions(live, next)) {
+    const resource = { ...instancesOf(live), version: readableVersion(live, version) };
+    const keep = (object: JsonObject): JsonObject => ({ name: isPruned(object, schemas, version) ? shownName(object) : '' });
+    for (const one of await list(reader, resource, undefined, { whole: true, keep })) found.add(textAt(one, 'name') ?? '');
+  }
+  found.delete('');
+  return [...found].sort();
+}
+
+function shownName(object: JsonObject): string {
+  const [namespace, name] = [textAt(object, 'metadata', 'namespace'), textAt(object, 'metadata', 'name')];
+  return quoted(namespace === undefined ? name : `${namespace}/${name}`);
+}
