@@ -1,5 +1,5 @@
 // A release of a package that is taken back, as by git revert: what is stored decides whether a definition may follow.
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { optedIn, packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
@@ -17,7 +17,7 @@ await startOwnLoops(t, { kubeconfig: world.plane.kubeconfig, hookUrls: [world.ho
 
 const group = 'revert.example.org';
 const text = { type: 'string' };
-const schemaOf = (spec: object): object => ({ type: 'object', properties: { spec: { type: 'object', properties: spec } } });
+const schemaOf = (spec: object): object => ({ type: 'object', properties: spec });
 const publish = (tag: string, spec: object): Promise<string> =>
   world.publish({ name: 'moved', tag, objects: [definitionOf('things', group, schemaOf(spec))] });
 await publish('v1.0.0', { a: text });
@@ -59,7 +59,7 @@ async function fields(): Promise<readonly string[]> {
   return Object.keys((at(version, 'schema', 'openAPIV3Schema', 'properties', 'spec', 'properties') ?? {}) as JsonObject);
 }
 
-async function installed(tag: string, expected: readonly string[]): Promise<void> {
+async function installed(t: Test, tag: string, expected: readonly string[]): Promise<void> {
   await apply(tag);
   await until(`${tag} to be installed`, (condition, found) => {
     const isCurrent = textAt(statusOf(found), 'currentIdentifier')?.endsWith(tag) === true;
@@ -75,19 +75,19 @@ async function create(name: string, spec: JsonObject): Promise<void> {
   await waitFor(async () => must(await client.create(instancesPath(group, 'things'), object)), `instance ${name}`);
 }
 
-t.test('without instances every schema may follow', async () => {
-  await installed('v1.0.0', ['a']);
-  await installed('v1.1.0', ['a', 'b']);
-  await installed('v1.0.0', ['a']);
-  await installed('v1.2.0', ['a']);
-  await installed('v1.0.0', ['a']);
+t.test('without instances every schema may follow', async (t) => {
+  await installed(t, 'v1.0.0', ['a']);
+  await installed(t, 'v1.1.0', ['a', 'b']);
+  await installed(t, 'v1.0.0', ['a']);
+  await installed(t, 'v1.2.0', ['a']);
+  await installed(t, 'v1.0.0', ['a']);
 });
 
-t.test('a field goes if no instance holds a value other than its default', async () => {
-  await installed('v1.1.0', ['a', 'b']);
+t.test('a field goes if no instance holds a value other than its default', async (t) => {
+  await installed(t, 'v1.1.0', ['a', 'b']);
   await create('plain', { a: 'x' });
   await create('defaulted', { a: 'x', b: 'usual' });
-  await installed('v1.0.0', ['a']);
+  await installed(t, 'v1.0.0', ['a']);
 });
 
 t.test('another change of a schema with instances is refused', async (t) => {
@@ -99,7 +99,7 @@ t.test('another change of a schema with instances is refused', async (t) => {
 });
 
 t.test('values: the condition names ten instances, and the annotation with the new version makes the try again', async (t) => {
-  await installed('v1.1.0', ['a', 'b']);
+  await installed(t, 'v1.1.0', ['a', 'b']);
   for (let index = 0; index < 12; index += 1) await create(`held-${String(index).padStart(2, '0')}`, { b: 'mine' });
   await apply('v1.0.0');
   const message = await refused();
@@ -123,5 +123,5 @@ t.test('values: the condition names ten instances, and the annotation with the n
   await waitFor(isMadeAgain, 'another package transaction', { timeoutMs: 120_000 });
   await refused();
   must(await allow('v1.0.0'));
-  await installed('v1.0.0', ['a']);
+  await installed(t, 'v1.0.0', ['a']);
 });
