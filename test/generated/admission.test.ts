@@ -1,6 +1,6 @@
 // Generated releases among whose objects is what admits others (webhooks, policies, quotas, limits, Pod security, classes, schemas of CRDs),
-// applied, and undone in any order of two. The oracle: what is admitted in its turn is Committed, and undone exactly; whatever else
-// happens, a release or an undo is made as a whole, or nothing is written.
+// applied in one or two Transactions, and undone in any order. The oracle: what is admitted in its turn is Committed, and undone exactly;
+// whatever else happens, a release or an undo is made as a whole, or nothing is written.
 //
 // `JANUS_ADMISSION=200 npm test -- test/generated/admission.test.ts` tries two hundred. JANUS_TEST_SEED=<seed> repeats them.
 import fc from 'fast-check';
@@ -93,46 +93,80 @@ function changeOf({ pieces }: Release, sets: readonly Staged[], { piece, of }: C
   return change(of === 'guard' ? 'Patch' : 'Update', name, after, parts);
 }
 
+/** One Transaction of a release, with the states of its objects before and after it. */
+interface Part {
+  readonly name: string;
+  readonly changes: readonly Change[];
+  readonly before: readonly unknown[];
+  readonly after: readonly unknown[];
+}
+
 interface Played {
   readonly t: Test;
   readonly stage: Stage;
   readonly release: Release;
   readonly sets: readonly Staged[];
-  readonly id: string;
   readonly mustPass: boolean;
 }
 
-function portraitsOf({ stage, sets }: Played): Promise<readonly unknown[]> {
-  const paths = sets.flatMap(({ guard, subject }) => [pathOf(guard), pathOf(subject)]);
+function statesOf({ stage, sets }: Played, changes: readonly Change[]): Promise<readonly unknown[]> {
+  const paths = changes.map(({ piece, of }) => pathOf((sets[piece] as Staged)[of]));
   return portraits(stage.client, paths, true);
 }
 
 async function plays(t: Test, stage: Stage, release: Release, id: string): Promise<void> {
   const sets = await setUp(stage, release, id);
-  const played = { t, stage, release, sets, id, mustPass: isAdmitted(release) && isUndoable(release) };
-  const before = await portraitsOf(played);
-  const changes = release.changes.map((one) => changeOf(release, sets, one));
-  await stage.transaction(id, changes, { spec: { timeout: '3m' } });
-  const { status, phase } = await stepToEnd(stage, id);
-  const message = textAt(status, 'message') ?? '';
-  if (played.mustPass) t.equal(phase, 'Committed', message);
-  if (phase === 'Committed') await undoes(played, before);
-  else {
-    t.match(phase, /^(Failed|RolledBack)$/, message);
-    t.same(await portraitsOf(played), before, `nothing is left: ${message}`);
-  }
+  const played = { t, stage, release, sets, mustPass: isAdmitted(release) && isUndoable(release) };
+  const { changes, first } = release;
+  const parts: Part[] = [];
+  for (const [index, some] of [changes.slice(0, first), changes.slice(first)].entries())
+    if (some.length > 0) parts.push(...(await commits(played, `${id}-${index}`, some)));
+  await undoes(played, parts);
   await takeAway(stage, sets);
 }
 
-async function undoes(played: Played, before: readonly unknown[]): Promise<void> {
-  const { t, stage, release, sets, id, mustPass } = played;
-  for (const [index, { strict }] of release.pieces.entries()) await inForce(stage, sets[index] as Staged, strict.after);
-  const after = await portraitsOf(played);
-  const status = await undo(stage, id);
+/** The part, if it is Committed. */
+async function commits(played: Played, name: string, changes: readonly Change[]): Promise<readonly Part[]> {
+  const { t, stage, release, sets, mustPass } = played;
+  const before = await statesOf(played, changes);
+  const spec = changes.map((one) => changeOf(release, sets, one));
+  await stage.transaction(name, spec, { spec: { timeout: '3m' } });
+  const { status, phase } = await stepToEnd(stage, name);
+  const message = textAt(status, 'message') ?? '';
+  if (mustPass) t.equal(phase, 'Committed', message);
+  const after = await statesOf(played, changes);
+  if (phase !== 'Committed') {
+    t.match(phase, /^(Failed|RolledBack)$/, message);
+    t.same(after, before, `nothing is left: ${message}`);
+    return [];
+  }
+  for (const { piece, of } of changes)
+    if (of === 'guard') await inForce(stage, sets[piece] as Staged, release.pieces[piece]?.strict.after === true);
+  return [{ name, changes, before, after }];
+}
+
+/** An undo that a guard of the other Transaction refuses is tried again after that one's undo. */
+async function undoes(played: Played, parts: readonly Part[]): Promise<void> {
+  const { t, release, mustPass } = played;
+  const order = release.isFirstUndoneFirst ? parts : parts.toReversed();
+  const left = new Set(parts);
+  for (const [index, part] of [...order, ...order].entries())
+    if (left.has(part) && (await isUndone(played, part, `request ${index}`))) left.delete(part);
+  // The first Transaction's guard may refuse for ever what the second would restore.
+  if (mustPass && (parts.length < 2 || !release.isFirstUndoneFirst)) t.equal(left.size, 0, 'all is undone');
+}
+
+async function isUndone(played: Played, { name, changes, before, after }: Part, request: string): Promise<boolean> {
+  const { t, stage, release, sets } = played;
+  const status = await undo(stage, name, { 'tx.janus.io/request-rollback': request });
   const phase = textAt(status, 'phase') ?? '';
   const why = textAt(status, 'undo', 'message') ?? textAt(status, 'message') ?? '';
-  t.match(phase, mustPass ? /^RolledBack$/ : /^(Committed|RolledBack)$/, why);
-  t.same(await portraitsOf(played), phase === 'RolledBack' ? before : after, `an undo is exact, or writes nothing: ${why}`);
+  t.match(phase, /^(Committed|RolledBack)$/, why);
+  const isBack = phase === 'RolledBack';
+  t.same(await statesOf(played, changes), isBack ? before : after, `an undo is exact, or writes nothing: ${why}`);
+  for (const { piece, of } of isBack ? changes : [])
+    if (of === 'guard') await inForce(stage, sets[piece] as Staged, release.pieces[piece]?.strict.before === true);
+  return isBack;
 }
 
 t.test(`${runs} releases, seed ${seed}`, async (t) => {

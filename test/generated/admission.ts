@@ -27,10 +27,17 @@ export interface Change {
   readonly of: 'guard' | 'subject';
 }
 
+/** Changes in the order of one release. Two Transactions share them if `first` is smaller than their number. */
 export interface Release {
   readonly pieces: readonly Piece[];
   readonly changes: readonly Change[];
+  /** How many of the changes the first Transaction has. */
+  readonly first: number;
+  /** Whether the first Transaction is undone before the second. */
+  readonly isFirstUndoneFirst: boolean;
 }
+
+type Changes = Pick<Release, 'pieces' | 'changes'>;
 
 /** Subjects whose contents cannot be changed in place, or that are refused whatever they contain. */
 const wholeOnly: readonly Guard[] = ['quota', 'limits', 'pods', 'priority'];
@@ -45,7 +52,7 @@ function isJudged({ guard }: Piece, from: Level, to: Level): boolean {
 }
 
 /** Whether each change is admitted in its turn. */
-export function isAdmitted({ pieces, changes }: Release): boolean {
+export function isAdmitted({ pieces, changes }: Changes): boolean {
   return pieces.every((piece, index) => {
     const own = changes.filter((change) => change.piece === index);
     const isFirst = own.findIndex(({ of }) => of === 'subject') === 0;
@@ -59,7 +66,7 @@ export function isAdmitted({ pieces, changes }: Release): boolean {
  * Whether the undo must succeed: it is admitted in the opposite order, or once the guard is lax again. Of another one it only holds that
  * it is made as a whole or not at all.
  */
-export function isUndoable({ pieces, changes }: Release): boolean {
+export function isUndoable({ pieces, changes }: Changes): boolean {
   return pieces.every((piece, index) => {
     const { strict, subject } = piece;
     if (!isChanged(subject) || !isJudged(piece, subject.after, subject.before)) return true;
@@ -80,7 +87,7 @@ const piece: fc.Arbitrary<Piece> = fc
   // A volume is lost with its claim: to delete a claim is one way.
   .filter(({ guard, subject }) => guard !== 'limits' || subject.after !== 'absent');
 
-/** Releases with at least one guard among their objects. A webhook that refuses for ever is waited for: such releases are left out. */
+/** Releases with at least one guard among their objects, in one or two Transactions. A webhook that refuses for ever is waited for: such releases are left out. */
 export const releases: fc.Arbitrary<Release> = fc
   .uniqueArray(piece, { minLength: 1, maxLength: 3, selector: ({ guard }) => guard })
   .filter((pieces) => pieces.some(({ strict }) => isChanged(strict)))
@@ -90,8 +97,12 @@ export const releases: fc.Arbitrary<Release> = fc
       ...(isChanged(subject) ? [{ piece: index, of: 'subject' } as const] : []),
     ]);
     const length = changes.length;
-    return fc
-      .shuffledSubarray([...changes], { minLength: length, maxLength: length })
-      .map((order) => ({ pieces, changes: order }));
+    const hasWebhook = pieces.some(({ guard }) => guard === 'webhook');
+    return fc.record({
+      pieces: fc.constant(pieces),
+      changes: fc.shuffledSubarray([...changes], { minLength: length, maxLength: length }),
+      first: fc.integer({ min: hasWebhook ? length : 1, max: length }),
+      isFirstUndoneFirst: fc.boolean(),
+    });
   })
   .filter((release) => release.pieces.every(({ guard }) => guard !== 'webhook') || (isAdmitted(release) && isUndoable(release)));

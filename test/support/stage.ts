@@ -287,9 +287,10 @@ function describeStatus(status: JsonObject): string {
 // A controller of Kubernetes counts the rollouts of a Deployment here; an undone rollout counts too.
 const revision = 'deployment.kubernetes.io/revision';
 
-// Controllers of Kubernetes write status at any time: before, during and after a Transaction.
+// Controllers of Kubernetes, and the API server (usage of a quota, conditions of a CRD), write status at any time.
 function isLasting(entry: Json): boolean {
-  return textAt(entry, 'manager') !== 'kube-controller-manager' || textAt(entry, 'subresource') !== 'status';
+  const isKubernetes = ['kube-controller-manager', 'kube-apiserver'].includes(textAt(entry, 'manager') ?? '');
+  return !isKubernetes || textAt(entry, 'subresource') !== 'status';
 }
 
 /**
