@@ -128,10 +128,9 @@ export const rows = {
   'a quota': {
     // Quota. The engine reviews all plain permissions before, but not the right to grant rights. A 403 for an RBAC kind may mean
     // that right, so this table leaves out such kinds.
-    earlier: { types: ['Delete'] },
-    later: { types: ['Create'] },
-    relates: (earlier, later) =>
-      isInNamespaceOf(earlier, later) && kindOf(earlier.resource) === kindOf(later.resource) && later.resource.group !== rbac,
+    earlier: { types: lifted },
+    later: { types: sent },
+    relates: (earlier, later) => isInNamespaceOf(earlier, later) && freesFor(earlier, later),
     answers: isForbidden,
   },
   'a node port': {
@@ -231,6 +230,20 @@ function isRoleOf({ resource, target }: Earlier, { content, prior, target: { nam
   const role = at(content, 'roleRef') ?? at(prior, 'roleRef');
   const isNear = target.namespace === undefined || target.namespace === namespace;
   return isNear && textAt(role, 'kind') === resource.kind && textAt(role, 'name') === target.name;
+}
+
+// A quota counts every object once. Of some kinds it also counts what a later write may change: then an update may need, or free, room.
+// Source: pkg/quota/v1/evaluator/core (Handles).
+const recounted: readonly string[] = ['/Service', '/PersistentVolumeClaim', '/Pod'];
+
+function freesFor(earlier: Earlier, later: Later): boolean {
+  const kind = kindOf(earlier.resource);
+  if (kind !== kindOf(later.resource) || later.resource.group === rbac) return false;
+  return recounted.includes(kind) || (isOfType(earlier, 'Delete') && isOfType(later, 'Create'));
+}
+
+function isOfType(one: Earlier | Later, type: ChangeType): boolean {
+  return waysOf(one).includes(type);
 }
 
 function accountOf(pod: Json | undefined): string {

@@ -163,6 +163,36 @@ t.test('the engine defers dry runs that depend on earlier changes', async (t) =>
     });
   });
 
+  for (const type of ['Create', 'Patch'] as const)
+    await t.test(`an update frees the quota that a later write takes: ${type}`, async (t) => {
+      const [had, has] = [`frees-${type.toLowerCase()}`, `takes-${type.toLowerCase()}`];
+      const external = (isExternal: boolean): JsonObject => ({
+        spec: {
+          type: isExternal ? 'LoadBalancer' : 'ClusterIP',
+          ports: [{ port: 80, protocol: 'TCP' }],
+          allocateLoadBalancerNodePorts: isExternal ? false : null,
+        },
+      });
+      for (const [name, isExternal] of [[had, true], ...(type === 'Patch' ? ([[has, false]] as const) : [])] as const)
+        must(await client.create(path('services'), { metadata: { name }, ...external(isExternal) }));
+      const quota = path(`resourcequotas/${had}`);
+      const hard = { 'services.loadbalancers': '1' };
+      must(await client.create(path('resourcequotas'), { metadata: { name: had }, spec: { hard } }));
+      await waitFor(
+        async () => at((await client.get(quota)).body, 'status', 'used', 'services.loadbalancers') === '1',
+        'the quota to be counted',
+      );
+      await bothWays(t, stage, {
+        name: had,
+        earlier: change('Patch', had, external(false), service),
+        later: change(type, has, external(true), service),
+        paths: [path(`services/${had}`), path(`services/${has}`)],
+        note: /403 Forbidden/,
+      });
+      must(await client.delete(quota));
+      must(await client.delete(path(`services/${had}`)));
+    });
+
   await t.test('the engine applies a Service with a node port that another Service releases', async (t) => {
     const ports = (nodePort?: number): JsonObject => ({
       ports: [{ port: 80, protocol: 'TCP', ...(nodePort === undefined ? {} : { nodePort }) }],
