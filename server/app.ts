@@ -1,7 +1,7 @@
 // The web server around the engine. It does not listen by itself: main.ts listens, and tests use `inject()`.
 import { Server as TlsServer } from 'node:tls';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
-import type { OwnReport, PackageEvent, PackageReport } from '../hooks/packages/call.ts';
+import type { OwnEvent, OwnReport, PackageEvent, PackageReport } from '../hooks/packages/call.ts';
 import type { Hook, StepReport } from '../hooks/transactions/call.ts';
 import { type Access, guardCalls } from './access/guard.ts';
 import type { TlsMaterial } from './access/tls.ts';
@@ -96,15 +96,21 @@ function servePackages(scope: FastifyInstance, { connect, metrics, recordEvent, 
     metrics.recordPackages(report);
     if (event !== undefined) recordEvent(eventOf(report, event));
   };
-  const recordOwn = ({ thrown, ...fields }: OwnReport): void => {
+  const recordOwn = ({ thrown, event, ...fields }: OwnReport): void => {
     scope.log.info(fields, 'package');
+    if (event !== undefined) recordEvent(eventOf(fields, event, fields.kind));
     if (thrown !== undefined) scope.log.error({ ...fields, ...errorFields(thrown) }, 'package: internal error');
   };
   addPackageRoutes(scope, { ...connect(record, recordOwn), work });
 }
 
-function eventOf({ name, uid }: PackageReport, { reason, message, at, version }: PackageEvent): TransactionEvent {
-  return { namespace: undefined, name, uid, type: 'Normal', reason, message, at, position: [version, 0] };
+/** `kind`: that of a Package. */
+function eventOf(
+  { name, uid }: Pick<PackageReport, 'name' | 'uid'>,
+  { version, ...event }: PackageEvent | OwnEvent,
+  kind?: OwnReport['kind'],
+): TransactionEvent {
+  return { type: 'Normal', ...event, namespace: undefined, name, uid, position: [version, 0], ...(kind && { kind }) };
 }
 
 function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts): FastifyInstance {

@@ -130,6 +130,15 @@ export interface OwnReport extends Pick<PackageReport, 'because' | 'writes' | 't
   readonly kind: PackageKind;
   readonly name: string;
   readonly uid: string;
+  /** What `kubectl describe` shows of the Package: it is installed, waits, or is refused. */
+  readonly event?: OwnEvent;
+}
+
+export interface OwnEvent extends Pick<PackageEvent, 'message' | 'at'> {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  /** The generation of the Package. */
+  readonly version: number;
 }
 
 export interface OwnParts extends Pick<PackageParts, 'cluster' | 'clock' | 'gzip' | 'namespace' | 'sendingTime'> {

@@ -1,12 +1,13 @@
 // The program of Packages that make their own package transactions: observe, decide, at most one write, and the status. A call is a
 // doorbell: it names the Package, and the hook reads everything live. The names of package transactions follow from generations, so
 // any number of processes may serve calls, however often and late.
+import { at, type JsonObject, textAt } from '../objects/json.ts';
 import { perform, writerUntil } from '../objects/requests/perform.ts';
-import type { OwnCall, OwnHook, OwnParts, OwnReply } from './call.ts';
+import type { OwnCall, OwnEvent, OwnHook, OwnParts, OwnReply } from './call.ts';
 import { decideOwn } from './decide/own.ts';
 import type { OwnStep } from './decide/own-step.ts';
 import type { OwnCondition } from './model/own.ts';
-import { timeOf } from './model/status.ts';
+import { conditionOf, timeOf } from './model/status.ts';
 import type { OwnObservation } from './observe/observation.ts';
 import { observeOwn } from './observe/own.ts';
 import { failureOf, ReadFailed } from './observe/read.ts';
@@ -23,7 +24,7 @@ export function createOwnSync(parts: OwnParts): OwnHook {
       const observation = await observeOwn({ reader: { cluster, gzip, namespace }, mode, isBeside }, call);
       if (observation === undefined) return { resyncAfterSeconds: 0, finalized: true };
       const step = decideOwn(observation);
-      return await taken(parts, call, { observation, step, until });
+      return await announced(parts, call, { observation, step, until });
     } catch (error) {
       const { message } = failureOf(error);
       const thrown = error instanceof ReadFailed ? {} : { thrown: error };
@@ -38,6 +39,28 @@ interface Decided {
   readonly step: OwnStep;
   /** Monotonic ms after which the hook sends no write. */
   readonly until: number;
+}
+
+async function announced(parts: OwnParts, call: OwnCall, decided: Decided): Promise<OwnReply> {
+  const answer = await taken(parts, call, decided);
+  const event = eventOf(decided.observation, answer.status);
+  if (event !== undefined) report(parts, call, { because: decided.step.because, writes: 0, event });
+  return answer;
+}
+
+/** The content of an Event, if the condition Installed has another status or reason than before. `status`: the next one of the Package. */
+function eventOf({ pkg, now }: Pick<OwnObservation, 'pkg' | 'now'>, status: JsonObject | undefined): OwnEvent | undefined {
+  const [before, after] = [pkg, { status: status ?? {} }].map((one) => conditionOf(one, 'Installed'));
+  const isSame = ['status', 'reason'].every((key) => textAt(before, key) === textAt(after, key));
+  if (after === undefined || isSame) return undefined;
+  const generation = at(pkg, 'metadata', 'generation');
+  return {
+    type: textAt(after, 'status') === 'False' ? 'Warning' : 'Normal',
+    reason: textAt(after, 'reason') ?? '',
+    message: textAt(after, 'message') ?? `${textAt(pkg, 'spec', 'package')} is installed`,
+    at: now,
+    version: typeof generation === 'number' ? generation : 0,
+  };
 }
 
 async function taken(parts: OwnParts, call: OwnCall, { observation, step, until }: Decided): Promise<OwnReply> {

@@ -13,10 +13,12 @@ import { collectionPath } from '../kubernetes/paths.ts';
 import type { Transport } from '../kubernetes/transport.ts';
 import { outsideCalls } from './costs.ts';
 
-/** The content of one Event about one Transaction, or one package transaction. */
+/** The content of one Event about one Transaction, one package transaction, or one Package. */
 export interface TransactionEvent {
-  /** Undefined for a package transaction, which has no namespace. */
+  /** Undefined for package transactions and Packages, which have no namespace. */
   readonly namespace: string | undefined;
+  /** That of a Package. */
+  readonly kind?: string;
   readonly name: string;
   readonly uid: string;
   readonly type: 'Normal' | 'Warning';
@@ -105,7 +107,8 @@ function eventName({ name, uid, reason, message, position: [version, index] }: T
   return `${name.slice(0, 253 - suffix.length - 1).replace(/[.-]+$/, '')}.${suffix}`;
 }
 
-function objectOf({ namespace }: TransactionEvent): JsonObject {
+function objectOf({ namespace, kind }: TransactionEvent): JsonObject {
+  if (kind !== undefined) return { apiVersion: 'pkg.crossplane.io/v1', kind };
   return namespace === undefined
     ? { apiVersion: 'pkg.crossplane.io/v1alpha1' }
     : { apiVersion: 'tx.janus.io/v1alpha1', namespace };
@@ -117,7 +120,7 @@ function bodyOf(name: string, event: TransactionEvent): JsonObject {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name, namespace: event.namespace ?? namespaceOfOthers },
-    involvedObject: { ...objectOf(event), kind: 'Transaction', name: event.name, uid: event.uid },
+    involvedObject: { kind: 'Transaction', ...objectOf(event), name: event.name, uid: event.uid },
     type: event.type,
     reason: event.reason,
     message: foreign(event.message, longestMessage),

@@ -304,7 +304,7 @@ t.test('the engine changes no storage version of existing objects unless the use
   const refused = await world.finished('kept-2');
   t.match(conditionIn(refused, 'Validated'), {
     reason: 'SchemaIncompatible',
-    message: /things\.kept\.example\.org: .*pkg\.crossplane\.io\/allow-irreversible=true/,
+    message: /things\.kept\.example\.org: .*pkg\.crossplane\.io\/allow-irreversible=v1\.1\.0/,
   });
   await nothingChanged(t, before, 'nothing was written');
   const annotations = { 'pkg.crossplane.io/allow-irreversible': 'true' };

@@ -193,7 +193,7 @@ const rows: readonly Row[] = [
       publishFamily(world, { vendor: 'narrow', group, plurals, schema: (plural) => (plural === 'routes' ? narrow : wide) }),
     wish: () => wish({ to: `${source('narrow/storage')}:v1.0.0`, packageName: 'narrow' }) as never,
     reason: 'SchemaIncompatible',
-    message: /^CRD routes\.cloud\.example\.org would break what is there: v1beta1 \S*note/,
+    message: /^CRD routes\.cloud\.example\.org: "i-0".* hold values in fields that it drops \(v1beta1 \S*note/,
   },
   {
     what: 'of a package whose revision a Usage protects',

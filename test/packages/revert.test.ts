@@ -107,6 +107,14 @@ t.test('values: the condition names ten instances, and the annotation with the n
     message,
     /"held-00", .*"held-09" and 2 more hold values in fields that it drops \(v1beta1 \.spec\.b the field is gone\)/,
   );
+  const events = async () =>
+    (await client.list('/api/v1/namespaces/default/events')).items.filter(
+      (one) => textAt(one, 'involvedObject', 'kind') === 'Provider' && textAt(one, 'involvedObject', 'name') === 'moved',
+    );
+  const isSaid = async (): Promise<boolean> => (await events()).some((one) => textAt(one, 'reason') === 'SchemaIncompatible');
+  await waitFor(isSaid, 'an Event of the refusal');
+  const kinds = (await events()).map((one) => `${textAt(one, 'type')} ${textAt(one, 'reason')}`);
+  for (const kind of ['Normal ActivePackageRevision', 'Warning SchemaIncompatible']) t.ok(kinds.includes(kind), `${kinds}`);
   t.match(message, /annotate Provider moved with pkg\.crossplane\.io\/allow-irreversible=v1\.0\.0 to allow it/);
   t.notMatch(message, /plain|defaulted/);
   t.same(await fields(), ['a', 'b']);
