@@ -40,6 +40,7 @@ const fullSpec: JsonObject = {
         digest: `sha256:${'0a'.repeat(32)}`,
       },
       fieldConflicts: 'Fail',
+      replicas: 'Set',
       whenImmutable: 'Recreate',
       undo: { foreignContent: 'Delete', foreignContentManagers: ['operator'] },
       gate: {
@@ -79,6 +80,7 @@ const fullStatus: JsonObject = {
       announced: true,
       committed: true,
       rolledBack: true,
+      undone: true,
       left: true,
       kept: true,
       overwrite: true,
@@ -91,6 +93,7 @@ const fullStatus: JsonObject = {
       deleted: true,
       note: 'an owner reference was dropped',
       waiting: 'it is being deleted',
+      warnings: { count: 2, texts: ['v1 Widget is deprecated'] },
       gate: {
         since: '2026-11-21T10:00:00Z',
         readySince: '2026-11-21T10:00:00Z',
@@ -110,6 +113,7 @@ const fullStatus: JsonObject = {
   completionTime: '2026-11-21T10:01:00.123456Z',
   rollbackStartedAt: '2026-11-21T10:00:30+01:00',
   waitingUntil: '2026-11-21T10:05:00Z',
+  locksReturnedAt: '2026-11-21T10:00:40Z',
   duration: '12s',
   current: 'Deployment web-server',
   undo: {
