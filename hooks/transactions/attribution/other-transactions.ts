@@ -6,7 +6,7 @@
 // - if our change created the object: when it changed the object at all (`laterThan`);
 // - if our change updated the object: when it wrote all fields, recreated the object, owns our fields or took them (`builtUpon`);
 // - if the object is gone: when it deleted the object (`deletedByOthers`);
-// - if our change deleted the object: when it created the object (undo.ts);
+// - if our change deleted the object: when it created the object, or deleted a successor and no object is there (`ofSuccessor`);
 // - under a manager that releases share: when the object names it (applied-by.ts).
 //
 // Versions show which change is later. If one of the two changes is not recorded, its version is unknown: its answer was lost, and so was
@@ -23,7 +23,7 @@ import { pathOf, pathText } from '../../objects/content/path.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { type ChangeType, mayMake } from '../model/change.ts';
-import { isCreatingHalf } from '../model/halves.ts';
+import { isCreatingHalf, isDeletingHalf } from '../model/halves.ts';
 import { appliedBy } from '../model/marks.ts';
 import { isAfter, type OtherChange, type Others, type Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
@@ -176,6 +176,27 @@ export function deletedInstead(evidence: OthersEvidence): { readonly kind: 'rest
 /** Whether it may have created the object, or created it again. */
 export function isCreation({ type, recreates }: OtherChange): boolean {
   return mayMake(type) || recreates;
+}
+
+// A later Transaction created the object again, and a still later one deleted it: their undos come first. They could do so only if they
+// may have held the lock.
+export function deletedAgain(evidence: OthersEvidence): Hindrance | undefined {
+  if (!evidence.isRequested && evidence.wasUnlocked !== true) return undefined;
+  return readAllFirst(evidence) ?? laterThan(evidence, isDeletingHalf(evidence.entry) ? undefined : ofSuccessor(evidence));
+}
+
+// The changes that made the successor of a deleted object, and those that deleted a successor that is gone. A Delete that found our version
+// is no later one: both changes count one deletion as theirs. Versions of two objects of one name show which object is the successor.
+function ofSuccessor({ live, entry, version }: OthersEvidence): (other: OtherChange) => boolean {
+  const isOfLater = ({ before, resourceVersion }: OtherChange): boolean =>
+    before?.kind === 'known'
+      ? isAfter({ type: 'Update', resourceVersion: versionOf(before.prior) }, versionOf(entry.prior))
+      : resourceVersion !== version;
+  return (other) => isCreation(other) || (live === undefined && isDeletion(other) && isOfLater(other));
+}
+
+function versionOf(object: JsonObject | undefined): string | undefined {
+  return textAt(object, 'metadata', 'resourceVersion');
 }
 
 function isDeletion({ type, recreates }: OtherChange): boolean {

@@ -19,7 +19,6 @@ import type { Hazards } from '../hazards/hazards.ts';
 import { joined, missingIn, noted, ownersNote, unlistedKindsNote } from '../hazards/messages.ts';
 import { evaluateHazards } from '../hazards/table.ts';
 import type { Filled } from '../model/filled.ts';
-import { isDeletingHalf } from '../model/halves.ts';
 import type { Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
 import { annotations, longestManager } from '../model/transaction.ts';
@@ -42,6 +41,7 @@ import { withKeptFinalizers } from './kept-finalizers.ts';
 import { stayingNote } from './kept-scale.ts';
 import { isMadeAgain } from './made-again.ts';
 import {
+  deletedAgain,
   deletedByOthers,
   deletedInstead,
   isBroughtBack,
@@ -173,9 +173,11 @@ function evaluateChanged(evidence: UndoEvidence): UndoVerdict {
 }
 
 function evaluateReplaced(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
+  // An object that the undo of another Transaction has recreated shows our change, recorded or not.
+  if (isBroughtBack(evidence)) return evaluateContent(evidence, live);
   const name = describe(evidence.entry.target);
   if (!evidence.recorded) return { kind: 'restored', note: `${name} was recreated by someone else; it was not changed` };
-  if (isBroughtBack(evidence) || evidence.overwrites === true) return evaluateContent(evidence, live);
+  if (evidence.overwrites === true) return evaluateContent(evidence, live);
   const by =
     [...new Set(managersOf(live).map(({ name: manager }) => foreign(manager, longestManager)))].slice(0, 5).join(', ') ||
     'unknown';
@@ -286,12 +288,6 @@ function replacing(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
 function undeleted({ managers }: Evidence, live: JsonObject): UndoVerdict {
   const isMarked = hasManager(live, [managers.restore]);
   return isMarked ? { kind: 'fence', live, end: { kind: 'restored' }, givesUpOn: [] } : { kind: 'restored' };
-}
-
-// A later Transaction created the object again, and a still later one deleted it: their undos come first.
-function deletedAgain(evidence: UndoEvidence): UndoVerdict | undefined {
-  const isInTheWay = isDeletingHalf(evidence.entry) ? () => true : isCreation;
-  return evidence.isRequested ? (readAllFirst(evidence) ?? laterThan(evidence, isInTheWay)) : undefined;
 }
 
 function conflict(reason: Reason, message: string, foreign?: readonly ForeignPath[]): UndoVerdict {

@@ -5,7 +5,7 @@ import { at, isObject, type JsonObject, textAt } from '../../../hooks/objects/js
 import { must } from '../../support/client.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { deleteLeases } from '../../support/leases.ts';
-import { itemsOf } from '../../support/round-trip.ts';
+import { commit, itemsOf } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { step, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
@@ -33,6 +33,9 @@ interface Story {
 }
 
 const red = (name: string): JsonObject => change('Patch', name, { data: { color: 'red' } });
+const updated = (name: string): JsonObject => change('Update', name, { data: { applied: 'yes' } });
+const removed = (name: string): JsonObject => change('Delete', name);
+const blue = (name: string): JsonObject => change('Create', name, { data: { color: 'blue' } });
 const green = (name: string): JsonObject => change('Patch', name, { data: { color: 'green' } });
 
 const patches: Story = { title: 'a Patch on a Patch', first: red, second: green };
@@ -46,7 +49,7 @@ const unsent: Story = { ...patches, title: 'a Patch on a Patch that was never se
 const deletes: Story = {
   title: 'a Delete of an object that a Create made',
   first: (name) => change('Create', name, { data: { color: 'red' } }),
-  second: (name) => change('Delete', name),
+  second: removed,
   given: () => false,
 };
 
@@ -54,12 +57,20 @@ const stories: readonly (readonly [Story, readonly Moment[]])[] = [
   [patches, ['between its read and its write', 'after its commit', 'after its undo']],
   [applies, ['between its read and its write', 'after its commit', 'after its undo']],
   [deletes, ['between its read and its write', 'after its commit', 'after its undo']],
+  ...[
+    { title: 'a Delete of an object that a Patch changed', first: red },
+    { title: 'a Delete of an object that an Update changed', first: updated },
+    { title: 'a Delete of an object that an Apply changed under a shared field manager', first: applies.first, spec: shared },
+  ].map((story): readonly [Story, readonly Moment[]] => [
+    { ...story, second: removed },
+    ['between its read and its write', 'after its commit', 'after its undo'],
+  ]),
   [unsent, ['after its commit']],
   [{ ...patches, title: 'twenty-eight Patches on Patches', targets: 28 }, ['after its commit']],
   [
     {
       title: 'a Create of an object that a Delete removed',
-      first: (name) => change('Delete', name),
+      first: removed,
       second: (name) =>
         change('Create', name, { data: { color: 'blue', applied: 'yes' }, metadata: { labels: { team: 'shop' } } }),
     },
@@ -68,8 +79,8 @@ const stories: readonly (readonly [Story, readonly Moment[]])[] = [
   [
     {
       title: 'a Delete of an object whose Delete was never sent',
-      first: (name) => change('Delete', name),
-      second: (name) => change('Delete', name),
+      first: removed,
+      second: removed,
       isUnsent: true,
       end: 'RolledBack',
     },
@@ -78,7 +89,7 @@ const stories: readonly (readonly [Story, readonly Moment[]])[] = [
   [
     {
       title: 'a Patch that gives back what an Update removed',
-      first: (name) => change('Update', name, { data: { applied: 'yes' } }),
+      first: updated,
       second: (name) => change('Patch', name, { data: { color: 'blue' } }),
     },
     ['after its commit', 'after its undo'],
@@ -201,6 +212,47 @@ function show({ stage, targets }: Play): Promise<readonly unknown[]> {
   );
 }
 
+t.test('a Delete whose object two later Transactions created and deleted again', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const engines = await openEngines(t, stage, { stepDeadline: 20_000, writeTimeout: 10_000, callBudget: 20_000 });
+  const { client, path } = stage;
+  const story = { title: 'a Delete', first: removed, second: blue };
+
+  await t.test('is left while both exist, and is undone after them', async (t) => {
+    const play = await begin(stage, engines, story, 'both');
+    const before = await show(play);
+    await stall(play, 'first');
+    await commit(play.other, 'second', play.targets.map(blue));
+    await commit(play.other, 'third', play.targets.map(removed));
+    await isLeft(t, play, 'first', 'third');
+    await undo(t, play.other, 'third', request);
+    await undo(t, play.other, 'second', request);
+    await undo(t, play.other, 'first', retry);
+    t.same(await show(play), before, 'everything is as before all');
+  });
+
+  await t.test('is left while the last one exists, if a person created the object', async (t) => {
+    const play = await begin(stage, engines, { ...story, targets: 1 }, 'last');
+    const before = await show(play);
+    await stall(play, 'first-of-last');
+    const [target = ''] = play.targets;
+    must(await client.create(path('configmaps'), { metadata: { name: target }, data: { color: 'green' } }));
+    await commit(play.other, 'last', [removed(target)]);
+    await isLeft(t, play, 'first-of-last', 'last');
+    await undo(t, play.other, 'last', request);
+    must(await client.delete(path(`configmaps/${target}`)));
+    await undo(t, play.other, 'first-of-last', retry);
+    t.same(await show(play), before, 'everything is as before all');
+  });
+});
+
+/** The first process goes on, and writes nothing. */
+async function isLeft(t: Test, play: Play, name: string, later: string): Promise<void> {
+  const between = await show(play);
+  shownAsLater(t, (await stepToEnd(play.frozen, name)).status, later);
+  t.same(await show(play), between, 'nothing was written');
+}
+
 t.test('the engine guesses nothing from a snapshot that was modified', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage, { stepDeadline: 20_000, writeTimeout: 10_000, callBudget: 20_000 });
@@ -215,7 +267,7 @@ t.test('the engine guesses nothing from a snapshot that was modified', async (t)
   must(await stage.client.patch(path, { metadata: { finalizers: null } }));
   must(await stage.client.delete(path));
   const before = await show(play);
-  const { status } = await stepToEnd(play.frozen, 'first');
+  const { status } = await stepToEnd(play.frozen, name);
   const message = /whether Transaction \S+\/second changed ConfigMap .* is unknown \(snapshot ConfigMap .* is gone\)/;
   t.match(status, { phase: 'Failed', items: [{ left: true, error: { reason: 'SnapshotBroken', message } }] });
   t.same(await show(play), before, 'nothing was written');

@@ -110,6 +110,9 @@ const rows: readonly Row[] = [
   ['who wrote since must be known', 'Patch', alsoOwned(after('Patch'), theirs, specX), undefined, `look ${theirs}`],
   ['deleted, created by one that stands', 'Delete', alsoOwned(again, theirs, specA), other('Create'), 'LaterTransaction'],
   ['deleted, created and deleted by two that stand', 'Delete', undefined, other('Create'), 'LaterTransaction'],
+  ['deleted, and a successor deleted by one that stands', 'Delete', undefined, other('Delete'), 'LaterTransaction'],
+  ['the same deletion counted by another as well', 'Delete', undefined, other('Delete', { resourceVersion: '8' }), 'recreate'],
+  ['a successor deleted, then made by a person', 'Delete', again, other('Delete'), 'restored'],
   ['deleted, created by one before', 'Delete', undefined, other('Create', { resourceVersion: '7' }), 'recreate'],
   ['deleted: everybody is to be known', 'Delete', undefined, { changes: [], areAll: false }, 'look all'],
   ['created again alike: everybody is to be known', 'Delete', again, { changes: [], areAll: false }, 'look all'],
@@ -157,6 +160,9 @@ t.test('the record of a change', async (t) => {
 
 const before = (prior: JsonObject | undefined): Partial<OtherChange> => ({ before: { kind: 'known', prior } });
 const overPatched = with_(prior, 'spec.a', 9);
+const [newer, older] = ['70', '3'].map((version) => with_(again, 'metadata.resourceVersion', version));
+const undone = other('Delete', { stands: false, uid: 'u2' });
+const elsewherePatched = with_(after('Patch'), 'metadata.uid', 'u2');
 const unreadable = { before: { kind: 'unknown', why: 'gone' } } as const;
 
 /** The change is announced; its lock was lost. `live`: as the other Transaction left it. */
@@ -198,7 +204,19 @@ const unrecorded: readonly Row[] = [
   ['the other deleted what somebody created', 'Create', undefined, other('Delete', before(prior)), 'restored'],
   ['the other created what we deleted', 'Delete', again, other('Create', before(undefined)), 'LaterTransaction'],
   ['the other deleted it, not we', 'Delete', undefined, other('Delete', before(prior)), 'restored'],
-  ['the other deleted a successor', 'Delete', undefined, other('Delete', before(again)), 'recreate'],
+  ['the other deleted a successor', 'Delete', undefined, other('Delete', before(newer)), 'LaterTransaction'],
+  ['the other deleted a former object', 'Delete', undefined, other('Delete', before(older)), 'recreate'],
+  [
+    'the other deleted a successor, and is undone',
+    'Delete',
+    again,
+    other('Delete', { ...before(again), stands: false }),
+    'restored',
+  ],
+  ['the other deleted what our Patch changed, and is undone', 'Patch', elsewherePatched, undone, 'content'],
+  ['the other deleted what our Update changed, and is undone', 'Update', unmarked, undone, 'content'],
+  ['the other deleted what our Update never changed, and is undone', 'Update', again, undone, 'restored'],
+  ['somebody recreated it alike', 'Update', unmarked, noOthers, 'restored'],
   ['what the other found is unknown', 'Patch', overPatched, other('Patch', unreadable), 'SnapshotBroken'],
   ['the same, and the other is undone', 'Patch', overPatched, other('Patch', { ...unreadable, stands: false }), 'restored'],
 ];
