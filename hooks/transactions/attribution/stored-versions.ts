@@ -60,7 +60,13 @@ export function evaluateStorage(
       message: `waiting until ${formatTime(until)}: all API servers must store objects as before, ${whatFor}`,
     };
   if (stored.awaited.length > 0)
-    return { kind: 'wait', message: `waiting for the undo of ${shownOf(stored.awaited, mostShown)}, ${whatFor}` };
+    return {
+      kind: 'wait',
+      message: `waiting for the undo of ${shownOf(
+        stored.awaited.map(({ name: one }) => one),
+        mostShown,
+      )}, ${whatFor}`,
+    };
   if (stored.others.length > 0) return conflict(name, added, stored.others);
   return { kind: 'trim', storedVersions: storedVersionsOf(live).filter((version) => !added.includes(version)) };
 }

@@ -51,7 +51,10 @@ export interface Candidates {
   readonly bySign: readonly Dependent[];
 }
 
-export function dependentOf({ group, version, kind }: Resource, object: JsonObject): Dependent {
+export function dependentOf(
+  { group, version, kind }: Pick<Resource, 'group' | 'version' | 'kind'>,
+  object: JsonObject,
+): Dependent {
   const namespace = textAt(object, 'metadata', 'namespace');
   return {
     reference: {

@@ -2,11 +2,13 @@
 import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts';
 import type { StoredObjects } from '../model/crds.ts';
 
+/** A target of this Transaction that would be lost, or that still hinders the undo, until its own undo is done. */
+export type Awaited = StoredObjects['awaited'][number];
+
 export interface Hazards {
   /** What others would lose, by name. */
   readonly lost: readonly string[];
-  /** The objects that would be lost and are targets of this Transaction, if their undo is earlier. */
-  readonly awaited: readonly string[];
+  readonly awaited: readonly Awaited[];
   /** PersistentVolumeClaims with a volume that a controller made for the object, and deletes with it. */
   readonly claims: readonly string[];
   /** Volumes that were not made for the claim, and that Kubernetes deletes with it. */

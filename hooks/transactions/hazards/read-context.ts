@@ -11,7 +11,7 @@ import { bearsOurWrite } from '../model/marks.ts';
 import type { Status } from '../model/status.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import type { Lister } from '../reading/listing.ts';
-import type { Dependent } from './dependents.ts';
+import { type Dependent, dependentOf } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
 
 export interface HazardContext {
@@ -38,9 +38,17 @@ interface UndoContext {
 
 /** A target as the undo leaves it. */
 export interface Staying {
+  readonly resource: SnapshotEntry['resource'];
   readonly after: { readonly object: JsonObject };
-  /** Whether the undo writes to it. */
-  readonly isWritten: boolean;
+}
+
+/** The objects as this undo leaves them: it restores targets that stay before it deletes what they belong to. */
+export function asLeft({ undo }: HazardContext, found: readonly Dependent[]): readonly Dependent[] {
+  const { staying = new Map<string, Staying>() } = undo ?? {};
+  return found.map((one) => {
+    const left = staying.get(identityOf(one.reference));
+    return left === undefined ? one : dependentOf(left.resource, left.after.object);
+  });
 }
 
 /**
@@ -50,7 +58,7 @@ export interface Staying {
 export function sorted(
   context: HazardContext,
   found: readonly Dependent[],
-  isLost: (staying: Staying) => boolean = ({ isWritten }) => !isWritten,
+  isLost: (staying: Staying) => boolean = () => true,
 ): Pick<Hazards, 'lost' | 'awaited'> {
   const { entries = [], staying } = context.undo ?? {};
   const indexes = new Map(entries.map(({ target }, index) => [identityOf(target), index]));
@@ -61,42 +69,48 @@ export function sorted(
     const index = indexOf(one);
     return left !== undefined && isLost(left) ? 'others' : whoseIs(context, one, index);
   });
-  const namesOf = (wanted: Whose): readonly string[] => [
-    ...new Set(there.filter((_, index) => whose[index] === wanted).map(({ reference }) => nameIn(context, reference))),
-  ];
-  return { lost: namesOf('others'), awaited: namesOf('awaited') };
+  const all = (wanted: Whose): readonly Dependent[] => there.filter((_, index) => whose[index] === wanted);
+  const nameOf = ({ reference }: Dependent): string => nameIn(context, reference);
+  const awaited = new Map(all('awaited').map((one) => [indexOf(one), nameOf(one)]));
+  return {
+    lost: [...new Set(all('others').map(nameOf))],
+    awaited: [...awaited].map(([index, name]) => ({ index, name })),
+  };
 }
 
 /** Whether this undo has deleted the object since it was listed: a list counts for a moment. */
 function wasDeleted({ transaction, undo }: HazardContext, { uid, object }: Dependent, index: number): boolean {
   const [item, entry] = [undo?.status.items[index], undo?.entries[index]];
-  if (item?.progress.kind !== 'restored' || entry?.type !== 'Create' || entry.recreates === true) return false;
+  if (item?.progress.kind !== 'restored' || !isDeletedByUndo(entry)) return false;
   return item.uid === undefined
     ? bearsOurWrite(object, managersOfChange(transaction, transaction.changes[index]))
     : item.uid === uid;
 }
 
-/** `awaited`: our target whose undo is earlier. `ours`: a target whose undo is later, and that no other writer has changed. */
+/** `awaited`: a target whose undo is earlier. `ours`: a target that a later part of this undo deletes, and nobody else has changed. */
 type Whose = 'others' | 'awaited' | 'ours';
 
 function whoseIs({ transaction, entry, undo }: HazardContext, { object }: Dependent, index: number): Whose {
   const progress = undo?.status.items[index]?.progress.kind;
-  if (progress !== 'announced' && progress !== 'applied') return 'others';
+  if (undo === undefined || (progress !== 'announced' && progress !== 'applied')) return 'others';
   if (index > entry.index) return 'awaited';
   const own = managersOfChange(transaction, transaction.changes[index]);
   const { forward } = own;
   // Of the dependents only the names of their managers are kept: others decide how many fields these own.
   const isWithoutOthers = managersOf(object).every(({ name }) => name === forward || kubernetesManagers.includes(name));
   const isOurs = isWithoutOthers && whyIncomparable(object) === undefined && bearsOurWrite(object, own);
-  if (isOurs) return 'ours';
-  return undo !== undefined && isDeletedBefore(undo, index, entry.index) ? 'awaited' : 'others';
+  if (isOurs && isDeletedByUndo(undo.entries[index])) return 'ours';
+  return mayComeFirst(undo, index, entry.index) ? 'awaited' : 'others';
 }
 
-// Of an object that others have changed, its own undo decides whether it may be deleted. So the object waits for that undo, if the undo
-// does not wait for the object.
-function isDeletedBefore({ entries, orderOf }: UndoContext, index: number, needed: number): boolean {
-  const entry = entries[index];
-  if (entry?.type !== 'Create' || entry.recreates === true) return false;
+// The undo of any other change leaves an object there: Kubernetes must not delete it.
+function isDeletedByUndo(entry: SnapshotEntry | undefined): boolean {
+  return entry?.type === 'Create' && entry.recreates !== true;
+}
+
+// An object may stay, or its own undo decides whether others' changes keep it. So what needs it waits for that undo, if that undo does
+// not wait in turn.
+function mayComeFirst({ orderOf }: UndoContext, index: number, needed: number): boolean {
   const order = orderOf();
   const awaited = [index];
   for (const one of awaited) awaited.push(...[...(order.get(one)?.indexes ?? [])].filter((other) => !awaited.includes(other)));

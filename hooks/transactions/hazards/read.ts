@@ -11,7 +11,7 @@ import { fieldManagers } from '../model/transaction.ts';
 import { addresses, cascade, type Dependent, isDerived, isMadeBy, type Maker } from './dependents.ts';
 import { type Hazards, merged, noHazards } from './hazards.ts';
 import { listContained, nothingContained } from './read-contained.ts';
-import { type HazardContext, sorted } from './read-context.ts';
+import { asLeft, type HazardContext, sorted } from './read-context.ts';
 import { listCandidates } from './read-dependents.ts';
 import { readAccount, readOwners } from './read-owners.ts';
 import { readMovesBack, readValues, readWritten } from './read-stored.ts';
@@ -98,12 +98,17 @@ async function readDeletion(context: HazardContext, { before: object = {} }: Sta
   if (candidates.kind === 'trouble') return { trouble: candidates.failure };
   if (contained.kind === 'trouble') return { trouble: contained.failure };
   const made = new Set<Dependent>();
+  // Targets that were there before the Transaction: a controller may have adopted them within a second.
+  const were = new Set(undo?.entries.flatMap(({ prior, target }) => (prior === undefined ? [] : [identityOf(target)])));
   const isMade = (dependent: Dependent, by: Maker): boolean => {
-    const isIts = isDerived(dependent, deletion) || (undo !== undefined && (dependent.isFed === true || isMadeBy(dependent, by)));
+    const isMadeForIt = (): boolean => isMadeBy(dependent, by) && !were.has(identityOf(dependent.reference));
+    const isIts = isDerived(dependent, deletion) || (undo !== undefined && (dependent.isFed === true || isMadeForIt()));
     if (isIts) made.add(dependent);
     return isIts;
   };
-  const dependents = cascade(deletion, candidates, isMade);
+  const { owned, endpoints: named, bySign } = candidates;
+  const left = { owned: asLeft(context, owned), endpoints: asLeft(context, named), bySign: asLeft(context, bySign) };
+  const dependents = cascade(deletion, left, isMade);
   const behind = undo === undefined ? {} : await readVolumes(context, object, [...made]);
   const { forbiddenKinds, failingKinds, unavailable } = candidates;
   return {

@@ -52,8 +52,8 @@ interface Hazard {
   readonly refused?: Words;
   /** Why the undo leaves the object; absent if only a change has the rule. */
   readonly left?: Words;
-  /** The state that the undo waits for if only targets of this Transaction are lost. */
-  readonly awaited?: 'removed' | 'undone';
+  /** Whether the undo waits for the undo of the targets of this Transaction that would be lost. */
+  readonly awaits?: true;
   /** In k8s.io/kubernetes, if no other repository is named. */
   readonly source: string;
 }
@@ -77,7 +77,7 @@ const deletion = {
   refused: (_: StateChange, names: string) => `Kubernetes would also delete the objects that it owns (${names})`,
   left: (change: StateChange, names: string) =>
     `${created(change, names)}, and others' objects would be deleted with it: ${names}`,
-  awaited: 'removed',
+  awaits: true,
 } as const;
 
 /** The undo would lose as much as a change. */
@@ -154,7 +154,7 @@ const hazards: readonly Hazard[] = [
     refused: (_, names) => `these objects hold values in fields that the new schema drops: ${names}`,
     left: ({ target }, names) =>
       `these objects hold values in fields that ${describe(target)} would no longer have, and that would be lost: ${names}; remove the values, then retry the rollback`,
-    awaited: 'undone',
+    awaits: true,
     source: 'apiextensions-apiserver pkg/apiserver/schema/pruning/algorithm.go',
   },
   {
@@ -254,9 +254,12 @@ function verdictOf(row: Hazard, change: StateChange, found: Hazards): Verdict | 
   const names = row.lost?.(found, change);
   if (words !== undefined && names?.length !== 0)
     return { kind: 'conflict', reason: 'NotEmpty', message: words(change, shownOf(names ?? [], mostShown[direction])) };
-  if (row.awaited === undefined || found.awaited.length === 0) return undefined;
-  const which = shownOf(found.awaited, mostShown.left);
-  return { kind: 'wait', message: `waiting to undo ${describe(change.target)} until these are ${row.awaited}: ${which}` };
+  if (row.awaits === undefined || found.awaited.length === 0) return undefined;
+  const which = shownOf(
+    found.awaited.map(({ name }) => name),
+    mostShown.left,
+  );
+  return { kind: 'wait', message: `waiting to undo ${describe(change.target)} until these are undone: ${which}` };
 }
 
 /** What must be read to evaluate the change. */

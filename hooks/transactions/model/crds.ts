@@ -47,7 +47,7 @@ export interface StoredObjects {
   /** Objects that were written since the change, in words. They are known once the pause is over. */
   readonly others: readonly string[];
   /** Such objects that are targets of this Transaction, if their undo is before the undo of the CRD. */
-  readonly awaited: readonly string[];
+  readonly awaited: readonly { readonly name: string; readonly index: number }[];
 }
 
 /** Ms. For so long an API server waits for the others when a CRD is established. Source: apiextensions-apiserver, pkg/apiserver/customresource_handler.go. */

@@ -47,7 +47,10 @@ export async function surveyUndo(context: SurveyContext): Promise<readonly Surve
   const shared = { snapshot, serviceAccount: await readServiceAccount(observing.source, transaction) };
   const first = await evaluateEach({ ...context, shared }, toUndo);
   const staying = stayingOf(first);
-  const again = first.filter((one) => isAgain(one, staying)).map(({ entry }) => entry);
+  // The undo of a target that stays comes first, and may not take it out of the way.
+  const isLeft = (index: number): boolean => toUndo.some((one) => one.index === index && staying.has(identityOf(one.target)));
+  const isAgain = ({ awaits, finding }: Surveyed): boolean => finding.verdict !== 'Blocked' && awaits.some(isLeft);
+  const again = first.filter(isAgain).map(({ entry }) => entry);
   const second = await evaluateEach({ ...context, shared, staying }, again);
   return withRights(
     context,
@@ -76,18 +79,10 @@ type Evaluating = SurveyContext & { readonly shared: Shared; readonly staying?: 
 
 /** The targets that are there after the undo. */
 function stayingOf(found: readonly Surveyed[]): ReadonlyMap<string, Staying> {
-  const left = found.flatMap(({ entry, after, finding: { verdict } }) =>
-    after.kind === 'present' && verdict !== 'Blocked'
-      ? [[identityOf(entry.target), { after, isWritten: verdict !== 'Nothing' }] as const]
-      : [],
+  const left = found.flatMap(({ entry: { target, resource }, after, finding: { verdict } }) =>
+    after.kind === 'present' && verdict !== 'Blocked' ? [[identityOf(target), { resource, after }] as const] : [],
   );
   return new Map(left);
-}
-
-// Whether a target that stays may be in the way of its undo: its own undo comes first, and does not take it out of the way.
-function isAgain({ awaitsOwn, entry, finding }: Surveyed, staying: ReadonlyMap<string, Staying>): boolean {
-  const mayHang = [...staying.values()].some(({ isWritten }) => !isWritten || entry.type !== 'Create');
-  return awaitsOwn && mayHang && finding.verdict !== 'Blocked';
 }
 
 /** What an evaluation of one object knows of the evaluations before it. */
@@ -99,13 +94,12 @@ interface Earlier {
 }
 
 async function evaluate(context: Evaluating, entry: SnapshotEntry, earlier: Earlier = { moves: 0 }): Promise<Surveyed> {
-  const { view, evidence, verdict, awaitsOwn } = await judge(context, entry, earlier.others);
+  const { view, evidence, verdict, awaits } = await judge(context, entry, earlier.others);
   const subject = { evidence, packer: context.packer };
   const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject, context);
-  if (hidden !== undefined)
-    return { finding: withUnlistable(hidden, verdict, view), entry, after: view.live, awaitsOwn, verbs: [] };
+  if (hidden !== undefined) return { finding: withUnlistable(hidden, verdict, view), entry, after: view.live, awaits, verbs: [] };
   await turnFor(evidence.live, entry.prior);
-  const seen = { entry, after: afterUndo(context, evidence, verdict), awaitsOwn, verbs: untriedVerbs(evidence, verdict) };
+  const seen = { entry, after: afterUndo(context, evidence, verdict), awaits, verbs: untriedVerbs(evidence, verdict) };
   await turnFor(evidence.live, entry.prior);
   const next = earlierFor(verdict, earlier);
   if (next !== undefined) return evaluate(context, entry, next);
@@ -148,7 +142,7 @@ function afterUndo(
   }
 }
 
-interface Judged extends Pick<Surveyed, 'awaitsOwn'> {
+interface Judged extends Pick<Surveyed, 'awaits'> {
   readonly view: ItemView;
   readonly evidence: UndoEvidence;
   readonly verdict: UndoVerdict;
@@ -174,8 +168,8 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
   const drift = view.drift === 'broken' ? [] : view.drift;
   // Of a change that recreates its object, the half that is to be undone next.
   const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
-  const awaitsOwn = found.hazards.awaited.length > 0 || (found.hazards.stored?.awaited.length ?? 0) > 0;
-  return { view, awaitsOwn, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
+  const awaits = [...found.hazards.awaited, ...(found.hazards.stored?.awaited ?? [])].map(({ index }) => index);
+  return { view, awaits, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
 }
 
 // An object that this undo takes away earlier is not in the way.

@@ -33,8 +33,8 @@ export interface Surveyed {
   readonly finding: UndoFinding;
   readonly entry: SnapshotEntry;
   readonly after: Presence;
-  /** Whether other targets of this Transaction are in the way until the engine has undone them. */
-  readonly awaitsOwn: boolean;
+  /** The indexes of changes of this Transaction whose targets are in the way until the engine has undone them. */
+  readonly awaits: readonly number[];
   /** What the undo must be allowed to do with it, and no dry run shows. */
   readonly verbs: readonly string[];
 }

@@ -1,5 +1,5 @@
 // What Kubernetes deletes along with an object by name or by label, or creates again, and that is of the same Transaction or of nobody:
-// an undo that was accepted as a whole leaves nothing.
+// an undo that was accepted as a whole leaves nothing. A target that the undo would leave is neither: what would take it along stays.
 import fc from 'fast-check';
 import t from 'tap';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
@@ -138,6 +138,35 @@ t.test('Endpoints of others hold up the whole undo before its first write', asyn
   const status = await undo(stage, 'foreign');
   t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused', items: [{ reason: 'NotEmpty' }] } });
   t.strictSame(await codesOf([path('services/foreign'), path('endpoints/foreign')]), [200, 200]);
+});
+
+t.test('Endpoints that were there before are not deleted along with a Service of the same Transaction', async (t) => {
+  const before = [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 80 }] }];
+  const subsetsOf = async (name: string) => must(await client.get(path(`endpoints/${name}`))).subsets;
+  const patchThenCreate = (name: string): readonly JsonObject[] => [
+    change('Patch', name, { subsets }, endpoints),
+    change('Create', name, { spec: { ports } }, service),
+  ];
+  for (const turn of ['last', 'first'] as const)
+    await t.test(`the Service ${turn}`, async (t) => {
+      const all = (name: string) => (turn === 'last' ? patchThenCreate(name) : patchThenCreate(name).toReversed());
+      const name = `before-${turn}`;
+      must(await client.create(path('endpoints'), { metadata: { name }, subsets: before }, theirs));
+      await commit(stage, name, all(name));
+      const status = await undo(stage, name);
+      t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused', items: [{ reason: 'NotEmpty' }] } });
+      t.match(await subsetsOf(name), subsets, 'the undo has written nothing');
+
+      const failed = `failed-${turn}`;
+      must(await client.create(path('endpoints'), { metadata: { name: failed }, subsets: before }, theirs));
+      await stage.transaction(failed, [...all(failed), change('Create', `${failed}-taken`, {})]);
+      await stepTo(stage, failed, 'the Service', async () => (await client.get(path(`services/${failed}`))).code === 200);
+      must(await client.create(path('configmaps'), { metadata: { name: `${failed}-taken` } }));
+      const { status: ended } = await stepToEnd(stage, failed);
+      t.match(ended, { phase: 'Failed', message: /others' objects would be deleted with it: Endpoints failed-/ });
+      t.match(await subsetsOf(failed), before, 'the rollback restores what it can');
+      t.equal((await client.get(path(`services/${failed}`))).code, 200);
+    });
 });
 
 t.test('Endpoints that Kubernetes made and left belong to nobody', async (t) => {

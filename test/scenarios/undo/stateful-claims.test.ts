@@ -5,7 +5,7 @@ import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { ownersOf } from '../../../hooks/transactions/hazards/read-owners.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
-import { itemsOf, partial } from '../../support/round-trip.ts';
+import { commit, itemsOf, partial, undo } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
@@ -94,6 +94,34 @@ t.test('claims that go with a StatefulSet', async (t) => {
     await stage.annotate('empty', { 'tx.janus.io/request-rollback': 'yes' });
     t.match((await stepToEnd(stage, 'empty')).status, { phase: 'RolledBack' });
   });
+
+  await t.test(
+    'that were there before are kept with the StatefulSet, although the same Transaction has changed them',
+    async (t) => {
+      for (const turn of ['claim', 'set'] as const) {
+        const name = `after-${turn}`;
+        const spec = { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: '1Mi' } } };
+        must(
+          await client.create(path('persistentvolumeclaims'), {
+            metadata: { name: `data-${name}-0`, labels: { app: 'db' } },
+            spec,
+          }),
+        );
+        const patch = change(
+          'Patch',
+          `data-${name}-0`,
+          { metadata: { labels: { seen: 'yes' } } },
+          { kind: 'PersistentVolumeClaim' },
+        );
+        const all = [patch, change('Create', name, content(1), apps)];
+        await commit(stage, name, turn === 'claim' ? all : all.toReversed());
+        await owned(stage, name);
+        const status = await undo(stage, name);
+        t.match(status, { phase: 'Committed', undo: { reason: 'UndoRefused', items: [{ reason: 'NotEmpty' }] } }, name);
+        t.match(must(await client.get(path(claimOf(name)))), { metadata: { labels: { seen: 'yes' } } });
+      }
+    },
+  );
 
   await t.test('go with the rollback of what never was Committed, bound or not', async (t) => {
     const second = { data: { a: 'b' } };

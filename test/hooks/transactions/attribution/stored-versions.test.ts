@@ -63,7 +63,7 @@ t.test('then all API servers have time to hear of it', async (t) => {
 
 t.test('objects that may be stored in it stand in the way', async (t) => {
   const bridged = crd('v1! v2', ['v1', 'v2']);
-  t.match(next(bridged, { awaited: ['A a'] }), { kind: 'wait', message: /A a/ });
+  t.match(next(bridged, { awaited: [{ name: 'A a', index: 1 }] }), { kind: 'wait', message: /A a/ });
   const others = ['A a', 'A b', 'A c', 'A d', 'A e', 'A f'];
   t.match(next(bridged, { others }), {
     kind: 'conflict',

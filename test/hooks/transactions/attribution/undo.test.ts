@@ -144,10 +144,10 @@ t.test('an undo keeps a Namespace that holds objects of other writers, and names
 
 t.test('the undo waits for an object that it takes back itself, without a conflict', async (t) => {
   const evidence = evidenceOf('Create', liveObject('after', 'Create'), true);
-  const awaited = ['Endpoints x'];
+  const awaited = [{ name: 'Endpoints x', index: 1 }];
   t.match(evaluateUndo({ ...evidence, ...withHazards({ awaited }) }), {
     kind: 'wait',
-    message: /until these are removed: Endpoints x$/,
+    message: /until these are undone: Endpoints x$/,
   });
   t.match(evaluateUndo({ ...evidence, ...withHazards({ awaited, lost: ['ConfigMap a'] }) }), {
     kind: 'conflict',
