@@ -10,7 +10,7 @@ import { foreign } from '../../objects/words.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { numberText } from '../model/scale-note.ts';
 import { longestManager } from '../model/transaction.ts';
-import type { ForeignPath } from './attribute.ts';
+import type { Evidence, ForeignPath } from './attribute.ts';
 
 /** The entry as it is compared with the live object. A Delete removes the number: it compares the stored one. */
 export function asKept(entry: SnapshotEntry, live: JsonObject | undefined): SnapshotEntry {
@@ -23,14 +23,13 @@ export function asKept(entry: SnapshotEntry, live: JsonObject | undefined): Snap
 
 /** The fields that clients have scaled, and that the undo leaves, in words; undefined if there are none. */
 export function stayingNote(
-  { keepsScale }: Pick<SnapshotEntry, 'keepsScale'>,
+  { entry: { keepsScale }, managers: { forward }, isSealed }: Evidence,
   live: JsonObject | undefined,
   staying: readonly ForeignPath[],
-  isSealed: boolean,
 ): string | undefined {
   const isMoved = keepsScale !== undefined && at(live, ...keepsScale.path) !== keepsScale.number;
   const kept = isMoved ? [keepsScale.path.map(field)] : [];
-  const all = [...staying, ...kept.map((path) => ({ path, manager: managersAt(live, path) }))];
+  const all = [...staying, ...kept.map((path) => ({ path, manager: managersAt(live, path, forward) }))];
   if (all.length === 0) return undefined;
   const words = all.map(({ path, manager }) => {
     const value = at(live, ...path.map((element) => element.slice(2)));
@@ -39,9 +38,11 @@ export function stayingNote(
   return [...new Set(words)].join(', ');
 }
 
-function managersAt(live: JsonObject | undefined, path: readonly string[]): string {
+// The release owns the number too, once it has sent the number that was there: it scaled nothing.
+function managersAt(live: JsonObject | undefined, path: readonly string[], own: string): string {
   return (
     ownersAt(live, path)
+      .filter(({ name }) => name !== own)
       .map(({ name }) => foreign(name, longestManager))
       .join(', ') || 'unknown'
   );

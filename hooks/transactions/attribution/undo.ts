@@ -198,7 +198,7 @@ function evaluateGone(evidence: UndoEvidence): UndoVerdict {
 function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict {
   const { entry, managers } = evidence;
   const attributed = attribute(evidence);
-  const staying = stayingNote(entry, live, attributed.staying, evidence.isSealed);
+  const staying = stayingNote(evidence, live, attributed.staying);
   // Our restoring write has landed, and it writes all values at once: later differences are others' work. The engine must still
   // restore only the field ownership.
   if (hasRestored(live, managers.restore)) {
@@ -250,7 +250,7 @@ function restoring(evidence: UndoEvidence, live: JsonObject, attributed: Attribu
   const upon = blockerOf(evidence, restored) ?? evaluateStorage(evidence.entry, evidence.hazards.stored, live, restored);
   if (upon !== undefined && upon.kind !== 'trim') return upon;
   const lost = ownersNote(missingIn(restored, evidence.hazards), evidence.isSealed);
-  const staying = stayingNote(evidence.entry, live, attributed.staying, evidence.isSealed);
+  const staying = stayingNote(evidence, live, attributed.staying);
   const first = { ...noted(lost), ...(upon && { storedVersions: upon.storedVersions }) };
   return { kind: 'content', live, restored, attributed, staying, ...first };
 }

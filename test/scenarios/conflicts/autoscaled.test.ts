@@ -76,9 +76,12 @@ t.test('a Deployment with an autoscaler', async (t) => {
   });
 
   await t.test('the undo leaves the number that the autoscaler has set since, and names it', async (t) => {
+    await release('r3', deployment('3'));
     await scaleTo(stage, 5);
+    const note = 'spec.replicas stays 5 (scaled by kube-controller-manager)';
+    t.match(itemsOf(await undoAll(stage, 'r3'))[0], { note }, 'not the release, which has owned the number');
     const status = await undoAll(stage, 'r2');
-    t.match(itemsOf(status)[0], { rolledBack: true, note: 'spec.replicas stays 5 (scaled by kube-controller-manager)' });
+    t.match(itemsOf(status)[0], { rolledBack: true, note });
     t.same(await seen(stage), { replicas: 5, image: 'reg.example/api:1' });
     const owners = managersOf(must(await client.get(path(place)))).map(({ name, fields }) => [
       name,
