@@ -9,9 +9,10 @@ import { listKindsOf } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
 import { hasRestored } from '../../objects/content/ownership.ts';
 import { at, type JsonObject, withKey } from '../../objects/json.ts';
-import { describe } from '../../objects/reference.ts';
+import { describe, type Reference } from '../../objects/reference.ts';
 import type { Hazards } from '../hazards/hazards.ts';
 import { joined, noted, ownersNote } from '../hazards/messages.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
 import { type Evidence, type ForeignPath, foreignPath } from './attribute.ts';
 import { goingSentence } from './former.ts';
 import { countedOf, isUncounted } from './uncounted.ts';
@@ -19,7 +20,8 @@ import { countedOf, isUncounted } from './uncounted.ts';
 export type Recreation =
   /** `withoutToken`: the ServiceAccount may be another one now, so the object gets a new token. */
   | { readonly kind: 'recreate'; readonly note?: string; readonly withoutToken?: true }
-  | { readonly kind: 'wait'; readonly message: string };
+  /** `missing`: what must be created first. */
+  | { readonly kind: 'wait'; readonly message: string; readonly missing?: Reference };
 
 export interface Completion {
   readonly kind: 'complete';
@@ -37,6 +39,7 @@ export function recreation({ entry, isSealed, hazards }: Evidence & { readonly h
       return {
         kind: 'wait',
         message: `${name} is the token of a ServiceAccount that does not exist; waiting until the ServiceAccount is recreated`,
+        missing: accountOf(entry),
       };
     case 'other':
       return {
@@ -47,6 +50,11 @@ export function recreation({ entry, isSealed, hazards }: Evidence & { readonly h
     default:
       return { kind: 'recreate', ...noted(owners) };
   }
+}
+
+function accountOf({ prior, target: { namespace } }: SnapshotEntry): Reference {
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', name: tokenAccount(prior ?? {}).name };
+  return namespace === undefined ? account : { ...account, namespace };
 }
 
 /** Whether a process created a deleted object again for this undo, and died before it restored the owners of its fields. */

@@ -13,7 +13,7 @@ import { managersOf } from '../../objects/content/fields.ts';
 import { hasManager, hasRestored, isTerminating } from '../../objects/content/ownership.ts';
 import type { FailureKind } from '../../objects/failure.ts';
 import { isObject, type JsonObject } from '../../objects/json.ts';
-import { describe, kindOf } from '../../objects/reference.ts';
+import { describe, kindOf, type Reference } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import type { Hazards } from '../hazards/hazards.ts';
 import { joined, missingIn, noted, ownersNote, unlistedKindsNote } from '../hazards/messages.ts';
@@ -91,7 +91,7 @@ export type UndoVerdict =
   | Bridging
   /** The undo has nothing to restore, but our write may still be in flight: a new version of `live` makes that write miss. */
   | { readonly kind: 'fence'; readonly live: JsonObject; readonly end: Ended; readonly givesUpOn: readonly FailureKind[] }
-  | { readonly kind: 'wait'; readonly message: string }
+  | { readonly kind: 'wait'; readonly message: string; readonly missing?: Reference }
   /** The undo needs to know other Transactions first. */
   | { readonly kind: 'readMore'; readonly others: Wanted }
   /** `foreign`: the fields that are in the way, if the conflict is about content. */

@@ -1,9 +1,10 @@
 // The dry run of the undo of one change.
 
-import { describe, groupOf, identityOf } from '../../objects/reference.ts';
+import { describe, groupOf, identityOf, type Reference } from '../../objects/reference.ts';
 import { turnFor } from '../../objects/requests/loop-turns.ts';
 import { goneManagers } from '../attribution/other-transactions.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';
+import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { missingOwners } from '../hazards/messages.ts';
 import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -27,6 +28,9 @@ interface Tried {
 export async function tried(context: SurveyContext, subject: Subject, verdict: UndoVerdict, view: ItemView): Promise<Tried> {
   const { evidence } = subject;
   const { entry } = evidence;
+  // Nothing that this undo does ends the wait (U3).
+  if (verdict.kind === 'wait' && verdict.missing !== undefined && !isBroughtBack(context, verdict.missing))
+    return { finding: undecided(subject, verdict.message), isMoved: false };
   const found = findingOf(subject, verdict);
   const { transaction } = context.observation;
   await turnFor(evidence.live, entry.prior);
@@ -46,6 +50,21 @@ function busy(subject: Subject): UndoFinding {
   const name = describe(subject.evidence.entry.target);
   const message = `${name} changed before each of ${mostReads} dry runs of its undo: request the undo again`;
   return undecided(subject, message, 'Conflict');
+}
+
+/** Whether this undo, or one that is assumed, creates the object again. */
+function isBroughtBack(
+  { snapshot: { entries }, observation: { transaction }, assumed }: SurveyContext,
+  missing: Reference,
+): boolean {
+  const { keep, overwrite } = undoChoicesOf(
+    transaction,
+    entries.map(({ target }) => target),
+  );
+  const isBack = ({ type, index }: SnapshotEntry): boolean => (type === 'Delete' ? !keep.has(index) : overwrite.has(index));
+  const identity = identityOf(missing);
+  const isOwn = entries.some((entry) => identityOf(entry.target) === identity && isBack(entry));
+  return isOwn || assumed.objects.get(identity)?.kind === 'present';
 }
 
 // This undo also brings back the Namespace or the kind of the object: until then, the API server refuses every write.

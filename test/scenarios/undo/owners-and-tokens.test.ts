@@ -54,12 +54,15 @@ t.test('a token Secret that was deleted before its ServiceAccount comes back, as
   });
 
   await t.test('the undo waits while the ServiceAccount does not exist', async (t) => {
-    await commit(stage, 'waiting', [tokenOnly]);
+    await createConfigMaps(stage, ['beside'], { color: 'green' });
+    await commit(stage, 'waiting', [tokenOnly, change('Patch', 'beside', blue)]);
     must(await client.delete(path('serviceaccounts/robot')));
     await waitFor(async () => (await client.get(path('serviceaccounts/robot'))).code === 404, 'it to be gone');
     await stage.annotate('waiting', { 'tx.janus.io/request-rollback': 'yes' });
     const waits = /token of a ServiceAccount that does not exist/;
     await stepTo(stage, 'waiting', 'it to be waited for', ({ status }) => waits.test(textAt(status, 'message') ?? ''));
+    t.match(must(await client.get(path('configmaps/beside'))), blue, 'nothing is undone meanwhile');
+    t.match((await stage.read('waiting')).status, { phase: 'Committed' });
     must(await client.create(path('serviceaccounts'), { metadata: { name: 'robot' } }));
     t.match((await stepToEnd(stage, 'waiting')).status, { phase: 'RolledBack' });
     await waitFor(async () => isOf(await token(), await account()), 'the token of the next one');
