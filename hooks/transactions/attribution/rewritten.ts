@@ -1,7 +1,9 @@
 // The values that the API server stored differently than an undo sent them: a mutating admission policy, or a webhook, changed the
-// write.
+// write. Of a new object the prior state shows what the API server itself adds: a value at a path where that state has one counts as
+// assigned again, and every other added value is named.
 
 import { contentOf } from '../../objects/content/content.ts';
+import { withoutGenerated } from '../../objects/content/generated.ts';
 import { listKindsOf, valueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
 import { describePath, describeSealedPath, type Path } from '../../objects/content/path.ts';
@@ -15,7 +17,7 @@ interface Written {
   readonly entry: SnapshotEntry;
   readonly sent: JsonObject;
   readonly stored: JsonObject;
-  /** Whether the API server adds values of its own: the write creates the object. */
+  /** Whether the write creates the object: then the API server assigns again what the undo left out of the prior state. */
   readonly isNew: boolean;
   readonly isSealed: boolean;
 }
@@ -37,11 +39,12 @@ function isEmpty(value: Json | undefined): boolean {
 /** The fields that were changed, in words; undefined if the object is stored as it was sent. */
 export function rewrittenNote({ entry, sent, stored, isNew, isSealed }: Written): string | undefined {
   const kinds = listKindsOf(sent, stored);
-  const [before, after] = [contentOf(sent, entry.resource), contentOf(stored, entry.resource)];
+  const [before, after] = [contentOf(sent, entry.resource), contentOf(isNew ? withoutGenerated(stored) : stored, entry.resource)];
   const isChanged = (path: Path): boolean => {
     const [was, is] = [valueAt(before, path, kinds), valueAt(after, path, kinds)];
-    if (isCounter(path) || (isNew && was === undefined)) return false;
-    return !(isEmpty(was) && isEmpty(is) && !isKeptEmpty(valueAt(entry.prior, path, kinds)));
+    const prior = valueAt(entry.prior, path, kinds);
+    if (isCounter(path) || (isNew && was === undefined && prior !== undefined)) return false;
+    return !(isEmpty(was) && isEmpty(is) && !isKeptEmpty(prior));
   };
   const paths = differences(before, after, kinds).filter(isChanged);
   if (paths.length === 0) return undefined;

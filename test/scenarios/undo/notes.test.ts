@@ -82,15 +82,45 @@ t.test('what the first write of an undo noted stays', async (t) => {
     });
   }
 
-  await t.test('values that a policy changed, a write in between', async (t) => {
-    if ((await client.get(mutatingPolicies)).code === 404) return;
-    await createOwned(stage, 'one-stamped');
-    await commit(stage, 'stamped', [change('Patch', 'one-stamped', green)]);
-    await stampWritesOf(stage, '-stamped', t, { value: "'stamp'", also: [] });
-    writeBetween('one-stamped');
-    const note = 'an admission policy changed what the undo wrote: data.stamp';
-    t.match(itemsOf(await undoAll(stage, 'stamped')), [{ rolledBack: true, note }]);
-    t.equal(after, undefined);
+  await t.test(
+    'values that a policy changed, a write in between, and a value that it adds to an object that comes back',
+    async (t) => {
+      if ((await client.get(mutatingPolicies)).code === 404) return;
+      for (const name of ['one-stamped', 'gone-stamped', 'gone-plain']) await createOwned(stage, name);
+      await commit(stage, 'back', [change('Delete', 'gone-stamped'), change('Delete', 'gone-plain')]);
+      await commit(stage, 'stamped', [change('Patch', 'one-stamped', green)]);
+      await stampWritesOf(stage, '-stamped', t, { value: "'stamp'", also: [] });
+      writeBetween('one-stamped');
+      const note = 'an admission policy changed what the undo wrote: data.stamp';
+      t.match(itemsOf(await undoAll(stage, 'stamped')), [{ rolledBack: true, note }]);
+      t.equal(after, undefined);
+      const back = itemsOf(await undoAll(stage, 'back'));
+      t.match(back, [{ rolledBack: true, note }, { rolledBack: true }]);
+      t.equal(back[1]?.note, undefined);
+    },
+  );
+
+  await t.test('what the API server assigns again is no such value', async (t) => {
+    const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.org/main' }] } };
+    const kinds = [
+      ['Service', 'v1', { spec: { type: 'NodePort', ports: [{ port: 80 }] } }],
+      ['Job', 'batch/v1', { spec: { template, suspend: true } }],
+      ['Pod', 'v1', template],
+      ['ServiceAccount', 'v1', {}],
+    ] as const;
+    const targetOf = (kind: string, apiVersion: string): JsonObject => ({ kind, apiVersion });
+    await commit(
+      stage,
+      'made',
+      kinds.map(([kind, apiVersion, content]) => change('Create', 'plain', content, targetOf(kind, apiVersion))),
+    );
+    await commit(
+      stage,
+      'unmade',
+      kinds.map(([kind, apiVersion]) => change('Delete', 'plain', undefined, targetOf(kind, apiVersion))),
+    );
+    const notes = itemsOf(await undoAll(stage, 'unmade')).map(({ note }) => note);
+    t.notMatch(JSON.stringify(notes), /admission/);
   });
 
   await t.test('what others lose with an object whose deletion takes long', async (t) => {
