@@ -18,7 +18,6 @@ import { isAccountedFor, mayLandUntil, type OwnWrites } from './in-flight/in-fli
 import type { Memory } from './memory.ts';
 import { isUnderWay } from './model/phase.ts';
 import type { Pace, Status } from './model/status.ts';
-import type { Transaction } from './model/transaction.ts';
 import type { Carry } from './observe/carry.ts';
 import { turnToCompare } from './observe/comparing.ts';
 import { encodedFor } from './observe/encoding.ts';
@@ -28,9 +27,10 @@ import { itemOf, type LockView, type Observation, type Observed, type Presence }
 import { observe } from './observe/observe.ts';
 import { createPrefetch, type Prefetch } from './observe/prefetch.ts';
 import { readLive } from './observe/read.ts';
-import { readSnapshot, type SnapshotSource } from './observe/snapshot.ts';
+import { readOrder } from './observe/snapshot.ts';
 import type { Sources } from './observe/sources.ts';
 import type { Result } from './outcome/answer.ts';
+import { heldByTrial, trialBefore } from './outcome/forgotten.ts';
 import { recovered } from './outcome/recovered.ts';
 import { denied } from './outcome/refused.ts';
 import { resultOf } from './outcome/result.ts';
@@ -168,6 +168,7 @@ async function firstLock({ status, ownLeases }: LiveRead): Promise<JsonObject | 
 
 /** The next step of the saga, taken. Throws whatever a stage throws: then `failedAttempt` is the attempt. */
 export async function attempt(context: CallContext, basis: Basis, carry: Carry): Promise<Attempt> {
+  const { session } = context;
   const { sealer, timing } = context.parts;
   const observation = await observeBasis(context, basis, carry);
   await turnToCompare(...statesOf(observation));
@@ -176,11 +177,14 @@ export async function attempt(context: CallContext, basis: Basis, carry: Carry):
     return attemptOf(basis, observation, { step, carry, outcome: [], result: { kind: 'again', carry } });
   await turnFor(...statesOf(observation));
   const planned = plan(step, observation, { packer: sealer, encoded: await encodedFor(step, observation, sealer) });
+  const trial = trialBefore(step, planned, observation);
+  const held = trial && heldByTrial(trial, await session.cluster.dryRun(trial.write), observation);
+  if (held !== undefined) return attemptOf(basis, observation, { step, carry, outcome: [], result: held });
   // Nothing is sent once the lock of the target is over, and nothing that was refused often enough is sent once more.
   const until = basis.nowAt + lockTime(step, observation) - timing.writeTimeout;
   const outcome =
     denied(planned, step, carry.refused) ??
-    (planned.kind === 'refused' ? [] : await perform(planned, context.session.writerUntil(until)));
+    (planned.kind === 'refused' ? [] : await perform(planned, session.writerUntil(until)));
   await turnToCompare(...outcome.map(({ answer }) => (answer.kind === 'ok' ? answer.object : undefined)));
   const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: sealer });
   return attemptOf(basis, observation, { step, carry, outcome, result });
@@ -228,7 +232,8 @@ async function observeBasis(context: CallContext, basis: Basis, carry: Carry): P
   room.drop();
   const reader = readingInto(room, memory.sightings(session.cluster));
   const source = { reader, packer: parts.sealer, cache: memory.snapshots, callReads };
-  const { snapshot, order } = status.phase === 'RollingBack' ? await orderOf(source, transaction, status) : unordered;
+  const { snapshot, order } =
+    status.phase === 'RollingBack' ? await readOrder(source, transaction, status.rollbackRef) : unordered;
   const due = dueOf({ transaction, status, now, lateWindow, waits, order });
   const earlier = 'index' in due && due.index === target?.index ? target.presence : undefined;
   const until = mayLandUntil({ status, ownWrites, first }, lateWindow);
@@ -254,14 +259,6 @@ function foundStatus(status: Status, first: JsonObject | undefined, ownWrites: O
 }
 
 const unordered = { snapshot: undefined, order: undefined };
-
-/** The order of an undo, with the snapshot if it was read for it. Without a snapshot nothing will be undone. */
-async function orderOf(source: SnapshotSource, transaction: Transaction, { rollbackRef }: Status) {
-  const known = source.cache.get(transaction.uid);
-  if (known !== undefined && known.digest === rollbackRef?.digest) return { snapshot: undefined, order: known.order };
-  const snapshot = await readSnapshot(source, transaction, rollbackRef);
-  return { snapshot, order: source.cache.get(transaction.uid)?.order };
-}
 
 interface Taken {
   readonly step: Step;

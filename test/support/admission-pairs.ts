@@ -71,7 +71,7 @@ export function bindingOf(policyName: string, namespace: string): JsonObject {
   return { spec: { policyName, validationActions: ['Deny'], matchResources: { namespaceSelector: inNamespace(namespace) } } };
 }
 
-function mutatingBindingOf(policyName: string, namespace: string): JsonObject {
+export function mutatingBindingOf(policyName: string, namespace: string): JsonObject {
   return { spec: { policyName, matchResources: { namespaceSelector: inNamespace(namespace) } } };
 }
 

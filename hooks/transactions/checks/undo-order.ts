@@ -1,8 +1,9 @@
 // The order of an undo beyond that of the spec. While the engine does not know whether an object stays, it does not take away or
 // change the objects that this object needs. It undoes the object before the objects that it needs (needs.ts), whatever their order
-// in the spec.
+// in the spec. And it writes an object while nothing changes that write that did not change it before (changed-writes.ts).
 import type { SnapshotEntry } from '../model/entry.ts';
 import { type Item, type UndoOrder, wasApplied } from '../model/item.ts';
+import { isChanger, mayChangeUndo } from './changed-writes.ts';
 import { keptWith, type Needs, needsOf } from './needs.ts';
 
 /**
@@ -11,14 +12,37 @@ import { keptWith, type Needs, needsOf } from './needs.ts';
  */
 export function undoOrder(entries: readonly SnapshotEntry[]): UndoOrder {
   const needs = needsOf(entries.map(({ index, target, expected }) => ({ index, target, object: expected })));
-  const inCircles = circlesIn(needs);
-  const dependentsOf = (entry: SnapshotEntry): ReadonlySet<number> => {
+  const successors = successorsOf(entries);
+  const before = merged(needs, successors);
+  const inCircles = circlesIn(before);
+  const predecessorsOf = (entry: SnapshotEntry): ReadonlySet<number> => {
     const isBefore = (other: number): boolean => !(inCircles.has(other) && inCircles.has(entry.index));
-    return new Set([...needs].flatMap(([other, needed]) => (needed.has(entry.index) && isBefore(other) ? [other] : [])));
+    // What was deleted is recreated in its turn, whatever needs it.
+    const counting = entry.type === 'Delete' ? successors : before;
+    return new Set([...counting].flatMap(([other, later]) => (later.has(entry.index) && isBefore(other) ? [other] : [])));
   };
-  const changed = entries.filter(({ type }) => type !== 'Delete');
-  const orders = changed.map((entry) => [entry.index, { indexes: dependentsOf(entry), isAwaited: isTakenAway(entry) }] as const);
+  const orders = entries.map(
+    (entry) => [entry.index, { indexes: predecessorsOf(entry), isAwaited: isTakenAway(entry) }] as const,
+  );
   return new Map(orders.filter(([, { indexes }]) => indexes.size > 0));
+}
+
+/** By the index of a change: the changes whose undo comes later, because one of the two may change the write of the other. */
+function successorsOf(entries: readonly SnapshotEntry[]): Needs {
+  const changers = entries.filter(isChanger);
+  const isLast = ({ type }: SnapshotEntry): boolean => type === 'Delete';
+  const after = (first: SnapshotEntry): readonly SnapshotEntry[] =>
+    isChanger(first)
+      ? entries.filter((undone) => !isLast(first) && mayChangeUndo(first, undone))
+      : changers.filter((changer) => isLast(changer) && mayChangeUndo(changer, first));
+  const successors = entries.map((first) => [first.index, new Set(after(first).map(({ index }) => index))] as const);
+  return new Map(successors.filter(([, { size }]) => size > 0));
+}
+
+function merged(one: Needs, other: Needs): Needs {
+  if (other.size === 0) return one;
+  const all = new Set([...one.keys(), ...other.keys()]);
+  return new Map([...all].map((index) => [index, new Set([...(one.get(index) ?? []), ...(other.get(index) ?? [])])]));
 }
 
 /** Whether the undo deletes the object that the change has made. */

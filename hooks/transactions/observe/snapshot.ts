@@ -94,6 +94,18 @@ export function cachedOf(
   return { digest, versions: objects.map(versionOf), entries, order: undoOrder(entries), memory };
 }
 
+/** The order of an undo, with the snapshot if it was read for it. Without a snapshot nothing will be undone. */
+export async function readOrder(
+  source: SnapshotSource,
+  transaction: Transaction,
+  rollbackRef: RollbackRef | undefined,
+): Promise<{ readonly snapshot: StoredSnapshot | undefined; readonly order: UndoOrder | undefined }> {
+  const known = source.cache.get(transaction.uid);
+  if (known !== undefined && known.digest === rollbackRef?.digest) return { snapshot: undefined, order: known.order };
+  const snapshot = await readSnapshot(source, transaction, rollbackRef);
+  return { snapshot, order: source.cache.get(transaction.uid)?.order };
+}
+
 /** The digest of the snapshot in these ConfigMaps. */
 export function digestIn(objects: readonly JsonObject[]): string {
   return digestOf(objects.map(dataOf));
