@@ -3,7 +3,7 @@ import type { Failure, Passing, UnlistableKind } from '../../objects/failure.ts'
 import type { StoredObjects } from '../model/crds.ts';
 
 /** A target of this Transaction that would be lost, or that still hinders the undo, until its own undo is done. */
-export type Awaited = StoredObjects['awaited'][number];
+type Awaited = StoredObjects['awaited'][number];
 
 export interface Hazards {
   /** What others would lose, by name. */
