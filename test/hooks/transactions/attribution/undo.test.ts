@@ -48,7 +48,7 @@ after, being deleted         | content                  | content               
 after, a edited              | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
 after, a removed             | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
 after, a shared              | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a  | RollbackConflict spec.a
-after, another uid           | content                  | restored, noted          | content                  | restored, noted
+after, another uid           | content                  | content                  | content                  | content
 after, another uid, unmarked | Replaced                 | restored, noted          | Replaced                 | restored, noted
 gone                         | Gone                     | Gone                     | Gone                     | Gone           
 before, marked as being restored | content              | content                  | content                  | content
