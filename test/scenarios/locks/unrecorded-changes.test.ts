@@ -271,7 +271,7 @@ t.test('the engine guesses nothing from a snapshot that was modified', async (t)
   must(await stage.client.patch(path, { metadata: { finalizers: null } }));
   must(await stage.client.delete(path));
   const before = await show(play);
-  const { status } = await stepToEnd(play.frozen, name);
+  const { status } = await stepToEnd(play.frozen, 'first');
   const message = /whether Transaction \S+\/second changed ConfigMap .* is unknown \(snapshot ConfigMap .* is gone\)/;
   t.match(status, { phase: 'Failed', items: [{ left: true, error: { reason: 'SnapshotBroken', message } }] });
   t.same(await show(play), before, 'nothing was written');

@@ -2,6 +2,7 @@
 // what was Committed leaves what would be deleted, a Delete is refused.
 import t from 'tap';
 import { textAt } from '../../../hooks/objects/json.ts';
+import { startControlPlane } from '../../controlplane/start.ts';
 import { breakSomeKind } from '../../support/broken-kind.ts';
 import { must } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
@@ -10,6 +11,11 @@ import { allowIrreversible, commit, itemsOf, partial } from '../../support/round
 import { startStage } from '../../support/stage.ts';
 import { type Stepped, step, stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
+
+// A kind that cannot be listed is in the way of others' undos.
+const plane = await startControlPlane({ report: () => undefined });
+t.teardown(() => plane.stop());
+process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
 
 const blue = { data: { color: 'blue' } };
 
