@@ -20,13 +20,14 @@ import { plan } from './plan/plan.ts';
 import { engine, packageTransactions } from './writes/resources.ts';
 
 export function createPackageSync(parts: PackageParts): PackageHook {
-  const memories = { memory: createMemory(), ahead: createMemory(mostWaiting) };
-  const serving = {
+  const serving: Serving = {
     ...parts,
-    ...memories,
-    queue: createReadOnce(parts.clock),
-    owned: createReadOnce(parts.clock),
-  } as Serving;
+    memory: createMemory(),
+    ahead: createMemory(mostWaiting),
+    queue: createReadOnce(parts.clock, queueAgeMs),
+    // Two package transactions that go at once may be the last owners of an object: one of them must see that the other goes.
+    owned: createReadOnce(parts.clock, 0),
+  };
   const leaving = { calls: 0 };
   return async (call) => {
     if (isAtRest(call)) return echo(call, 0);
@@ -42,6 +43,9 @@ export function createPackageSync(parts: PackageParts): PackageHook {
 function isFinished({ status }: PackageCall): boolean {
   return isTerminal(textAt(status, 'phase'));
 }
+
+/** For so long a read of the queue counts: the next call, a second later, reads it again. */
+const queueAgeMs = 1_000;
 
 /** Calls about finished package transactions at once. The others come again, so that the holder of the Lock waits for none of them. */
 const mostLeaving = 8;

@@ -1,5 +1,5 @@
 // Packages that package transactions have deleted or replaced.
-import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
+import { at, isObject, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import { packageLabel } from '../model/names.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { millisecondsOf } from '../model/status.ts';
@@ -30,11 +30,11 @@ export async function gonePackages(reader: PackageReader, labelSelector?: string
 /** Each status holds a whole Lock, up to 1 MB of it. */
 function endOf(object: JsonObject): JsonObject {
   const isDone = textAt(object, 'status', 'phase') === 'Succeeded' && at(object, 'spec', 'dryRun') !== true;
-  const deleted = objectsAt([at(object, 'spec', 'delete') ?? {}]);
+  const deleted = at(object, 'spec', 'delete');
   return {
     by: textAt(object, 'metadata', 'name') ?? '',
     packageName: textAt(object, 'metadata', 'labels', packageLabel) ?? '',
-    gone: isDone ? [...deleted, ...objectsAt(object, 'status', 'replaced')] : [],
+    gone: isDone ? [...(isObject(deleted) ? [deleted] : []), ...objectsAt(object, 'status', 'replaced')] : [],
     completionTime: textAt(object, 'status', 'completionTime') ?? '',
   };
 }

@@ -8,23 +8,17 @@ import { packageTransactions } from '../writes/resources.ts';
 import { list, type PackageReader } from './read.ts';
 import type { ReadOnce } from './read-once.ts';
 
-/**
- * ms since the last write of a free Lock, after which nobody waits for the first in the queue any more: the process that serves it may
- * have stopped.
- */
-const patience = 60_000;
+/** After so long without a write of the free Lock, any other may take it: the process that serves the first in the queue may have stopped. */
+const patienceMs = 60_000;
 
-export interface Ready {
-  readonly name: string;
-  readonly uid: string;
-  readonly place: Place;
-}
-
-type Place = Pick<PackageTransaction, 'createdAt' | 'name'> & { readonly number: number | undefined };
+export type Ready = Pick<PackageTransaction, 'uid' | 'name' | 'createdAt'> & { readonly number: number | undefined };
 
 async function readReady(reader: PackageReader, now: number): Promise<readonly Ready[]> {
   const all = await list(reader, packageTransactions, undefined, { whole: true, keep: inQueue });
-  return all.filter((one) => isReady(one, now)).map((one) => ({ ...placeOf(one), place: placeOf(one) }));
+  return all.flatMap((object) => {
+    const ptx = readPackageTransaction(object);
+    return isReady(object, ptx, now) ? [placeOf(ptx)] : [];
+  });
 }
 
 /** Each status of one that has run holds a whole Lock, up to 1 MB of it. */
@@ -38,19 +32,17 @@ function inQueue(object: JsonObject): JsonObject {
   };
 }
 
-function isReady(object: JsonObject, now: number): boolean {
-  const { status, isDeleting } = readPackageTransaction(object);
+function isReady(object: JsonObject, { status, isDeleting }: PackageTransaction, now: number): boolean {
   if (status.phase !== 'Waiting' || isDeleting || millisecondsOf(status.retryTime) > now) return false;
   const isWaiting = textAt(conditionOf(object, 'Validated'), 'reason') === 'WaitingForLock';
   return isWaiting && textAt(conditionOf(object, 'Synced'), 'status') === 'True';
 }
 
-function placeOf(object: JsonObject) {
-  const { name, uid, createdAt, status } = readPackageTransaction(object);
+function placeOf({ name, uid, createdAt, status }: PackageTransaction): Ready {
   return { name, uid, createdAt, number: status.number };
 }
 
-function compare(left: Place, right: Place): number {
+function compare(left: Ready, right: Ready): number {
   const last = Number.MAX_SAFE_INTEGER;
   return (left.number ?? last) - (right.number ?? last) || left.createdAt - right.createdAt || (left.name < right.name ? -1 : 1);
 }
@@ -72,8 +64,8 @@ export async function firstBefore(
     0,
     ...objectsAt(lock, 'metadata', 'managedFields').map((one) => millisecondsOf(textAt(one, 'time'))),
   );
-  if (now > lastWrite + patience) return undefined;
-  const own: Place = { name: ptx.name, createdAt: ptx.createdAt, number: ptx.status.number };
+  if (now > lastWrite + patienceMs) return undefined;
   const others = (await queue(() => readReady(reader, now))).filter(({ uid }) => uid !== ptx.uid);
-  return others.toSorted((left, right) => compare(left.place, right.place)).find(({ place }) => compare(place, own) < 0)?.name;
+  const [first] = [placeOf(ptx), ...others].toSorted(compare);
+  return first?.uid === ptx.uid ? undefined : first?.name;
 }
