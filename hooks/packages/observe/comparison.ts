@@ -37,7 +37,7 @@ interface Comparing {
   readonly leaving?: readonly string[];
   readonly progress?: Progress;
   /** The faults of a definition that would break the live one: its instances decide. If absent, each is a fault. */
-  readonly judge?: (broken: DefinitionChange) => Promise<readonly PackageFault[]>;
+  readonly faultsOfBroken?: (broken: DefinitionChange) => Promise<readonly PackageFault[]>;
 }
 
 const endless: Progress = { has: () => false, add: () => undefined, isOver: () => false };
@@ -86,7 +86,7 @@ async function comparePart(
     live,
     locked,
     leaving: ofTree,
-    judge = async (one) => [brokenFault(one)],
+    faultsOfBroken = async (one) => [brokenFault(one)],
   }: Comparing & { readonly leaving: readonly string[] },
 ): Promise<readonly PackageFault[] | RegistryFailed> {
   const { source, digest, revision, leaves } = pkg;
@@ -104,7 +104,7 @@ async function comparePart(
     else faults.push(...compared);
   });
   if (answer.kind === 'failed') return answer;
-  return [...faults, ...(await inTurn(broken, judge)).flat()];
+  return [...faults, ...(await inTurn(broken, faultsOfBroken)).flat()];
 }
 
 /**

@@ -159,7 +159,7 @@ async function compared(
     live: liveOf(reader),
     locked,
     leaving: [...leavingIn(packages), ...revisions],
-    judge: (one) => faultsOf(reader, ptx, one),
+    faultsOfBroken: (one) => faultsOf(reader, ptx, one),
     progress,
   });
   if (faults === 'unfinished') return { kind: 'unfinished' };

@@ -2,6 +2,7 @@
 // write. Of a new object the prior state shows what the API server itself adds: a value at a path where that state has one counts as
 // assigned again, and every other added value is named.
 
+import type { Write } from '../../objects/cluster.ts';
 import { contentOf } from '../../objects/content/content.ts';
 import { withoutGenerated } from '../../objects/content/generated.ts';
 import { listKindsOf, valueAt } from '../../objects/content/lists.ts';
@@ -13,12 +14,17 @@ import { shownOf } from '../hazards/messages.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isCounter } from './attribute.ts';
 
+/** A write of a whole object. Others restore the status or the owners of fields. */
+export type ContentWrite = Extract<Write, { verb: 'create' | 'update' }>;
+
+export function isContentWrite(write: Write): write is ContentWrite {
+  return write.verb === 'create' || (write.verb === 'update' && write.subresource === undefined);
+}
+
 interface Written {
-  readonly entry: SnapshotEntry;
-  readonly sent: JsonObject;
+  readonly write: ContentWrite;
+  /** The object in the answer. */
   readonly stored: JsonObject;
-  /** Whether the write creates the object: then the API server assigns again what the undo left out of the prior state. */
-  readonly isNew: boolean;
   readonly isSealed: boolean;
 }
 
@@ -37,7 +43,10 @@ function isEmpty(value: Json | undefined): boolean {
 }
 
 /** The fields that were changed, in words; undefined if the object is stored as it was sent. */
-export function rewrittenNote({ entry, sent, stored, isNew, isSealed }: Written): string | undefined {
+export function rewrittenNote(entry: SnapshotEntry, { write, stored, isSealed }: Written): string | undefined {
+  const sent = write.object;
+  // The API server assigns again in a new object what the undo left out of the prior state.
+  const isNew = write.verb === 'create';
   const kinds = listKindsOf(sent, stored);
   const [before, after] = [contentOf(sent, entry.resource), contentOf(isNew ? withoutGenerated(stored) : stored, entry.resource)];
   const isChanged = (path: Path): boolean => {

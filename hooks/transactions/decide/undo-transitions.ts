@@ -91,7 +91,7 @@ export function leaving(status: Status, index: number): Status {
  * The undo of one change has made its first write, and another is missing. `note`: what that write did beside restoring. The next
  * evaluation cannot see it in the object.
  */
-export function begun(status: Status, index: number, note: string): Status {
+export function withFirstWrite(status: Status, index: number, note: string): Status {
   return withItem(status, index, (item) => ({ ...withNote(item, note), undone: true }));
 }
 

@@ -1,9 +1,9 @@
-// An API server goes on for a moment to obey a mutating policy, a webhook or a LimitRange that this undo has taken back. It would change
-// what the undo writes. So a dry run of such a write comes first, and the write waits while the answer differs from what was sent.
+// For a moment an API server still obeys a mutating policy, a webhook or a LimitRange that this undo has taken back. The API server would
+// change what the undo writes. So a dry run of such a write comes first, and the write waits while the answer differs from what was sent.
 
-import type { Answer, Write } from '../../objects/cluster.ts';
+import type { Answer } from '../../objects/cluster.ts';
 import { describe } from '../../objects/reference.ts';
-import { rewrittenNote } from '../attribution/rewritten.ts';
+import { type ContentWrite, isContentWrite, rewrittenNote } from '../attribution/rewritten.ts';
 import { isFreedBy } from '../checks/changed-writes.ts';
 import type { Step } from '../decide/step.ts';
 import { mayHearLater, undoLater } from '../decide/waiting.ts';
@@ -26,15 +26,14 @@ export function trialBefore(step: Step, planned: Plan, observation: Observation)
   if (step.kind !== 'compensate' || planned.kind !== 'chain' || !mayHearLater(observation)) return undefined;
   const { write } = planned.mutation;
   const changer = takenBack(observation, step.entry);
-  return changer === undefined || !isOfContent(write) ? undefined : { write, entry: step.entry, changer };
+  return changer === undefined || !isContentWrite(write) ? undefined : { write, entry: step.entry, changer };
 }
 
 /** The undo of that change later; undefined if the API server stores what is sent, or if the write itself is to show why not. */
 export function heldByTrial({ write, entry, changer }: Trial, answer: Answer, observation: Observation): Result | undefined {
   if (answer.kind !== 'ok') return undefined;
-  const [isNew, isHidden] = [write.verb === 'create', isSealed(entry, observation.transaction)];
-  const note = rewrittenNote({ entry, sent: write.object, stored: answer.object, isNew, isSealed: isHidden });
-  if (note === undefined) return undefined;
+  const written = { write, stored: answer.object, isSealed: isSealed(entry, observation.transaction) };
+  if (rewrittenNote(entry, written) === undefined) return undefined;
   const lag = `the API server may not yet have heard of the undo of spec.changes[${changer.index}] (${describe(changer.target)})`;
   const message = `waiting: the undo of ${describe(entry.target)} would not be exact; ${lag}`;
   return answerWith(undoLater(observation.status, entry.index, message, { seconds: 1, isRefusal: true }));
@@ -47,10 +46,4 @@ function takenBack({ due, status }: Observation, entry: SnapshotEntry): Snapshot
     const item = status.items[other.index];
     return item !== undefined && wasRestored(item) && isFreedBy(other, entry);
   });
-}
-
-type ContentWrite = Extract<Write, { verb: 'create' | 'update' }>;
-
-function isOfContent(write: Write): write is ContentWrite {
-  return write.verb === 'create' || (write.verb === 'update' && write.subresource === undefined);
 }

@@ -7,11 +7,11 @@ import { describe } from '../../objects/reference.ts';
 import { uidOf } from '../attribution/attribute.ts';
 import { goingSentence } from '../attribution/former.ts';
 import { mayBeMadeAgain } from '../attribution/made-again.ts';
-import { rewrittenNote } from '../attribution/rewritten.ts';
+import { isContentWrite, rewrittenNote } from '../attribution/rewritten.ts';
 import type { Ended } from '../attribution/undo.ts';
 import { describeRefusal, shownWarnings, withWords } from '../checks/refusal.ts';
 import type { Step } from '../decide/step.ts';
-import { begun, leaving, notRestored, restored } from '../decide/undo-transitions.ts';
+import { leaving, notRestored, restored, withFirstWrite } from '../decide/undo-transitions.ts';
 import { undoLater, undoOut } from '../decide/waiting.ts';
 import { joined } from '../hazards/messages.ts';
 import { isSealed } from '../model/entry.ts';
@@ -31,7 +31,7 @@ export function afterCompensation(step: Compensation, done: PerformedStep): Resu
   const { status } = done.observation;
   const note = notedBy(step, done);
   if (note === undefined) return afterWrites(step, done);
-  const noted = begun(status, step.index, note);
+  const noted = withFirstWrite(status, step.index, note);
   const result = afterWrites(step, { ...done, observation: { ...done.observation, status: noted } });
   return result.kind === 'again' ? answer(noted, 'now') : result;
 }
@@ -59,20 +59,12 @@ function afterWrites(step: Compensation, done: PerformedStep): Result {
 // The write of the content; what precedes and follows it restores status and owners.
 function rewritten({ entry, verdict }: Compensation, { observation, outcome }: PerformedStep): string | undefined {
   if (!['content', 'recreate'].includes(verdict.kind)) return undefined;
-  const found = outcome.find(
-    ({ write }) => write.verb === 'create' || (write.verb === 'update' && write.subresource === undefined),
-  );
-  if (found?.answer.kind !== 'ok') return undefined;
-  const { write, answer } = found;
-  if (write.verb !== 'update' && write.verb !== 'create') return undefined;
-  const isNew = write.verb === 'create';
-  return rewrittenNote({
-    entry,
-    sent: write.object,
-    stored: answer.object,
-    isNew,
-    isSealed: isSealed(entry, observation.transaction),
-  });
+  for (const { write, answer } of outcome)
+    if (isContentWrite(write)) {
+      const isHidden = isSealed(entry, observation.transaction);
+      return answer.kind === 'ok' ? rewrittenNote(entry, { write, stored: answer.object, isSealed: isHidden }) : undefined;
+    }
+  return undefined;
 }
 
 function afterLast(step: Compensation, { observation, outcome }: PerformedStep, last: Answer | undefined): Result {

@@ -29,7 +29,7 @@ export async function tried(context: SurveyContext, subject: Subject, verdict: U
   const { evidence } = subject;
   const { entry } = evidence;
   // Nothing that this undo does ends the wait (U3).
-  if (verdict.kind === 'wait' && verdict.missing !== undefined && !isBroughtBack(context, verdict.missing))
+  if (verdict.kind === 'wait' && verdict.missing !== undefined && !isCreatedAgain(context, verdict.missing))
     return { finding: undecided(subject, verdict.message), isMoved: false };
   const found = findingOf(subject, verdict);
   const { transaction } = context.observation;
@@ -53,7 +53,7 @@ function busy(subject: Subject): UndoFinding {
 }
 
 /** Whether this undo, or one that is assumed, creates the object again. */
-function isBroughtBack(
+function isCreatedAgain(
   { snapshot: { entries }, observation: { transaction }, assumed }: SurveyContext,
   missing: Reference,
 ): boolean {
