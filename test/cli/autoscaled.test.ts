@@ -4,15 +4,13 @@
 import t from 'tap';
 import { managersOf } from '../../hooks/objects/content/fields.ts';
 import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
-import { startControlPlane } from '../controlplane/start.ts';
 import { busyStatus } from '../support/busy-status.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
+import { ownControlPlane } from '../support/own-control-plane.ts';
 import { account, startStage } from '../support/stage.ts';
 
-const plane = await startControlPlane({ report: () => undefined, allControllers: true });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+const plane = await ownControlPlane(t, { allControllers: true });
 const busy = busyStatus();
 const stage = await startStage(t, { wrap: busy.wrap });
 const { client, path } = stage;

@@ -1,15 +1,13 @@
 // Releases that once went wrong, by the command line, on an API server of their own: one APIService without a backend is there for everybody.
 import t from 'tap';
 import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
-import { startControlPlane } from '../controlplane/start.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
+import { ownControlPlane } from '../support/own-control-plane.ts';
 import { account, startStage } from '../support/stage.ts';
 
-const plane = await startControlPlane({ report: () => undefined });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+const plane = await ownControlPlane(t);
 const stage = await startStage(t);
 const { client, namespace, path } = stage;
 const cli = await openCli(t, plane.kubeconfig);

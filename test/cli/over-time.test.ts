@@ -2,16 +2,14 @@
 // the command line. On an API server of its own: a quota, a webhook and a broken kind are there for everybody.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { startControlPlane } from '../controlplane/start.ts';
 import { breakSomeKind } from '../support/broken-kind.ts';
 import { openCli } from '../support/cli.ts';
 import { must, waitFor } from '../support/client.ts';
+import { ownControlPlane } from '../support/own-control-plane.ts';
 import { account, startStage } from '../support/stage.ts';
 import { portraits } from '../support/targets.ts';
 
-const plane = await startControlPlane({ report: () => undefined });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+const plane = await ownControlPlane(t);
 const stage = await startStage(t);
 const { client, namespace, path } = stage;
 const cli = await openCli(t, plane.kubeconfig);

@@ -6,8 +6,8 @@
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { startControlPlane } from '../controlplane/start.ts';
 import { must, waitFor } from '../support/client.ts';
+import { ownControlPlane } from '../support/own-control-plane.ts';
 import { undo } from '../support/round-trip.ts';
 import { share } from '../support/selection.ts';
 import { type Stage, startStage } from '../support/stage.ts';
@@ -19,9 +19,7 @@ import { objectOf, type Placed, pathOf, type Scene, scenes } from './admission-o
 const runs = Number(process.env.JANUS_ADMISSION ?? share(4, 8));
 const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_128);
 
-const plane = await startControlPlane({ report: () => undefined });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+await ownControlPlane(t);
 
 interface Staged extends Scene {
   readonly place: string;

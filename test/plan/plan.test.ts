@@ -10,9 +10,9 @@ import { rows as deferredRows } from '../../hooks/transactions/checks/deferred.t
 import { plan } from '../../hooks/transactions/inspect.ts';
 import type { OwnerCode, Plan } from '../../hooks/transactions/inspection.ts';
 import schema from '../../schemas/plan.schema.json' with { type: 'json' };
-import { startControlPlane } from '../controlplane/start.ts';
 import { type AdmissionPair, type AdmissionRow, admissionPairs } from '../support/admission-pairs.ts';
 import { connect, must, type Teardown, waitFor } from '../support/client.ts';
+import { ownControlPlane } from '../support/own-control-plane.ts';
 import { planParts } from '../support/planning.ts';
 import { commit, itemsOf } from '../support/round-trip.ts';
 import { inAllOnly } from '../support/selection.ts';
@@ -22,9 +22,7 @@ import { change, createConfigMaps } from '../support/targets.ts';
 import { canary, findings } from '../threats/canaries.ts';
 import { openTerminal } from './typed.ts';
 
-const plane = await startControlPlane({ audit: 'Request', serviceAccountAdmission: true });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+const plane = await ownControlPlane(t, { audit: 'Request', serviceAccountAdmission: true });
 
 /** A plan of a Transaction, before the engine is installed. */
 async function planBefore(): Promise<Plan> {

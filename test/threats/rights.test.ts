@@ -6,12 +6,12 @@ import { at, isList, type JsonObject, parseJson, textAt } from '../../hooks/obje
 import { sweepLeases, sweepSnapshots } from '../../hooks/transactions/sweep.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { createInventory } from '../../server/telemetry/inventory.ts';
-import { startControlPlane } from '../controlplane/start.ts';
 import { must, waitFor } from '../support/client.ts';
 import { sealerOf } from '../support/engine.ts';
 import { engineUser } from '../support/engine-identity.ts';
 import { engineNamespace, readManifest } from '../support/install.ts';
 import { connectionOf } from '../support/kubeconfig.ts';
+import { ownControlPlane } from '../support/own-control-plane.ts';
 import { snapshotNamesOf } from '../support/snapshots.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { stepToEnd, stepUntil, stepUntilGone } from '../support/stepping.ts';
@@ -125,9 +125,7 @@ function rightsOf(role: JsonObject): readonly string[] {
 }
 
 t.test('the audit log shows that the engine uses exactly its rights', async (t) => {
-  const plane = await startControlPlane({ audit: 'Request', report: () => undefined });
-  t.teardown(() => plane.stop());
-  process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+  const plane = await ownControlPlane(t, { audit: 'Request' });
   const log: string[] = [];
   await t.test('the engine runs every operation', async (t) => {
     const stage = await startStage(t, { withoutLoop: true, logTo: { write: (line) => void log.push(line) } });

@@ -2,8 +2,8 @@
 // server of its own, as the engine has one role for all.
 import t from 'tap';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { startControlPlane } from '../../controlplane/start.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { ownControlPlane } from '../../support/own-control-plane.ts';
 import { isThere } from '../../support/owned.ts';
 import { type Stage, startStage, statusOf } from '../../support/stage.ts';
 import { change } from '../../support/targets.ts';
@@ -29,9 +29,7 @@ async function without({ client }: Stage, verb: string): Promise<() => Promise<u
 }
 
 t.test('the engine lacks a right', async (t) => {
-  const plane = await startControlPlane({ report: () => undefined });
-  t.teardown(() => plane.stop());
-  process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+  await ownControlPlane(t);
   const stage = await startStage(t);
   const made = change('Create', 'made', {});
   const gate = { ready: { field: { path: '.data.ready', value: 'yes' } }, timeout: '300s' };

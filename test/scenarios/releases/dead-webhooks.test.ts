@@ -2,16 +2,14 @@
 // it, and ends within a minute. On an API server of its own.
 import t from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { startControlPlane } from '../../controlplane/start.ts';
 import { must, waitFor } from '../../support/client.ts';
 import { engineNamespace } from '../../support/install.ts';
+import { ownControlPlane } from '../../support/own-control-plane.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepTo, stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
 
-const plane = await startControlPlane({ report: () => undefined });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+await ownControlPlane(t);
 
 const hooks = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
 

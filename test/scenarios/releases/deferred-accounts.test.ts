@@ -1,8 +1,8 @@
 // A Pod and the ServiceAccount that it names, in one Transaction: on an API server of its own, as that of the suite admits every Pod.
 import t from 'tap';
-import { startControlPlane } from '../../controlplane/start.ts';
 import { bothWays } from '../../support/both-ways.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { ownControlPlane } from '../../support/own-control-plane.ts';
 import { commit, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepToEnd } from '../../support/stepping.ts';
@@ -13,9 +13,7 @@ const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
 const containers = [{ name: 'main', image: 'example.org/main' }];
 
 t.test('the engine defers dry runs that need a ServiceAccount', async (t) => {
-  const plane = await startControlPlane({ serviceAccountAdmission: true, report: () => undefined });
-  t.teardown(() => plane.stop());
-  process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+  await ownControlPlane(t, { serviceAccountAdmission: true });
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
   const isThere = async (name: string): Promise<boolean> => (await client.get(path(`serviceaccounts/${name}`))).code === 200;

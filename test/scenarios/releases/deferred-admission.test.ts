@@ -3,10 +3,10 @@
 // of these hold for the whole cluster.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { startControlPlane } from '../../controlplane/start.ts';
 import { admissionPairs, bindingOf, deadWebhook, judgedBy, policyFor, wantsTeam } from '../../support/admission-pairs.ts';
 import { bothWays } from '../../support/both-ways.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { ownControlPlane } from '../../support/own-control-plane.ts';
 import { commit, itemsOf, undoAll } from '../../support/round-trip.ts';
 import { everyNth } from '../../support/selection.ts';
 import { startStage } from '../../support/stage.ts';
@@ -14,9 +14,7 @@ import { mutatingPolicies } from '../../support/stamping.ts';
 import { stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 
-const plane = await startControlPlane({ report: () => undefined });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+await ownControlPlane(t);
 
 const group = 'admissionregistration.k8s.io';
 const registration = { apiVersion: `${group}/v1` };

@@ -2,18 +2,16 @@
 // meanwhile, and the object comes back, with its owner, once that can be read.
 import t from 'tap';
 import { at, textAt } from '../../../hooks/objects/json.ts';
-import { startControlPlane } from '../../controlplane/start.ts';
 import { breakSomeKind } from '../../support/broken-kind.ts';
 import { must } from '../../support/client.ts';
+import { ownControlPlane } from '../../support/own-control-plane.ts';
 import { allowIrreversible, itemsOf, partial } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepTo, stepToEnd, stepUntil } from '../../support/stepping.ts';
 import { change, createConfigMaps } from '../../support/targets.ts';
 
 // A kind that cannot be listed is in the way of others' undos.
-const plane = await startControlPlane({ report: () => undefined });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+await ownControlPlane(t);
 
 const blue = { data: { color: 'blue' } };
 

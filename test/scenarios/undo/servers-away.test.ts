@@ -3,9 +3,9 @@
 // as the APIService is there for everybody.
 import t from 'tap';
 import { at, isList, isObject } from '../../../hooks/objects/json.ts';
-import { startControlPlane } from '../../controlplane/start.ts';
 import { startAggregated } from '../../support/aggregated.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { ownControlPlane } from '../../support/own-control-plane.ts';
 import { isThere } from '../../support/owned.ts';
 import { itemsOf } from '../../support/round-trip.ts';
 import { inAllOnly } from '../../support/selection.ts';
@@ -19,9 +19,7 @@ const services = '/apis/apiregistration.k8s.io/v1/apiservices';
 const short = { spec: { timeout: '16s' } };
 
 t.test('an aggregated API server that is away', async (t) => {
-  const plane = await startControlPlane({ report: () => undefined });
-  t.teardown(() => plane.stop());
-  process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+  await ownControlPlane(t);
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path, namespace } = stage;
   const room = `${namespace}-room`;

@@ -2,9 +2,9 @@
 // rollback goes on without it. A requested undo of an object that cannot be read itself is refused within a minute, too.
 import t from 'tap';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { startControlPlane } from '../../controlplane/start.ts';
 import { deadConversion, makeSomeKind } from '../../support/broken-kind.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { ownControlPlane } from '../../support/own-control-plane.ts';
 import { isThere } from '../../support/owned.ts';
 import { commit, itemsOf, undo } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
@@ -12,9 +12,7 @@ import { stepTo, stepToEnd } from '../../support/stepping.ts';
 import { change } from '../../support/targets.ts';
 
 // A kind that cannot be listed is in the way of others' undos.
-const plane = await startControlPlane({ report: () => undefined });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+await ownControlPlane(t);
 
 /** An object that a Transaction creates, and others put something into. */
 interface Container {

@@ -2,10 +2,10 @@
 // what was Committed leaves what would be deleted, a Delete is refused.
 import t from 'tap';
 import { textAt } from '../../../hooks/objects/json.ts';
-import { startControlPlane } from '../../controlplane/start.ts';
 import { breakSomeKind } from '../../support/broken-kind.ts';
 import { must } from '../../support/client.ts';
 import { openEngines } from '../../support/engine.ts';
+import { ownControlPlane } from '../../support/own-control-plane.ts';
 import { causeOf, isThere } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, partial } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
@@ -13,9 +13,7 @@ import { type Stepped, step, stepTo, stepToEnd, stepUntil } from '../../support/
 import { change, createConfigMaps } from '../../support/targets.ts';
 
 // A kind that cannot be listed is in the way of others' undos.
-const plane = await startControlPlane({ report: () => undefined });
-t.teardown(() => plane.stop());
-process.env.JANUS_TEST_KUBECONFIG = plane.kubeconfig;
+await ownControlPlane(t);
 
 const blue = { data: { color: 'blue' } };
 
