@@ -1,5 +1,5 @@
-// Releases among whose objects is what admits, converts, or deletes along, and objects that others change in between: applied and undone by
-// the command line. On an API server of its own: a quota, a webhook and a broken kind are there for everybody.
+// Releases with objects of admission, with conversions, with objects that Kubernetes deletes along, and with objects that others change in
+// between: the command line applies and undoes them. A quota, a webhook and a broken kind need an API server of their own.
 import t from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { breakSomeKind } from '../support/broken-kind.ts';
@@ -102,38 +102,38 @@ t.test('a release that raises a quota has room for what it brings', async (t) =>
   t.same(await portraits(client, [limits, path('services/second')]), before);
 });
 
-t.test('a webhook that nobody serves is taken back before the object that it judges', async (t) => {
-  const settings = (level: string): JsonObject => configMap('settings', { level }, { judged: 'yes' });
+t.test('an undo takes back a webhook without a server before the object that the webhook reviews', async (t) => {
+  const settings = (level: string): JsonObject => configMap('settings', { level }, { reviewed: 'yes' });
   const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['configmaps'] };
-  const configuration = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/over-time-judge';
-  await release('judged-1', [settings('1')]);
-  const paths = [path('configmaps/settings'), path('services/judge'), configuration];
+  const configuration = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/over-time-webhook';
+  await release('reviewed-1', [settings('1')]);
+  const paths = [path('configmaps/settings'), path('services/webhook'), configuration];
   const before = await portraits(client, paths);
-  await release('judged-2', [
+  await release('reviewed-2', [
     settings('2'),
     {
-      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'judge' } },
-      spec: { selector: { app: 'judge' }, ports: [{ port: 443, protocol: 'TCP' }] },
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'webhook' } },
+      spec: { selector: { app: 'webhook' }, ports: [{ port: 443, protocol: 'TCP' }] },
     },
     {
       ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },
-      metadata: { name: 'over-time-judge' },
+      metadata: { name: 'over-time-webhook' },
       webhooks: [
         {
-          ...{ name: 'judge.over-time.example.com', admissionReviewVersions: ['v1'], sideEffects: 'None' },
+          ...{ name: 'webhook.over-time.example.com', admissionReviewVersions: ['v1'], sideEffects: 'None' },
           ...{ failurePolicy: 'Fail', timeoutSeconds: 2 },
-          clientConfig: { service: { name: 'judge', namespace, path: '/judge' } },
+          clientConfig: { service: { name: 'webhook', namespace, path: '/review' } },
           namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-          objectSelector: { matchLabels: { judged: 'yes' } },
+          objectSelector: { matchLabels: { reviewed: 'yes' } },
           rules: [rule],
         },
       ],
     },
   ]);
-  const isJudged = async () =>
+  const isCalled = async () =>
     (await client.patch(path('configmaps/settings'), { data: { probe: 'yes' } }, 'merge', { dryRun: 'All' })).code >= 500;
-  await waitFor(isJudged, 'the webhook to be called');
-  const done = await undo('judged-2');
+  await waitFor(isCalled, 'the webhook to be called');
+  const done = await undo('reviewed-2');
   t.match(done, { code: 0, out: /was rolled back after/ }, done.out + done.err);
   t.same(await portraits(client, paths), before);
 });
@@ -189,7 +189,7 @@ t.test('an instance moves to a version that its CRD gains in one release', async
   const planned = await plan('boxes-2', [gained, box('v1')]);
   t.match(planned, { code: 1, out: /\b0 create, 1 update, 0 delete, 1 none/ }, 'the instance exists');
   await release('boxes-2', [gained, box('v1')]);
-  await t.test('and the difference to its release is none', async (t) => {
+  await t.test('diff finds the instance as released, and names an edit', async (t) => {
     const same = await cli.run(['diff', 'boxes-2', ...where]);
     t.match(same, { code: 0, out: /as released/ }, same.out + same.err);
     must(await client.patch(paths[1] ?? '', { spec: { size: 3 } }, 'merge', { fieldManager: 'kubectl-edit' }));

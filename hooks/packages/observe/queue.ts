@@ -1,6 +1,6 @@
 // The Lock is a queue: of the package transactions that are ready for it, those with a number go first, the lowest number first, then
 // the oldest. Ready is a package transaction whose stored status waits for nothing but the Lock. So a pause, another Package, a
-// registry or a trouble of one keeps no other from the Lock.
+// registry or a trouble of one keeps no other package transaction from the Lock.
 import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { conditionOf, millisecondsOf } from '../model/status.ts';

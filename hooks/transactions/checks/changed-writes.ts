@@ -1,6 +1,6 @@
-// What changes the writes of others: mutating webhooks and policies, and the defaults of a LimitRange. An undo writes objects exactly as
-// they were. So it writes them while as little as possible changes its writes: it takes back first what a release has created or
-// changed, and recreates last what the release has deleted (undo-order.ts).
+// The objects that change the writes of other objects: mutating webhooks, mutating policies with their bindings, and LimitRanges with
+// defaults. An undo writes objects exactly as they were. So it first takes back such objects that the release has created or changed, and
+// recreates last those that the release has deleted (undo-order.ts).
 //
 // Sources: plugin/pkg/admission/limitranger (defaults at the creation of Pods and claims). No webhook and no policy reviews an object
 // of admissionregistration.k8s.io (apiserver pkg/admission/plugin/webhook/predicates/rules).

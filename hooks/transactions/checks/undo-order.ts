@@ -1,6 +1,6 @@
 // The order of an undo beyond that of the spec. While the engine does not know whether an object stays, it does not take away or
 // change the objects that this object needs. It undoes the object before the objects that it needs (needs.ts), whatever their order
-// in the spec. And it writes an object while nothing changes that write that did not change it before (changed-writes.ts).
+// in the spec. It writes an object only while admission is as it was before the release, as far as that is possible (changed-writes.ts).
 import type { SnapshotEntry } from '../model/entry.ts';
 import { type Item, type UndoOrder, wasApplied } from '../model/item.ts';
 import { isChanger, mayChangeUndo } from './changed-writes.ts';
