@@ -181,17 +181,28 @@ t.test('the engine dies between the write and its record, and the autoscaler sca
       return answer;
     },
   });
-  const generation = async () => at(must(await client.get(path(place))), 'metadata', 'generation');
+  // The Deployment controller's own annotation raises the generation: only the engine's writes are counted.
+  const counting =
+    (made: string[]) =>
+    (cluster: Cluster): Cluster => ({
+      ...cluster,
+      send: async (write, isLate) => {
+        const answer = await cluster.send(write, isLate);
+        if (answer.kind === 'ok') made.push(write.location.resource.plural);
+        return answer;
+      },
+    });
 
   await t.test('in a release: it is found made, once', async (t) => {
     await stage.transaction('r2', [{ type: 'Apply', content: deployment('2') }], { spec: { fieldManager: 'shop' } });
     await t.rejects(stepToEnd(engines.start({ wrap: dying }), 'r2'), new Death());
     await scaleTo(stage, place, 4, 'kube-controller-manager');
-    const made = await generation();
-    const { phase, status } = await stepToEnd(engines.start(), 'r2');
+    const made: string[] = [];
+    const { phase, status } = await stepToEnd(engines.start({ wrap: counting(made) }), 'r2');
     t.equal(phase, 'Committed', textAt(status, 'message') ?? '');
     t.match(itemsOf(status)[0], { note: /spec\.replicas stays 4/ });
-    t.same([await generation(), await numberOf(stage)], [made, 4], 'nothing is written again');
+    t.same([...new Set(made)], ['leases'], 'the Deployment is written once');
+    t.equal(await numberOf(stage), 4);
   });
 
   await t.test('in its undo: it is found undone, and the number stays', async (t) => {
