@@ -30,6 +30,9 @@ const noCopy: Validation = {
   messageExpression: refusal('metadata.finalizers', copiedFinalizer, copyMessage('Transaction')),
 };
 
+/** A rollback has none. */
+const changes: Variable = { name: 'changes', expression: 'has(object.spec.changes) ? object.spec.changes : []' };
+
 const isUpdate: Variable = { name: 'isUpdate', expression: "request.operation == 'UPDATE'" };
 
 export const admissionPolicy = {
@@ -41,7 +44,7 @@ export const admissionPolicy = {
     matchConstraints: {
       resourceRules: [{ apiGroups: [group], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['transactions'] }],
     },
-    variables: [isUpdate, ...targetRules.map(firstRefused), ...gateRules.map(firstRefusedGate)],
+    variables: [isUpdate, changes, ...targetRules.map(firstRefused), ...gateRules.map(firstRefusedGate)],
     validations: [
       unchanged,
       noCopy,
@@ -93,7 +96,7 @@ function ofChanges({ path, message }: TargetRule, refused: Variable, member: str
 function firstRefusedGate({ name, path, parent, holds }: TargetRule): Variable {
   const isLeftOut = `!has(change.gate)${parent === undefined ? '' : ` || !has(change.gate.${parent})`}`;
   const rule = `${isLeftOut} || (${holds(`change.gate.${path}`)})`;
-  return { name: `${name}Refused`, expression: `object.spec.changes.map(change, ${rule}).indexOf(false)` };
+  return { name: `${name}Refused`, expression: `variables.changes.map(change, ${rule}).indexOf(false)` };
 }
 
 /** The index of the first change whose target breaks the rule; below zero if there is none. */
@@ -102,7 +105,7 @@ function firstRefused({ name, path, isOptional, holds }: TargetRule): Variable {
   const isLeftOut = isOptional ? `!has(change.target) || !has(${value})` : '!has(change.target)';
   return {
     name: `${name}Refused`,
-    expression: `object.spec.changes.map(change, ${isLeftOut} || ${holds(value)}).indexOf(false)`,
+    expression: `variables.changes.map(change, ${isLeftOut} || ${holds(value)}).indexOf(false)`,
   };
 }
 

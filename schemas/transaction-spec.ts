@@ -3,6 +3,7 @@
 import { change } from './change.ts';
 import { duration, text } from './fields.ts';
 import { commonGate } from './gate.ts';
+import { rollback } from './rollback.ts';
 import type { Schema } from './schema.ts';
 import { patterns } from './spec-values.ts';
 import { undo } from './undo.ts';
@@ -12,7 +13,8 @@ export const mostChanges = 500;
 export const transactionSpec: Schema = {
   type: 'object',
   description: 'The changes to make. spec is immutable.',
-  required: ['serviceAccountName', 'changes'],
+  required: ['serviceAccountName'],
+  oneOf: [{ required: ['changes'] }, { required: ['rollback'] }],
   properties: {
     serviceAccountName: text({
       description:
@@ -29,6 +31,7 @@ export const transactionSpec: Schema = {
       items: change,
       'x-kubernetes-list-type': 'atomic',
     },
+    rollback,
     fieldManager: text({
       description:
         'Field manager of each Apply. If all releases of an application share one field manager, a field that a release no longer names is removed. If it is left out, each Transaction has its own field manager.',

@@ -1,6 +1,7 @@
 // The schema of `status` of a Transaction. Lengths have limits, because the version rule compares the whole status, and the API server
 // estimates the cost of the rule from the limits. The engine cuts each text of a status to its limit: the API server would refuse a longer
 // status at every attempt.
+import { rollbackSet } from './rollback.ts';
 import type { Schema } from './schema.ts';
 import { item, statusLimits, string, time } from './transaction-item.ts';
 import { mostChanges } from './transaction-spec.ts';
@@ -90,6 +91,7 @@ export const transactionStatus: Schema = {
       'Time at which a requested undo that waits for reads last gave its locks back; it takes them again later.',
     ),
     undo: undoAnswer,
+    rollback: rollbackSet,
     message: string('The present step, or the result, for users.', statusLimits.message),
     progress: string('Changes that are done, and all changes, such as 3/5.', 32),
     handledAnnotations: {

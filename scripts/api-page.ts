@@ -1,7 +1,7 @@
 // docs/api.md, made from the schemas of the two kinds: each field with its type, default, bounds, meaning and an example.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { isList, isObject, type Json } from '../hooks/objects/json.ts';
+import { isList, isObject, type Json, type JsonObject, objectAt } from '../hooks/objects/json.ts';
 import { targetRules, transactionRules } from '../schemas/creation-rules.ts';
 import { packageTransactionDefinition } from '../schemas/packages/package-transaction.ts';
 import type { Schema } from '../schemas/schema.ts';
@@ -23,7 +23,12 @@ interface Field {
   readonly isRequired: boolean;
 }
 
-const example = parse(readFileSync(new URL('../manifests/examples/every-field.yaml', import.meta.url), 'utf8')) as Json;
+const file = parse(readFileSync(new URL('../manifests/examples/every-field.yaml', import.meta.url), 'utf8')) as JsonObject;
+
+/** No Transaction has both changes and rollback. */
+const rollback = { to: 'shop-5', keep: ['ConfigMap/banner'], overwrite: ['Deployment/web'], partial: true, digest: '9f86…' };
+
+const example: Json = { ...file, spec: { ...objectAt(file, 'spec'), rollback } };
 
 const packageExample = {
   spec: {

@@ -13,7 +13,7 @@ import { documentOf } from '../show/document.ts';
 import { lastLines } from '../show/failed-logs.ts';
 import { operationsOf, operationsText } from '../show/operations.ts';
 import { tableOf } from '../show/table.ts';
-import { type Target, targetIn, viewOf } from '../show/view.ts';
+import { type Target, targetIn, viewOf, writtenChanges } from '../show/view.ts';
 import { saidAsData } from './given.ts';
 
 export async function run(call: Call): Promise<number> {
@@ -88,7 +88,7 @@ function creatorOf(object: JsonObject): string {
 /** The changes of that object. The namespace of the Transaction does not matter to an object of a cluster-scoped kind. */
 function changesOf(object: JsonObject, wanted: ObjectName, place: string): NonNullable<Recorded['changes']> {
   const view = viewOf(object);
-  return listAt(object, 'spec', 'changes').flatMap((change, index) => {
+  return writtenChanges(object).flatMap((change, index) => {
     const target = targetIn(change);
     const isThere = isClusterScoped(target, wanted) || (target.namespace ?? view.namespace) === place;
     if (!isThere || !isNamed(wanted, target)) return [];

@@ -4,7 +4,7 @@ import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import type { Session } from '../cluster/session.ts';
 import { listVisibleTransactions, type TransactionName } from '../cluster/transactions.ts';
-import { targetIn } from '../show/view.ts';
+import { targetIn, writtenChanges } from '../show/view.ts';
 
 const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name') ?? '';
 const namespaceOf = (object: JsonObject): string => textAt(object, 'metadata', 'namespace') ?? '';
@@ -79,7 +79,7 @@ function isNotUndone(object: JsonObject): boolean {
 
 function targetsOf(object: JsonObject): readonly string[] {
   const own = namespaceOf(object);
-  return listAt(object, 'spec', 'changes')
+  return writtenChanges(object)
     .map(targetIn)
     .map(({ apiVersion, kind, namespace = own, name }) => [groupOf(apiVersion), kind, namespace, name].join('|'));
 }

@@ -12,14 +12,14 @@ import { listTransactions } from '../cluster/transactions.ts';
 import { Problem } from '../problem.ts';
 import { isCreated } from '../show/operations.ts';
 import type { RoleSet } from '../show/roles.ts';
-import { type Target, targetIn } from '../show/view.ts';
+import { type Target, targetIn, writtenChanges } from '../show/view.ts';
 import type { Planned } from './planning.ts';
 
 /** Throws a Problem if the existing Transactions cannot be listed: without their rights the Roles might take some away. */
 export async function rightsOf(session: Session, { plan, transaction }: Planned): Promise<RoleSet> {
   const { namespace, serviceAccountName } = plan;
   const earlier = await earlierOf(session, transaction, namespace);
-  const targets = earlier.flatMap((one) => listAt(one, 'spec', 'changes').map(targetIn));
+  const targets = earlier.flatMap((one) => writtenChanges(one).map(targetIn));
   const contents = { namespace, name: contentsName(transaction), isGenerated: true };
   const questions = [
     ...plan.needs.map((question) => realQuestion(question, contents)),
@@ -107,9 +107,7 @@ function createdBy({ changes }: Plan): readonly Target[] {
 
 function createdIn(transaction: JsonObject): readonly Target[] {
   const items: readonly Json[] = listAt(transaction, 'status', 'items');
-  return listAt(transaction, 'spec', 'changes').flatMap((change, index) =>
-    isCreated(change, items[index]) ? [targetIn(change)] : [],
-  );
+  return writtenChanges(transaction).flatMap((change, index) => (isCreated(change, items[index]) ? [targetIn(change)] : []));
 }
 
 const isNamespace = ({ apiVersion, kind }: Target): boolean => apiVersion === 'v1' && kind === 'Namespace';

@@ -1,5 +1,6 @@
 // The changes of a Transaction as operations with counts: `+1 ~2 -2`. Pure.
 import { at, type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
+import { writtenChanges } from './view.ts';
 
 interface Operations {
   readonly created: number;
@@ -9,7 +10,7 @@ interface Operations {
 
 export function operationsOf(transaction: JsonObject): Operations {
   const items = listAt(transaction, 'status', 'items');
-  const all = listAt(transaction, 'spec', 'changes').map((change, index) => operationOf(change, items[index]));
+  const all = writtenChanges(transaction).map((change, index) => operationOf(change, items[index]));
   const count = (wanted: keyof Operations): number => all.filter((one) => one === wanted).length;
   return { created: count('created'), changed: count('changed'), deleted: count('deleted') };
 }

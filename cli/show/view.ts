@@ -4,9 +4,9 @@ import { at, type Json, type JsonObject, listAt, textAt } from '../../hooks/obje
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
-import { decodeChanges } from '../../hooks/transactions/model/change.ts';
 import { type Gating, gateOf } from '../../hooks/transactions/model/gated.ts';
 import { decodeWarnings } from '../../hooks/transactions/model/item.ts';
+import { changesIn } from '../../hooks/transactions/model/transaction.ts';
 import { decodeUndo, type UndoAnswer } from '../../hooks/transactions/model/undo.ts';
 import { type Timing, timingOf } from './timing.ts';
 
@@ -103,7 +103,7 @@ export function viewOf(object: JsonObject): TransactionView {
     createdAt: parseTime(textAt(object, 'metadata', 'creationTimestamp')),
     startTime: parseTime(textAt(status, 'startTime')),
     endedAt: parseTime(textAt(status, 'completionTime')),
-    changes: listAt(object, 'spec', 'changes').map((change, index) => ({
+    changes: writtenChanges(object).map((change, index) => ({
       ...changeOf(change, items[index], { namespace, phase: text('phase') }),
       ...gateViewOf(items[index], gating, index),
     })),
@@ -139,9 +139,15 @@ function changeOf(change: Json, item: Json | undefined, { namespace: own, phase 
   };
 }
 
+/** The changes as they are written; those of a rollback as the engine has found them. */
+export function writtenChanges(object: JsonObject): readonly Json[] {
+  if (at(object, 'spec', 'rollback') === undefined) return listAt(object, 'spec', 'changes');
+  return listAt(object, 'status', 'rollback', 'objects').map((target) => ({ type: textAt(target, 'way') ?? '', target }));
+}
+
 function gatingOf(object: JsonObject): Gating {
   const gate = at(object, 'spec', 'gate');
-  return { changes: decodeChanges(at(object, 'spec', 'changes')), ...(gate === undefined ? {} : { gate }) };
+  return { changes: changesIn(object), ...(gate === undefined ? {} : { gate }) };
 }
 
 function gateViewOf(item: Json | undefined, gating: Gating, index: number): { readonly gate?: GateView } {

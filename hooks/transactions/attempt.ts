@@ -39,6 +39,7 @@ import { plan } from './plan/plan.ts';
 import type { CallReads } from './reading/call-reads.ts';
 import type { Answered } from './report/report.ts';
 import { withSurvey } from './undo/chain.ts';
+import { withRollback } from './undo/rollback.ts';
 
 /** What serves one call: the parts of the engine, and what this process and this call know. */
 export interface CallContext {
@@ -239,15 +240,15 @@ async function observeBasis(context: CallContext, basis: Basis, carry: Carry): P
   const until = mayLandUntil({ status, ownWrites, first }, lateWindow);
   // A write in flight may still change a target that was read ahead: such a read is not used.
   const ahead = until !== 'unobserved' && now > until && pace === 'all' ? basis.ahead : undefined;
-  const observing = {
+  const reads = {
     ...{ source, transaction, status, now, engineNamespace, namespaces, carry, ownLeases, earlier, ahead, snapshot },
     ...{ expressions: parts.expressions, sources, clock: parts.clock, aside: parts.cluster },
     ...{ podTurns: memory.podTurns, polled: memory.polled },
   };
-  const { touched } = carry;
+  const observing = await withRollback(reads, due);
   const observation = {
     ...{ now, transaction, status, due: await observe(observing, due), isOvertaken },
-    ...{ ...(touched === undefined ? {} : { touched }), ...(after === undefined ? {} : { after }) },
+    ...{ ...(carry.touched === undefined ? {} : { touched: carry.touched }), ...(after === undefined ? {} : { after }) },
     ...{ engineNamespace, server, writer, ownWrites, waits, lateWindow, pace, refusedFor },
   };
   return { ...(await withSurvey(observing, observation)), barred: session.barred() };

@@ -23,6 +23,8 @@ export interface Ending extends Cause {
 
 export type Due =
   | { readonly kind: 'begin' }
+  /** What a rollback undoes is to be found. */
+  | { readonly kind: 'compose'; readonly request?: Request }
   | { readonly kind: 'prepare' }
   | { readonly kind: 'apply'; readonly index: number }
   /** Gates are open: the engine reads their objects. */
@@ -65,7 +67,7 @@ export function dueOf(stored: Stored): Due {
 }
 
 const byPhase: Readonly<Record<Phase, (stored: Stored) => Due>> = {
-  Pending: (stored) => stopped(stored) ?? { kind: 'begin' },
+  Pending: (stored) => stopped(stored) ?? composed(stored) ?? { kind: 'begin' },
   Preparing: (stored) => stopped(stored) ?? { kind: 'prepare' },
   Prepared: running,
   Committing: running,
@@ -101,6 +103,19 @@ function stopped(stored: Stored): Due | undefined {
   return stored.status.specDigest !== undefined && isAltered(stored) ? { kind: 'fail', cause: specChanged } : undefined;
 }
 
+/** s between two calls of a rollback whose plan was asked for: it ends by its timeout. */
+const plannedFor = 60;
+
+// A rollback with a request for a plan goes no further than its plan.
+function composed(stored: Stored): Due | undefined {
+  const { transaction, status } = stored;
+  if (transaction.rollback === undefined || status.rollback !== undefined) return undefined;
+  const isPlanned = annotationOf(transaction, annotations.planUndo) !== undefined;
+  const request = pending(stored, annotations.planUndo);
+  if (isPlanned && request === undefined) return { kind: 'rest', seconds: plannedFor };
+  return request === undefined ? { kind: 'compose' } : { kind: 'compose', request };
+}
+
 const specChanged: Ending = { reason: 'SpecChanged', message: 'the spec changed after it was checked' };
 
 function isAltered({ status, transaction }: Stored): boolean {
@@ -124,7 +139,9 @@ function running(stored: Stored): Due {
 function undoing({ transaction, status, now, lateWindow, waits, order }: Stored): Due {
   const index = nextToUndo(status.items, waits, order);
   // Waiting a late write out is no time of the undo: a short spec.timeout must not end it before it could begin.
-  const mayWait = status.items.some(wasInFlight) || transaction.changes.some(({ type }) => type === 'Create');
+  const mayWait =
+    status.items.some(wasInFlight) ||
+    transaction.changes.some(({ type, restore }) => type === 'Create' || restore?.way === 'Create');
   const patience = transaction.timeout + (mayWait ? lateWindow + serverTimeResolution : 0);
   const began = Math.max(status.rollbackStartedAt ?? now, status.rollbackObservedAt ?? 0);
   const isOverdue = now > believedTime(began, transaction.createdAt, now) + patience;

@@ -193,7 +193,7 @@ export const units: readonly Unit[] = [
     name: 'undo',
     what: 'what a requested undo would do with each change, before its first write: reads and dry runs only',
     holds: folder('hooks/transactions/undo'),
-    sees: [...planned, 'requests', 'hazards/read', 'observe'],
+    sees: [...planned, 'requests', 'reading', 'hazards/read', 'observe'],
     nature: 'effects',
   },
   {

@@ -39,6 +39,8 @@ interface Owned {
    * manager, too.
    */
   readonly halfRestored?: string | undefined;
+  /** Managers that own what a first write has taken, if the second write is missing. Then their fields go back. */
+  readonly halfBy?: readonly string[] | undefined;
 }
 
 /** Whether one of these managers has an entry in the object. */
@@ -115,11 +117,13 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
   const versions = { prior, expected, live };
   const folded = foldedFields(versions);
   const known = new Map([...prior, ...live]);
+  const held = new Set(ownedBy(owned.live, owned.halfBy ?? []).map(pathText));
   const others = [...known].filter(([, manager]) => !ourNames.includes(manager.name));
   const moved = others.map(([key, manager]) => {
     const { lost, gained } = movedFields(versions, key, manager.name === ancientChanges ? { to: folded } : { from: folded });
     const kept = manager.name === owned.halfRestored && isOfApply(manager) ? membersOf(treeIn(prior, key)) : [];
-    const back = [...lost, ...kept].filter((path) => pathText(path) !== fence && isRestored(owned, path, kinds));
+    const taken = held.size === 0 ? [] : membersOf(treeIn(prior, key)).filter((path) => held.has(pathText(path)));
+    const back = [...lost, ...kept, ...taken].filter((path) => pathText(path) !== fence && isRestored(owned, path, kinds));
     return { key, manager, gained, back };
   });
   const given = new Set(moved.flatMap(({ back }) => back.map(pathText)));
@@ -130,6 +134,13 @@ export function restoredManagers(owned: Owned, kinds: ListKinds, ourNames: reado
     return isEmpty(tree) ? [] : [withTime(manager, tree, [prior.get(key), live.get(key)])];
   });
   return restored.length === 0 ? [{}] : afterAncientChanges(restored).map(entryOf);
+}
+
+/** Whether the same managers own the same fields, whenever they wrote them. */
+export function hasSameOwners(object: Json | undefined, other: Json | undefined): boolean {
+  const [ours, theirs] = [managersByKey(object), managersByKey(other)];
+  const keys = [...new Set([...ours.keys(), ...theirs.keys()])];
+  return keys.every((key) => hasSameMembers(treeIn(ours, key), treeIn(theirs, key)));
 }
 
 /**

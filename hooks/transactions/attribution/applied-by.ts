@@ -78,7 +78,7 @@ export function isForged({ managers }: Evidence, { ours }: Attributed): boolean 
 
 /** The conflict with later work under the shared manager; `paths`: the paths of our change. Undefined if there is no conflict. */
 export function appliedAgain(evidence: Evidence & Known, paths: readonly Path[], reason: Reason): Conflict | undefined {
-  const { managers, live, entry } = evidence;
+  const { managers, live, entry, others } = evidence;
   if (managers.holder === undefined || isMarked(evidence) || isLineGone(evidence)) return undefined;
   const ours = pathSet(paths);
   const claimed = claimedBy(evidence).filter((path) => ours.covers(path) || ours.leadsTo(path));
@@ -86,7 +86,8 @@ export function appliedAgain(evidence: Evidence & Known, paths: readonly Path[],
   if (first === undefined) return undefined;
   const name = describe(entry.target);
   const later = nameIn(appliedBy(live));
-  if (later !== undefined && later !== nameIn(managers.holder)) {
+  const isUndone = others?.changes.some((other) => other.holder === appliedBy(live) && !other.stands) === true;
+  if (!isUndone && later !== undefined && later !== nameIn(managers.holder)) {
     const message = `${name} was later applied by Transaction ${later}, on top of this change: roll back that Transaction first`;
     return { kind: 'conflict', reason: 'LaterTransaction', message };
   }

@@ -203,7 +203,14 @@ function isDeletion({ type, recreates }: OtherChange): boolean {
   return type === 'Delete' || recreates;
 }
 
-const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 'deleted', Apply: 'applied' } as const;
+const verbs = {
+  Create: 'created',
+  Update: 'updated',
+  Patch: 'patched',
+  Delete: 'deleted',
+  Apply: 'applied',
+  Restore: 'restored',
+} as const;
 
 /**
  * Whether the live object counts as ours although its uid is another: another Transaction deleted it, and its undo created it again.
@@ -213,7 +220,7 @@ const verbs = { Create: 'created', Update: 'updated', Patch: 'patched', Delete: 
 export function isBroughtBack(evidence: OthersEvidence): boolean {
   const { live, entry } = evidence;
   if (isMarked(evidence)) return true;
-  const restored = changesOf(evidence).filter((other) => isDeletion(other) && !other.stands);
+  const restored = changesOf(evidence).filter((other) => (isDeletion(other) && !other.stands) || other.type === 'Restore');
   return entry.type !== 'Create' && restored.some(({ uid }) => uid !== undefined && uid === uidOf(live));
 }
 

@@ -23,7 +23,6 @@ import type { Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
 import { annotations, longestManager } from '../model/transaction.ts';
 import { appliedAgain, isLineGone, unlikeOurs } from './applied-by.ts';
-import { isOurCreation } from './apply.ts';
 import {
   type Attributed,
   attribute,
@@ -67,6 +66,7 @@ import {
   recreatedContent,
   recreation,
 } from './recreation.ts';
+import { isMadeByUs, lacksOwners } from './restored-object.ts';
 import { type Bridging, evaluateStorage } from './stored-versions.ts';
 
 export type UndoVerdict =
@@ -129,7 +129,7 @@ function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, createdUid } = evidence;
   if (live === undefined) return deletedByOthers(evidence) ?? { kind: 'restored' };
   // (D1)
-  const isSame = createdUid === undefined ? isOurCreation(evidence, evidence.uid) : uidOf(live) === createdUid;
+  const isSame = createdUid === undefined ? isMadeByUs(evidence, live) : uidOf(live) === createdUid;
   if (isSame || isBroughtBack(evidence)) return evaluateCreation(evidence, live, isSame);
   if (evidence.isUndone === true && isMadeAgain({ entry, live })) return { kind: 'delete', live };
   return (
@@ -205,10 +205,11 @@ function evaluateContent(evidence: UndoEvidence, live: JsonObject): UndoVerdict 
     const lost = ownersNote(missingIn(entry.prior ?? {}, evidence.hazards), evidence.isSealed);
     return { kind: 'content', live, restored: contentOf(live, entry.resource), attributed, staying, ...noted(lost) };
   }
-  if (isAbsent(evidence, attributed)) return { kind: 'restored' };
+  const isOwned = lacksOwners(evidence, live, attributed);
+  if (!isOwned && isAbsent(evidence, attributed)) return { kind: 'restored' };
   const upon = laterWork(evidence, attributed);
   if (upon !== undefined && !isOverwritten(evidence, upon)) return upon;
-  if (attributed.kind !== 'untouched') return evaluateMerge(evidence, live, attributed);
+  if (isOwned || attributed.kind !== 'untouched') return evaluateMerge(evidence, live, attributed);
   return { kind: 'restored', ...noted(staying) };
 }
 

@@ -44,6 +44,7 @@ const operations: Readonly<Record<ChangeType, readonly string[]>> = {
   Patch: ['UPDATE'],
   Delete: ['DELETE'],
   Apply: ['CREATE', 'UPDATE'],
+  Restore: ['CREATE', 'UPDATE', 'DELETE'],
 };
 
 function isAmong(rules: Json | undefined, { type, resource: { group, plural } }: Reviewed): boolean {

@@ -1,7 +1,7 @@
 // The permissions that the ServiceAccount needs, for the changes and for their undo. They are reviewed before the first lock.
 import type { AccessQuestion, Resource } from '../../objects/cluster.ts';
 import { hasPods } from '../gates/new-pods.ts';
-import type { ChangeType, Way } from '../model/change.ts';
+import { type ChangeType, isDeletion, type Way } from '../model/change.ts';
 import type { Gate } from '../model/gate.ts';
 import { gateOf } from '../model/gated.ts';
 import { sourceOf } from '../model/source.ts';
@@ -16,6 +16,8 @@ const forward: Readonly<Record<ChangeType, readonly string[]>> = {
   Patch: ['get', 'patch'],
   Delete: ['get', 'delete'],
   Apply: ['get', 'patch'],
+  // Its second write restores the owners of fields.
+  Restore: ['get', 'update'],
 };
 
 const undo: Readonly<Record<ChangeType, readonly string[]>> = {
@@ -24,6 +26,7 @@ const undo: Readonly<Record<ChangeType, readonly string[]>> = {
   Patch: ['update'],
   Delete: ['create', 'update'],
   Apply: [],
+  Restore: [],
 };
 
 // Forward and back.
@@ -49,7 +52,7 @@ export function needsOf(resolved: readonly Resolved[]): readonly Need[] {
 /** What gates read besides their objects: Pods that do not start, and why. */
 export function needsOfGates(transaction: Transaction, resolved: readonly Resolved[]): readonly Need[] {
   return grouped(resolved, (one) => {
-    const gate = one.change.type === 'Delete' ? undefined : gateOf(transaction, one.index);
+    const gate = isDeletion(one.change) ? undefined : gateOf(transaction, one.index);
     if (gate === undefined || !hasPods(one.resource)) return [];
     return podQuestions(one, gate).map((question): Asked => ({ question, purpose: 'gate' }));
   });
@@ -121,9 +124,11 @@ function questionOf({ resource, target: { namespace } }: Resolved, verb: string)
 
 function questionsOf(resolved: Resolved): readonly Asked[] {
   const { change, resource, target } = resolved;
-  const back = undo[change.type].filter((verb) => !forward[change.type].includes(verb));
-  const own = [...asked(resolved, forward[change.type], 'change'), ...asked(resolved, back, 'undo')];
-  return [...own, ...containerQuestions(change.type, resource, target.name)];
+  const type = change.restore?.way ?? change.type;
+  const own = new Set([...forward[type], ...(change.type === 'Restore' ? forward.Restore : [])]);
+  const back = undo[type].filter((verb) => !own.has(verb));
+  const all = [...asked(resolved, [...own], 'change'), ...asked(resolved, back, 'undo')];
+  return [...all, ...containerQuestions(type, resource, target.name)];
 }
 
 function containerQuestions(type: ChangeType, { group, kind }: Resource, name: string): readonly Asked[] {

@@ -2,7 +2,7 @@
 import type { Resource } from '../../objects/cluster.ts';
 import { at } from '../../objects/json.ts';
 import { describe, identityOf, type Reference } from '../../objects/reference.ts';
-import { type Change, mayMake } from '../model/change.ts';
+import { type Change, isDeletion, mayMake } from '../model/change.ts';
 import { group, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 import { placesOf } from './target-places.ts';
@@ -19,7 +19,7 @@ export interface Resolved {
 
 /** What earlier changes delete, by identity: their own undo brings it back. */
 export function deletedBefore(all: readonly Resolved[], index: number): ReadonlySet<string> {
-  const earlier = all.filter((one) => one.index < index && one.change.type === 'Delete');
+  const earlier = all.filter((one) => one.index < index && isDeletion(one.change));
   return new Set(earlier.map(({ target }) => identityOf(target)));
 }
 

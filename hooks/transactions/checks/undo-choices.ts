@@ -68,10 +68,18 @@ function kindFaults(unlisted: ReadonlySet<string>): readonly string[] {
 }
 
 function chosen(transaction: Transaction, annotation: string, targets: readonly Reference[]): Chosen {
-  const found = namesIn(transaction, annotation).map((name) => ({
-    name,
-    indexes: named(name, targets, transaction.namespace),
-  }));
+  return selected({ place: annotation, names: namesIn(transaction, annotation) }, targets, transaction.namespace);
+}
+
+interface Names {
+  /** The field or the annotation that has the names. */
+  readonly place: string;
+  readonly names: readonly string[];
+}
+
+/** What the names select from the targets. `own`: the namespace of the Transaction. */
+export function selected({ place: annotation, names }: Names, targets: readonly Reference[], own: string): Chosen {
+  const found = names.map((name) => ({ name, indexes: named(name, targets, own) }));
   const indexes = found.flatMap((one) => one.indexes);
   const faults = found.flatMap((one) => {
     const quoted = `${annotation} names ${foreign(one.name, longestName)}`;

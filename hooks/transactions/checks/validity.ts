@@ -32,7 +32,8 @@ const mostContentLevels = mostLevels - 10;
 export function staticFaults(transaction: Transaction): readonly Fault[] {
   const { changes, serviceAccountName } = transaction;
   const all: Fault[] = [];
-  if (changes.length === 0) all.push(fault('Invalid', 'spec.changes is empty: list at least one change'));
+  if (changes.length === 0 && transaction.rollback === undefined)
+    all.push(fault('Invalid', 'spec.changes is empty: list at least one change'));
   if (changes.length > mostChanges)
     all.push(fault('Invalid', `spec.changes has ${changes.length} entries, at most ${mostChanges} are allowed`));
   if (!dnsName.test(serviceAccountName)) {
@@ -62,6 +63,8 @@ function sizeFaults({ size, changes }: Transaction): readonly Fault[] {
 }
 
 function changeFaults(change: Change, index: number, transaction: Transaction): readonly Fault[] {
+  // The engine has made it.
+  if (change.restore !== undefined) return [];
   const wrongType = typeMessages(change);
   const messages = [
     ...wrongType,
@@ -92,7 +95,7 @@ function contentMessages(change: Change): readonly Message[] {
   const { type, content, contentFrom } = change;
   if (isDeeperThan(content, mostContentLevels))
     return [['Invalid', `content is nested deeper than ${mostContentLevels} levels, the maximum`]];
-  if (type === 'Delete' || (contentFrom !== undefined && content === undefined)) return [];
+  if (type === 'Delete' || type === 'Restore' || (contentFrom !== undefined && content === undefined)) return [];
   if (!isObject(content)) return [['Invalid', `content must be an object${intent(change)}`]];
   const metadata = at(content, 'metadata');
   if (metadata !== undefined && !isObject(metadata)) return [['Invalid', 'content.metadata must be an object']];
@@ -134,7 +137,7 @@ function secretMessages(change: Change, content: JsonObject): readonly Message[]
   return [['InvalidContent', `content.${wrong.field}${place} ${wrong.why}`]];
 }
 
-const forbiddenMetadata: Readonly<Record<Exclude<ChangeType, 'Delete'>, readonly string[]>> = {
+const forbiddenMetadata: Readonly<Record<Exclude<ChangeType, 'Delete' | 'Restore'>, readonly string[]>> = {
   Create: ['resourceVersion', 'uid', 'managedFields'],
   Update: ['uid', 'managedFields'],
   Patch: ['resourceVersion', 'uid', 'managedFields'],

@@ -8,8 +8,9 @@ import { type ApplyEvidence, type ApplyVerdict, evaluateApply } from '../attribu
 import { withDrift } from '../attribution/drift.ts';
 import { effectOf } from '../attribution/effect.ts';
 import { asKept } from '../attribution/kept-scale.ts';
+import { evaluateRestore, type Restoring } from '../attribution/restore.ts';
 import { driftRoom } from '../checks/room.ts';
-import { howToAllow, joined, noted, unlistedKindsNote } from '../hazards/messages.ts';
+import { howToAllow, joined, missingOwners, noted, unlistedKindsNote } from '../hazards/messages.ts';
 import { evaluateHazards } from '../hazards/table.ts';
 import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
 import { madeOf } from '../model/change.ts';
@@ -18,6 +19,7 @@ import { isCreatingHalf, isDeletingHalf } from '../model/halves.ts';
 import { keptNote } from '../model/scale-note.ts';
 import { managersOfChange, mayBreak } from '../model/transaction.ts';
 import type { ItemView, Observation } from '../observe/observation.ts';
+import { preconditionOf } from '../writes/resources.ts';
 import { type Clear, firstLease, guard, lockLost, stepIfBlocked, unreadable } from './guards.ts';
 import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
@@ -68,12 +70,28 @@ function decideChange(observation: Observation, view: ItemView, { entry, drift }
     isSealed: isSealed(entry, transaction),
     driftRoom: driftRoom(status, transaction.size),
   };
-  const verdict = evaluateApply(evidence);
+  const { verdict, restoring } = verdictOn(evidence, view);
   if (isToBeRead(view, verdict))
     return { kind: 'readMore', entry, because: `${describe(entry.target)} must be read before the Transaction` };
   return verdict.kind === 'send'
-    ? send(observation, view, evidence, verdict.precondition)
+    ? send(observation, view, evidence, { precondition: verdict.precondition, restoring })
     : stepForVerdict(observation, evidence, verdict);
+}
+
+// What a rollback brings back or changes is written as an undo is.
+function verdictOn(
+  evidence: ApplyEvidence,
+  { hazards }: ItemView,
+): { readonly verdict: ApplyVerdict; readonly restoring?: Restoring } {
+  if (evidence.entry.restores !== true || evidence.entry.type === 'Delete') return { verdict: evaluateApply(evidence) };
+  const verdict = evaluateRestore({ ...evidence, hazards });
+  if (verdict.kind !== 'restore') return { verdict };
+  return { verdict: { kind: 'send', precondition: preconditionOf(evidence.live) }, restoring: verdict.how };
+}
+
+interface Sent {
+  readonly precondition: Precondition | undefined;
+  readonly restoring: Restoring | undefined;
 }
 
 // W5: the write names a version that the engine read before it read the Transaction, or no version.
@@ -87,7 +105,7 @@ function send(
   observation: Observation,
   view: ItemView,
   { entry, live, change, drift, isSealed }: ApplyEvidence,
-  precondition: Precondition | undefined,
+  { precondition, restoring }: Sent,
 ): Step {
   const { status, now } = observation;
   const name = describe(entry.target);
@@ -103,10 +121,9 @@ function send(
   if (unlistable !== undefined) return unlistable;
   const untimely = byTrial(observation, view, entry);
   if (untimely !== undefined) return untimely;
-  const note = joined(
-    unlistedKindsNote({ ...view.hazards, failingKinds: [] }),
-    keptNote(entry, change, live ?? entry.prior, isSealed),
-  );
+  const kept = keptNote(entry, change, live ?? entry.prior, isSealed);
+  const how = howToRestore(view, restoring);
+  const note = joined(unlistedKindsNote({ ...view.hazards, failingKinds: [] }), kept, how.restoring?.note);
   const apply = {
     kind: 'apply',
     index: entry.index,
@@ -115,9 +132,14 @@ function send(
     // What an Update keeps, it keeps of the former object, as that was when it was deleted.
     live: isCreatingHalf(entry) ? withDrift(entry, drift).prior : live,
     precondition,
+    ...how,
     because: `${entry.type} ${name}`,
   } as const;
   return note === undefined ? apply : { ...apply, note };
+}
+
+function howToRestore({ hazards }: ItemView, restoring: Restoring | undefined): { readonly restoring?: Restoring } {
+  return restoring === undefined ? {} : { restoring, ...{ goneOwners: missingOwners(hazards) } };
 }
 
 // A deferred dry run counts only now, whatever pre-flight took for likely. Its result could not be known before.

@@ -2,6 +2,7 @@
 import type { Observation, ObservedTo } from '../observe/observation.ts';
 import { barredStep } from './barred.ts';
 import { decideApply } from './committing.ts';
+import { decideCompose } from './composing.ts';
 import { decideAwait, whyNotReady } from './gates.ts';
 import { decideBegin, ending } from './pending.ts';
 import { decidePrepare } from './preparing.ts';
@@ -24,6 +25,8 @@ function decideDue(observation: Observation): Step {
   switch (due.kind) {
     case 'begin':
       return decideBegin(observation, due);
+    case 'compose':
+      return decideCompose(observation, due);
     case 'prepare':
       return decidePrepare(observation, due);
     case 'apply':

@@ -7,25 +7,40 @@ import { lockOf, writerOf } from '../locks/lease.ts';
 import type { ItemError } from '../model/item.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
-import type { BeginView, LockView, Observation } from '../observe/observation.ts';
+import type { BeginView, LockView, Observation, ObservedTo } from '../observe/observation.ts';
 import { acquireLocks } from './locks.ts';
 import { unlessFinal } from './refusals.ts';
 import type { Step } from './step.ts';
 import { begun, type Locks, locked, stopped, waitingForLocks, withLeases } from './transitions.ts';
 import { hungUpMessage, isHungUp, isTooLong, setStatus, waitForWebhook } from './waiting.ts';
 
-export function decideBegin(observation: Observation, view: BeginView): Step {
+export function decideBegin(observation: Observation, view: ObservedTo<'begin'>): Step {
   const { status, transaction, now } = observation;
   if (view.trouble !== undefined) return troubled(observation, begun(status, now), 'a check', view.trouble);
   if (view.faults.length > 0) return refuse(observation, view.faults, view.orphanedLeases);
   const withLocks = withLeases(status, leaseNames(view));
   return acquireLocks(observation, view.locks, {
-    acquired: () => setStatus(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks acquired'),
+    acquired: () =>
+      composedAgain(observation, view, withLocks) ??
+      setStatus(locked(status, transaction, now, locksOf(view.locks, leaseNames(view))), 'all locks acquired'),
     waiting: (message) => waitingForLocks(withLocks, transaction, now, message),
     waitedTooLong: (message) => setStatus(stopped(withLocks, { reason: 'LockHeld', message }, now, new Map()), message),
     refused: (cause) => setStatus(stopped(withLocks, cause, now, new Map()), cause.message),
     since: status.startTime,
   });
+}
+
+// Another release may have ended before the rollback held all locks: then the locks go back, and what it undoes is found again.
+function composedAgain(observation: Observation, { releases, locks }: ObservedTo<'begin'>, held: Status): Step | undefined {
+  const { status, transaction } = observation;
+  if (transaction.rollback === undefined) return undefined;
+  if (releases?.trouble !== undefined) return troubled(observation, held, 'listing the Transactions to undo', releases.trouble);
+  const known = status.rollback?.undone.map(({ uid }) => uid) ?? [];
+  if (known.join() === releases?.uids.join()) return undefined;
+  const { rollback: _other, specDigest: _checked, ...rest } = status;
+  const because = 'the Transactions to undo are others than before: they are found again';
+  const leases = [...locks.states.values()].flatMap((state) => (state.kind === 'present' ? [state.object] : []));
+  return { kind: 'releaseAndWait', leases, status: { ...rest, items: [], message: because }, held, because, wait: 'now' };
 }
 
 /** Nothing was written yet: a final refusal ends the Transaction, all other trouble is waited for. */

@@ -99,13 +99,16 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
 }
 
+type Seen = Pick<Observation, 'status' | 'transaction'>;
+type Viewed = Pick<ItemView, 'item' | 'hazards' | 'others' | 'live' | 'change' | 'wasUnlocked'>;
+
 interface Judged {
   readonly evidence: UndoEvidence;
   readonly verdict: UndoVerdict;
 }
 
 /** The verdict of the undo of one change, before the engine makes a write in flight miss. */
-export function judgeUndo(observation: Observation, view: ItemView, clear: Clear): Judged {
+export function judgeUndo(observation: Seen, view: Viewed, clear: Pick<Clear, 'entry' | 'drift'>): Judged {
   const evidence = evidenceOf(observation, view, clear);
   return { evidence, verdict: evaluateUndo(evidence) };
 }
@@ -129,7 +132,7 @@ function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemVi
   return givesOwners ? unreadableOwner(observation, view, evidence.entry) : undefined;
 }
 
-function evidenceOf({ status, transaction }: Observation, view: ItemView, { entry, drift }: Clear): UndoEvidence {
+function evidenceOf({ status, transaction }: Seen, view: Viewed, { entry, drift }: Pick<Clear, 'entry' | 'drift'>): UndoEvidence {
   const { item, hazards, others } = view;
   const live = view.live.kind === 'present' ? view.live.object : undefined;
   return {

@@ -3,6 +3,7 @@
 import type { Precondition } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import type { JsonObject } from '../../objects/json.ts';
+import type { Restoring } from '../attribution/restore.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';
 import type { Lock } from '../locks/lease.ts';
 import type { Change } from '../model/change.ts';
@@ -58,6 +59,9 @@ export type Step =
       readonly entry: SnapshotEntry;
       readonly live: JsonObject | undefined;
       readonly precondition: Precondition | undefined;
+      /** Of a Restore that brings an object back or changes it. */
+      readonly restoring?: Restoring;
+      readonly goneOwners?: readonly string[];
       /** What should be known of it once it is made. */
       readonly note?: string;
       readonly because: string;

@@ -12,6 +12,7 @@
 // V4. The status that begins an undo withdraws no announcement. Until that status is stored, another process may still read the
 //     announcement, and send the change.
 import type { Due } from '../due.ts';
+import { isDeletion } from '../model/change.ts';
 import { firstBarred, type Gating } from '../model/gated.ts';
 import type { Item } from '../model/item.ts';
 import type { Pace, Status } from '../model/status.ts';
@@ -40,8 +41,8 @@ function endByDeletes(changes: Gating['changes'], applied: number): number {
   return deletes[mostDeletes] ?? changes.length;
 }
 
-function mayDelete({ type, whenImmutable }: Gating['changes'][number]): boolean {
-  return type === 'Delete' || whenImmutable === 'Recreate';
+function mayDelete(change: Gating['changes'][number]): boolean {
+  return isDeletion(change) || change.whenImmutable === 'Recreate';
 }
 
 /** What a call has done last, and what came of it. */

@@ -10,12 +10,14 @@ export interface Target {
   readonly namespace?: string;
 }
 
+/** What `spec.changes` may say. */
 export const changeTypes = ['Create', 'Update', 'Patch', 'Delete', 'Apply'] as const;
 
-export type ChangeType = (typeof changeTypes)[number];
+/** `Restore` is of the engine alone: a rollback brings an object to an earlier state (rollback.ts). */
+export type ChangeType = (typeof changeTypes)[number] | 'Restore';
 
 /** How a change is made: an Apply creates or patches, which is decided once, in Preparing. */
-export type Way = Exclude<ChangeType, 'Apply'>;
+export type Way = Exclude<ChangeType, 'Apply' | 'Restore'>;
 
 export interface Change {
   readonly type: ChangeType;
@@ -33,6 +35,13 @@ export interface Change {
   readonly gate?: Json;
   /** As written (filledOf of filled.ts reads it). */
   readonly undo?: Json;
+  /** Of a Restore: how it is made, and whether readers of the namespace must not learn the states. */
+  readonly restore?: { readonly way: Way; readonly isSealed: boolean };
+}
+
+/** Whether the change takes the object away. */
+export function isDeletion({ type, restore }: Pick<Change, 'type' | 'restore'>): boolean {
+  return type === 'Delete' || restore?.way === 'Delete';
 }
 
 /** A change as it is made. */
@@ -57,12 +66,14 @@ const ways: Readonly<Record<ChangeType, readonly Way[]>> = {
   Patch: ['Patch'],
   Delete: ['Delete'],
   Apply: ['Create', 'Patch'],
+  Restore: ['Create', 'Update', 'Delete'],
 };
 
 /** How the engine makes the change if the object exists, or if it does not exist. */
 export function wayOf(type: ChangeType, isThere: boolean): Way {
-  if (type !== 'Apply') return type;
-  return isThere ? 'Patch' : 'Create';
+  if (type !== 'Apply' && type !== 'Restore') return type;
+  if (!isThere) return 'Create';
+  return type === 'Apply' ? 'Patch' : 'Update';
 }
 
 /** The stored way of a change of that type; undefined if such a change does not have that way. */

@@ -36,6 +36,8 @@ export interface SnapshotEntry {
   readonly content?: JsonObject;
   /** The API server does not change the object in place: the change deletes it and creates it again (halves.ts). */
   readonly recreates?: true;
+  /** The change of a rollback: `expected` has the owners of all fields, which the change restores, too. */
+  readonly restores?: true;
   /** The number of the object stays, in place of that of content (attribution/kept-scale.ts). */
   readonly keepsScale?: KeptScale;
 }
@@ -56,7 +58,7 @@ export interface KeptScale {
  */
 export function isSealed({ index, target }: Pick<SnapshotEntry, 'index' | 'target'>, { namespace, changes }: Spec): boolean {
   if (isSecret(target) || target.namespace !== namespace) return true;
-  return isFromSecret(changes[index]);
+  return isFromSecret(changes[index]) || changes[index]?.restore?.isSealed === true;
 }
 
 type Spec = Pick<Transaction, 'namespace' | 'changes'>;

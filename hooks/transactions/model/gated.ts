@@ -1,7 +1,7 @@
 // Which changes of a Transaction are waited for, what must not be announced before, and whether a wait is due.
 
 import type { Json } from '../../objects/json.ts';
-import type { Change } from './change.ts';
+import { type Change, isDeletion } from './change.ts';
 import { mayBeCrdOf } from './crds.ts';
 import { decodeGate, type Gate } from './gate.ts';
 import type { Item } from './item.ts';
@@ -15,7 +15,9 @@ export interface Gating {
 /** The gate of a change: its own or, Deletes aside, that of the spec. Undefined if the spec waits for nothing. */
 export function gateOf({ changes, gate }: Gating, index: number): Gate | undefined {
   const change = changes[index];
-  const own = decodeGate(change?.gate, 'AfterChange') ?? (change?.type === 'Delete' ? undefined : decodeGate(gate, 'AtEnd'));
+  const own =
+    decodeGate(change?.gate, 'AfterChange') ??
+    (change === undefined || isDeletion(change) ? undefined : decodeGate(gate, 'AtEnd'));
   return own?.at === 'Never' ? undefined : own;
 }
 
@@ -57,7 +59,7 @@ function barrierOf(gating: Gating, index: number): readonly Barrier[] {
   const { changes } = gating;
   const [change, gate] = [changes[index], gateOf(gating, index)];
   if (gate?.at === 'AfterChange') return [{ index, gate, before: index + 1, isAsked: true }];
-  if (change === undefined || change.type === 'Delete' || change.target.kind !== 'CustomResourceDefinition') return [];
+  if (change === undefined || isDeletion(change) || change.target.kind !== 'CustomResourceDefinition') return [];
   const before = changes.findIndex(({ target }, at) => at > index && mayBeCrdOf(change, target));
   return before < 0 ? [] : [{ index, gate: implied, before, isAsked: false }];
 }

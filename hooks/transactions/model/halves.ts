@@ -30,6 +30,7 @@ export function isBetweenHalves({ progress, deleted }: Item): boolean {
 }
 
 /** Whether the change may have deleted its object and not created it again: then the snapshot alone has the object. */
-export function mayBeHalfMade({ progress }: Item, change: Pick<Change, 'whenImmutable'> | undefined): boolean {
-  return progress.kind === 'announced' && change?.whenImmutable === 'Recreate';
+export function mayBeHalfMade({ progress }: Item, change: Pick<Change, 'whenImmutable' | 'restore'> | undefined): boolean {
+  const mayRecreate = change?.whenImmutable === 'Recreate' || change?.restore !== undefined;
+  return progress.kind === 'announced' && mayRecreate;
 }

@@ -2,9 +2,11 @@
 // others use that name, the annotation `applied-by`, owned by that name, shows our write. Whoever may write the object can write
 // both. So the engine always compares content as well. A mark that was there before our write shows nothing.
 
+import { managerKey, managersOf } from '../../objects/content/fields.ts';
 import { hasManager, ownedBy } from '../../objects/content/ownership.ts';
 import { type Path, pathText } from '../../objects/content/path.ts';
 import { type Json, textAt } from '../../objects/json.ts';
+import type { SnapshotEntry } from './entry.ts';
 import { annotations, type Managers } from './transaction.ts';
 
 const ownAnnotations = [annotations.appliedBy, annotations.createdBy].map((name) =>
@@ -22,6 +24,16 @@ const mark = pathText(['f:metadata', 'f:annotations', `f:${annotations.appliedBy
 export function bearsOurWrite(object: Json | undefined, { forward, holder }: Managers): boolean {
   if (holder === undefined) return hasManager(object, [forward]);
   return appliedBy(object) === holder && ownedBy(object, [forward]).some((path) => pathText(path) === mark);
+}
+
+/**
+ * Whether a rollback made the object again, although no status has recorded it: a manager wrote its fields when the snapshot says.
+ * Whoever creates the object otherwise writes them later.
+ */
+export function bearsRestored({ expected, restores }: Pick<SnapshotEntry, 'expected' | 'restores'>, live: Json): boolean {
+  if (restores !== true) return false;
+  const times = new Map(managersOf(expected).map((manager) => [managerKey(manager), manager.time]));
+  return managersOf(live).some((manager) => manager.time !== undefined && times.get(managerKey(manager)) === manager.time);
 }
 
 /** The holder that the annotation names. */

@@ -23,6 +23,8 @@ export interface OtherChange {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly tookFieldsFrom: readonly string[];
+  /** Of a rollback that stands: uids of the Transactions that it has undone. */
+  readonly undoes?: ReadonlySet<string>;
   /** Read if the versions do not show whether the change came before or after ours (isOrdered). */
   readonly before?: PriorState;
 }
@@ -71,18 +73,45 @@ export function changesTo(targets: TargetsByName, other: Transaction): readonly 
 function changeOf(other: Transaction, change: Change, item: Item): OtherChange {
   const { uid, resourceVersion, tookFieldsFrom = [], progress } = item;
   const isApplied = !['waiting', 'prepared', 'restored'].includes(progress.kind);
+  const { phase, rollback } = other.status ?? {};
   return {
     transaction: `${other.namespace}/${other.name}`,
     holder: holderOf(other),
     managers: managersOfChange(other, change),
     type: change.type,
     recreates: item.deleted === true,
-    // An undo that has begun ends before the Transaction is deleted.
-    stands: isApplied && (!other.isBeingDeleted || other.status?.phase === 'RollingBack'),
+    // An undo that has begun ends before the Transaction is deleted. What an undo has kept is an edit, and in nobody's way.
+    stands: isApplied && phase !== 'RolledBack' && (!other.isBeingDeleted || phase === 'RollingBack'),
+    ...(phase === 'Committed' && rollback !== undefined ? { undoes: new Set(rollback.undone.map((one) => one.uid)) } : {}),
     uid,
     resourceVersion,
     tookFieldsFrom,
   };
+}
+
+/**
+ * The changes of one object, as they stand: what a rollback has undone does not, as long as that rollback stands. A rollback is in the way
+ * only of what it has undone: what is older is as it was before. `uid`: of the Transaction whose change is to be undone.
+ */
+export function standing(changes: readonly OtherChange[], uid: string): readonly OtherChange[] {
+  const undone = undoneBy(changes);
+  return changes.map((change) => {
+    const isTransparent = change.undoes !== undefined && !change.undoes.has(uid);
+    return undone.has(uidOfHolder(change.holder)) || isTransparent ? { ...change, stands: false } : change;
+  });
+}
+
+/** uids of the Transactions that rollbacks have undone which are not undone by another one. */
+function undoneBy(changes: readonly OtherChange[]): ReadonlySet<string> {
+  const rollbacks = changes.filter(({ undoes }) => undoes !== undefined);
+  const isUndone = (uid: string): boolean =>
+    rollbacks.some(({ undoes, holder }) => undoes?.has(uid) === true && !isUndone(uidOfHolder(holder)));
+  const uids = new Set(rollbacks.flatMap(({ undoes }) => [...(undoes ?? [])]));
+  return new Set([...uids].filter(isUndone));
+}
+
+function uidOfHolder(holder: string): string {
+  return holder.slice(holder.lastIndexOf('/') + 1);
 }
 
 /**

@@ -6,6 +6,7 @@ import { type Display, decodeDisplay, encodeDisplay } from './display.ts';
 import { decodeItem, encodeItem, type Item } from './item.ts';
 import { isPhase, type Phase } from './phase.ts';
 import type { ConditionReason, Reason } from './reason.ts';
+import { encodeRollbackSet, type RollbackSet, rollbackSetIn } from './rollback.ts';
 import { decodeUndo, encodeUndo, type UndoAnswer } from './undo.ts';
 
 /** Which ConfigMaps hold the snapshots, and what they must hold. */
@@ -53,6 +54,8 @@ export interface Status {
   readonly conditions: readonly Condition[];
   /** The answer to the last request for a plan of an undo, or for an undo that was refused. */
   readonly undo?: UndoAnswer;
+  /** Of a rollback: what it undoes, once that was found. */
+  readonly rollback?: RollbackSet;
   /** Why it was not, or will not be, committed. On the wire it is the condition Succeeded=False. */
   readonly cause?: Cause;
   /** For people; absent if the stored status has none of it (outcome/status.ts says when it is derived again). */
@@ -100,6 +103,7 @@ export function decodeStatus(wire: Json | undefined, changes: number): Status | 
     ...decodeCause(decodeConditions(at(wire, 'conditions'))),
     ...decodeDisplay(wire),
     ...decodeUndo(at(wire, 'undo')),
+    ...optional('rollback', rollbackSetIn(at(wire, 'rollback'))),
     ...optional('specDigest', textAt(wire, 'specDigest')),
     ...optional('startTime', parseTime(textAt(wire, 'startTime'))),
     ...optional('completionTime', parseTime(textAt(wire, 'completionTime'))),
@@ -186,6 +190,7 @@ export function encodeStatus(status: TruncatedStatus): JsonObject {
     ...time('locksReturnedAt'),
     ...display,
     ...(status.undo === undefined ? {} : { undo: encodeUndo(status.undo) }),
+    ...(status.rollback === undefined ? {} : { rollback: encodeRollbackSet(status.rollback) }),
     message: status.message,
     progress: progressOf(status),
     handledAnnotations: { ...status.handledAnnotations },

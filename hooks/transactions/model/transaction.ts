@@ -5,6 +5,7 @@ import { at, canonicalJson, isDeeperThan, isObject, type Json, type JsonObject, 
 import { parseDuration, parseTime } from '../../objects/time.ts';
 import { storedSize, storedSizeOf } from '../../objects/words.ts';
 import { type Change, decodeChanges, memberOf } from './change.ts';
+import { type Rollback, restoresOf, rollbackIn, rollbackSetIn } from './rollback.ts';
 import { decodeStatus, type Status } from './status.ts';
 
 /** In ms. The bounds are in the schema of the Transaction. */
@@ -59,7 +60,10 @@ export interface Transaction {
   readonly createdAt: number;
   readonly annotations: JsonObject;
   readonly serviceAccountName: string;
+  /** Those of the spec or, for a rollback, those that the engine has found: none before. */
   readonly changes: readonly Change[];
+  /** In place of changes in the spec. */
+  readonly rollback?: Rollback;
   /** In ms, like the two below. */
   readonly lockTimeout: number;
   readonly lockWait: number;
@@ -85,7 +89,7 @@ export interface Transaction {
 export function decodeTransaction(object: JsonObject): Transaction {
   const spec = at(object, 'spec') ?? {};
   const metadata = at(object, 'metadata');
-  const changes = decodeChanges(at(spec, 'changes'));
+  const changes = changesIn(object);
   const annotated = annotationsOf(metadata);
   const ttl = at(spec, 'ttlSecondsAfterFinished');
   return {
@@ -100,6 +104,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     annotations: annotated,
     serviceAccountName: textAt(spec, 'serviceAccountName') ?? '',
     changes,
+    ...rollbackIn(spec),
     ...memberOf(spec, 'gate'),
     ...memberOf(spec, 'undo'),
     ...memberOf(spec, 'fieldManager'),
@@ -108,6 +113,14 @@ export function decodeTransaction(object: JsonObject): Transaction {
     ...measured(spec, annotated),
     status: decodeStatus(at(object, 'status'), changes.length),
   };
+}
+
+/** The changes of a Transaction as the API server gives it: whatever needs them reads them here. */
+export function changesIn(object: JsonObject): readonly Change[] {
+  const spec = at(object, 'spec');
+  if (at(spec, 'rollback') === undefined) return decodeChanges(at(spec, 'changes'));
+  const found = rollbackSetIn(at(object, 'status', 'rollback'));
+  return found === undefined ? [] : restoresOf(found);
 }
 
 /** Of metadata; undefined unless the API server has set it. */

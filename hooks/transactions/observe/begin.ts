@@ -19,7 +19,7 @@ import { reviewAccess } from './access.ts';
 import type { Carry } from './carry.ts';
 import { expressionFaults } from './expressions.ts';
 import { readHolders } from './holders.ts';
-import type { BeginView, LockState, LockView } from './observation.ts';
+import type { BeginView, LockState, LockView, RollbackView } from './observation.ts';
 import { read, readOwnLeases, readServiceAccount } from './read.ts';
 import type { Filled, Sources } from './sources.ts';
 
@@ -36,6 +36,8 @@ export interface LockContext {
   readonly sources: Sources;
   /** Whether an earlier call has begun to wait for locks: it made the checks, and the Transaction may hold some locks. */
   readonly isWaiting: boolean;
+  /** What a rollback makes of its objects. */
+  readonly composition?: RollbackView | undefined;
   /** Who makes the requests, as faults name it. Absent for the ServiceAccount of the Transaction. */
   readonly requester?: string;
 }

@@ -27,8 +27,9 @@ import { wrongOwner } from './given-owners.ts';
 import { fixedInPlace } from './in-place.ts';
 import { withHazards } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
-import type { Prepared, Presence } from './observation.ts';
+import type { Prepared, Presence, RollbackObjects } from './observation.ts';
 import { howToRecreate, tryToRecreate } from './recreate.ts';
+import { tryRestore } from './restored.ts';
 
 export type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
@@ -46,6 +47,8 @@ type Refused = Resolved & { readonly prior?: JsonObject | undefined };
 
 export interface DryRunContext extends TargetReads, Pick<LockContext, 'callReads'> {
   readonly autoscaling: Autoscaling;
+  /** Of a rollback. */
+  readonly composed: RollbackObjects | undefined;
 }
 
 export function readingOnce(context: Omit<DryRunContext, 'firstRead'>): DryRunContext {
@@ -74,6 +77,7 @@ const mostConflictTries = 2;
 
 /** One target with its dry run. */
 export async function prepareOne(context: DryRunContext, resolved: Resolved, before: readonly string[] = []): Promise<Evaluated> {
+  if (resolved.change.restore !== undefined) return prepareRestored(context, resolved);
   const found = await (before.length === 0 ? context.firstRead(resolved) : readTarget(context, resolved));
   const verdict = await tryScaled(context, resolved, found);
   if (verdict.kind === 'prepared') return checked(context, verdict.prepared);
@@ -85,6 +89,12 @@ export async function prepareOne(context: DryRunContext, resolved: Resolved, bef
   if (versions.filter((one) => one === version).length === tries)
     return failed(failure, { ...resolved, prior }, tried, context.transaction);
   return versions.length < mostReads ? prepareOne(context, resolved, versions) : { kind: 'trouble', failure };
+}
+
+async function prepareRestored(context: DryRunContext, resolved: Resolved): Promise<Evaluated> {
+  const found = await tryRestore(context, resolved);
+  if (found.kind === 'refused') return failed(found.failure, { ...resolved, prior: found.prior }, tried, context.transaction);
+  return found.kind === 'prepared' ? checked(context, found.prepared) : found;
 }
 
 // The dry run sends the number that the write will send, under the version that has it.

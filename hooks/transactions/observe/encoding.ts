@@ -32,6 +32,10 @@ export async function encodedFor(
   return encoded;
 }
 
+function restoresOf({ type }: Prepared['resolved']['change']): Pick<SnapshotEntry, 'restores'> {
+  return type === 'Restore' ? { restores: true } : {};
+}
+
 /** The entry of a target in the snapshot. */
 export function entryOf({ resolved, way, prior, expected, approximate, ...how }: Prepared): SnapshotEntry {
   const { change } = resolved;
@@ -48,6 +52,7 @@ export function entryOf({ resolved, way, prior, expected, approximate, ...how }:
     ...(deferred === true ? { deferred } : {}),
     ...(isPriorRefused === true ? { isPriorRefused } : {}),
     ...(recreates === true ? { recreates } : {}),
+    ...restoresOf(change),
     ...(keepsScale === undefined ? {} : { keepsScale }),
     ...(change.contentFrom !== undefined && isObject(change.content) ? { content: change.content } : {}),
   };

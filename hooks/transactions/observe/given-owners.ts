@@ -6,6 +6,7 @@ import { describe } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { findOwners, ownersLackedBy, shown } from '../hazards/read-owners.ts';
+import { isDeletion } from '../model/change.ts';
 import { isSealed } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
@@ -39,7 +40,7 @@ export function deletedOwnerFaults(targets: readonly Prepared[], transaction: Tr
 }
 
 function isDeleting({ resolved, recreates }: Prepared): boolean {
-  return resolved.change.type === 'Delete' || recreates === true;
+  return isDeletion(resolved.change) || recreates === true;
 }
 
 function deadOwnerFault(owner: JsonObject, resolved: Resolved, transaction: Transaction): Fault {

@@ -9,6 +9,7 @@ import { noHazards } from '../hazards/hazards.ts';
 import { howToAllow, joined, unlistedKindsNote } from '../hazards/messages.ts';
 import { readHazards } from '../hazards/read.ts';
 import { evaluateHazards } from '../hazards/table.ts';
+import { isDeletion } from '../model/change.ts';
 import { mayBreak } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
 import type { LockContext } from './begin.ts';
@@ -61,7 +62,7 @@ function statesOf({ prior, expected, resolved, recreates }: Prepared): readonly 
       { prior, expected: undefined },
       { prior: undefined, expected },
     ];
-  return [{ prior, expected: resolved.change.type === 'Delete' ? undefined : expected }];
+  return [{ prior, expected: isDeletion(resolved.change) ? undefined : expected }];
 }
 
 // If no dry run has shown the expected state, the engine reads nothing for it. These reads follow with the dry run.

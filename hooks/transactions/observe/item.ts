@@ -152,7 +152,10 @@ async function readMore(context: ItemContext, { snapshot, lease, leases, live, l
   if (!context.mayAssume) return {};
   // If the engine has read the live object just now, it reads the Transaction again (W5).
   const isDue = liveFrom !== 'now' || live.kind === 'absent';
-  const [found, tried] = await Promise.all([readDelete(hazards, entry, live), isDue ? tryInTurn({ hazards, entry, live }) : {}]);
+  const [found, tried] = await Promise.all([
+    readForward(context, hazards, entry, live),
+    isDue ? tryInTurn({ hazards, entry, live }) : {},
+  ]);
   return { ...found, ...tried };
 }
 
@@ -179,6 +182,14 @@ function hazardContextOf(
   const lister = { reader, callReads, identity: serviceAccountOf(transaction) };
   const undo = direction === 'backward' ? { status, entries, staying, orderOf: () => undoOrder(entries) } : undefined;
   return { lister, transaction, entry, gone: assumedGone, isAgain: direction === 'forward', undo };
+}
+
+// What a rollback brings back or changes needs what an undo needs: the owners that the object names.
+async function readForward(context: ItemContext, hazards: HazardContext, entry: SnapshotEntry, live: Presence): Promise<More> {
+  if (entry.restores !== true || entry.type === 'Delete' || live.kind === 'trouble') return readDelete(hazards, entry, live);
+  const { expected: prior, type } = entry;
+  const undone = { type: type === 'Create' ? 'Delete' : type, ...(prior && { prior }) } as const;
+  return { hazards: await readUndoHazards(hazards, undone, live.kind === 'present' ? live.object : undefined, context.now) };
 }
 
 /** What others would lose by a Delete. */

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
 import type { Fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
+import type { UndoChoices } from '../checks/undo-choices.ts';
 import type { Due } from '../due.ts';
 import type { Hazards } from '../hazards/hazards.ts';
 import type { OwnWrites } from '../in-flight/in-flight.ts';
@@ -15,6 +16,7 @@ import type { Change, Way } from '../model/change.ts';
 import type { KeptScale } from '../model/entry.ts';
 import type { Item } from '../model/item.ts';
 import type { Others } from '../model/other-transactions.ts';
+import type { RollbackSet } from '../model/rollback.ts';
 import type { Pace, Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { UndoFinding } from '../model/undo.ts';
@@ -78,6 +80,37 @@ export interface BeginView {
   /** In the order of the changes. */
   readonly targets: readonly Reference[];
   readonly locks: LockView;
+}
+
+/** An object that a rollback restores: as it is now, and as it is to be. Undefined if it does not exist. */
+export interface RollbackObject {
+  readonly target: Reference;
+  readonly now: JsonObject | undefined;
+  readonly after: JsonObject | undefined;
+}
+
+/** By identity. */
+export type RollbackObjects = ReadonlyMap<string, RollbackObject>;
+
+/** What a rollback would do: found without locks, or again while it holds all locks. */
+export interface RollbackView {
+  readonly faults: readonly Fault[];
+  readonly trouble?: Failure;
+  /** What it waits for, in words. */
+  readonly waiting?: string;
+  /** Undefined if there are faults, or if it is not known yet. */
+  readonly found?: {
+    readonly set: RollbackSet;
+    readonly objects: RollbackObjects;
+    readonly findings: readonly UndoFinding[];
+    readonly choices: Pick<UndoChoices, 'keep' | 'overwrite'>;
+  };
+}
+
+/** The Transactions that a rollback undoes, found again while it holds its locks: uids, the newest first. */
+export interface ReleasesView {
+  readonly trouble?: Failure;
+  readonly uids: readonly string[];
 }
 
 export interface RelockView {
@@ -150,7 +183,8 @@ type DueTo<Kind extends Due['kind']> = Extract<Due, { kind: Kind }>;
 
 /** The due step, and the reads for it. */
 export type Observed =
-  | (DueTo<'begin'> & BeginView)
+  | (DueTo<'begin'> & BeginView & { readonly releases?: ReleasesView })
+  | (DueTo<'compose'> & { readonly composition?: RollbackView })
   | (DueTo<'prepare'> & PrepareView)
   | (DueTo<'apply'> & ItemView)
   | (DueTo<'await'> & AwaitView)

@@ -12,7 +12,16 @@ import type { Carry } from './carry.ts';
 import { observeGates, observeOverdue } from './gates.ts';
 import { observeItem } from './item.ts';
 import type { PodTurns } from './new-pods.ts';
-import type { BeginView, CleanUpView, Observed, Presence, ReleaseView, RelockView } from './observation.ts';
+import type {
+  BeginView,
+  CleanUpView,
+  Observed,
+  Presence,
+  ReleasesView,
+  ReleaseView,
+  RelockView,
+  RollbackView,
+} from './observation.ts';
 import { readOwnConfigMaps } from './own-snapshots.ts';
 import type { OpenGateCounts } from './polled.ts';
 import type { Prefetch } from './prefetch.ts';
@@ -43,6 +52,9 @@ export interface ObserveContext {
   readonly ahead: Prefetch | undefined;
   /** Read before the engine knew the due step. */
   readonly snapshot: StoredSnapshot | undefined;
+  /** Of a rollback, if it is due. */
+  readonly composition?: RollbackView | undefined;
+  readonly releases?: ReleasesView | undefined;
 }
 
 export async function observe(context: ObserveContext, due: Due): Promise<Observed> {
@@ -53,10 +65,13 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
     case 'begin':
       return {
         ...due,
+        ...(context.releases === undefined ? {} : { releases: context.releases }),
         ...(await withOrphanedLeases(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }))),
       };
+    case 'compose':
+      return { ...due, ...(context.composition === undefined ? {} : { composition: context.composition }) };
     case 'prepare':
-      return { ...due, ...(await observePrepare({ ...lock, isWaiting: false }, source)) };
+      return { ...due, ...(await observePrepare({ ...lock, isWaiting: false, composition: context.composition }, source)) };
     case 'apply':
       return { ...due, ...(await observeItem({ ...context, index: due.index, direction: 'forward', mayAssume: true })) };
     case 'await':

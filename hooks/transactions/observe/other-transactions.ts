@@ -10,7 +10,7 @@ import type { Failure } from '../../objects/failure.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { byName, type ChangeOfObject, changesTo, type Others, type Wanted } from '../model/other-transactions.ts';
+import { byName, type ChangeOfObject, changesTo, type Others, standing, type Wanted } from '../model/other-transactions.ts';
 import { decodeTransaction, namesBehind, type Transaction } from '../model/transaction.ts';
 import { hashesOf } from '../reading/known-targets.ts';
 import { type Lister, listAll } from '../reading/listing.ts';
@@ -45,7 +45,7 @@ export async function findOthers(context: OthersContext, target: Reference, want
   }
   const identity = identityOf(target);
   const own = changes.filter(({ object }) => object === identity).map(({ change }) => change);
-  const found = { changes: own, areAll: names.includes(undefined) };
+  const found = { changes: standing(own, context.transaction.uid), areAll: names.includes(undefined) };
   return { kind: 'found', found: context.namespaces.length === 0 ? found : { ...found, namespaces: context.namespaces } };
 }
 

@@ -15,6 +15,7 @@ import {
   takenRight,
   whyTaken,
 } from '../hazards/own-rights.ts';
+import { isDeletion } from '../model/change.ts';
 import { mayBreak, type Transaction } from '../model/transaction.ts';
 import { allListed, type Lister, listAll } from '../reading/listing.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
@@ -47,7 +48,7 @@ function accountOf({ namespace, serviceAccountName }: Transaction): Account {
 }
 
 function changeOf({ resolved: { index, target, change }, prior, expected }: Prepared): RoleChange {
-  return { index, target, prior, expected: change.type === 'Delete' ? undefined : expected };
+  return { index, target, prior, expected: isDeletion(change) ? undefined : expected };
 }
 
 /** Whether a change of what exists can take rights. */

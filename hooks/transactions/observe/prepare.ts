@@ -55,6 +55,8 @@ function ended({ faults, trouble }: Checks): PrepareView {
 // hold other content. Then the engine repeats all checks of this content.
 async function prepareTargets(context: LockContext): Promise<PrepareView> {
   const { reader, sources, engineNamespace } = context;
+  const uncomposed = uncomposedOf(context.composition);
+  if (uncomposed !== undefined) return ended(uncomposed);
   const filled = await sources.fill(reader, context.transaction);
   sources.drop();
   if (filled.trouble !== undefined || filled.faults.length > 0) return ended(filled);
@@ -65,13 +67,20 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
   return wrong.length > 0 ? ended({ faults: wrong }) : tryTargets({ ...context, transaction }, targets.resolved);
 }
 
+/** Of a rollback: why it is not composed under its locks. */
+function uncomposedOf(composition: LockContext['composition']): Checks | undefined {
+  if (composition?.waiting !== undefined) return { faults: [fault('Terminating', composition.waiting)] };
+  return composition === undefined || composition.found !== undefined ? undefined : composition;
+}
+
 /**
  * The targets with their dry runs and their faults. The engine tries each target on its own, whatever faults other targets have.
  */
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
   const autoscaling = readAutoscalers(reader, serviceAccountOf(transaction), resolved);
-  const trial = readingOnce({ reader, callReads: context.callReads, transaction, all: resolved, autoscaling });
+  const composed = context.composition?.found?.objects;
+  const trial = readingOnce({ reader, callReads: context.callReads, transaction, all: resolved, autoscaling, composed });
   const outcome = await prepareEach(trial, resolved);
   if (outcome.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', outcome.why)] });
   const { verdict } = outcome;

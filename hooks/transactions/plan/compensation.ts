@@ -23,7 +23,7 @@ import type { Mutation } from '../../objects/mutation.ts';
 import { kindOf } from '../../objects/reference.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';
 import { fieldManagers, managersOfChange, ownManager } from '../model/transaction.ts';
-import { base, managersToRemove, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
+import { base, managersToRemove, markOf, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
 
 /** The compensation that a verdict requires, values and owners (I15); undefined when it requires no write. */
 export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation | undefined {
@@ -69,23 +69,52 @@ function trimStorage(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'c
 }
 
 function restoreContent(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'content' }>): Mutation | undefined {
-  const { live, attributed } = verdict;
+  const { live } = verdict;
+  const owners = ownersAfter(undo, verdict);
   const restored = withLiveOwners(verdict.restored, undo.goneOwners);
-  const managers = managersOfChange(undo.transaction, undo.transaction.changes[undo.entry.index]);
-  const { forward, restore, holder } = managers;
-  const isBegun = hasRestored(live, restore) || hasManager(live, [ownManager(managers)]);
-  const halfRestored = holder !== undefined && isBegun ? forward : undefined;
-  const owned = { prior: undo.entry.prior, expected: withSharedEntry(undo, live), halfRestored };
-  // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
-  const owners = (object: JsonObject): readonly JsonObject[] =>
-    restoredManagers({ ...owned, live: withOwnersOf(live, object, attributed.kinds) }, attributed.kinds, managersToRemove(undo));
   const next = (answer: JsonObject): Mutation | undefined => restoreOwners(undo, answer, owners(answer));
   if (equalJson(contentOf(live, undo.entry.resource), restored)) return next(live);
   const object = withMark(undo, withContent(live, restored, undo.entry.resource));
   return withPrecondition(live, (precondition) => ({
-    write: { ...base(undo), verb: 'update', object, precondition, fieldManager: restore },
+    write: { ...base(undo), verb: 'update', object, precondition, fieldManager: markOf(undo) },
     next,
   }));
+}
+
+/** The managedFields of an object whose content is restored. */
+function ownersAfter(
+  undo: UndoContext,
+  { live, attributed: { kinds } }: Extract<UndoVerdict, { kind: 'content' }>,
+): (object: JsonObject) => readonly JsonObject[] {
+  const managers = managersOfChange(undo.transaction, undo.transaction.changes[undo.entry.index]);
+  const { forward, restore, holder } = managers;
+  const isBegun = hasRestored(live, restore) || hasManager(live, [ownManager(managers)]);
+  const owned = {
+    prior: undo.entry.prior,
+    expected: withSharedEntry(undo, live),
+    halfRestored: holder !== undefined && isBegun ? forward : undefined,
+    halfBy: undo.entry.restores === true ? [ownManager(managers)] : undefined,
+  };
+  // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
+  return (object) => restoredManagers({ ...owned, live: withOwnersOf(live, object, kinds) }, kinds, managersToRemove(undo));
+}
+
+/** The object as the writes of a compensation leave it; undefined if it is gone. `live`: the object before. */
+export function leftBy(undo: UndoContext, verdict: UndoVerdict, live: JsonObject | undefined): JsonObject | undefined {
+  const { entry, goneOwners } = undo;
+  switch (verdict.kind) {
+    case 'delete':
+      return entry.recreates === true ? entry.prior : undefined;
+    case 'recreate':
+    case 'complete':
+      return entry.prior;
+    case 'content': {
+      const object = withContent(verdict.live, withLiveOwners(verdict.restored, goneOwners), entry.resource);
+      return withManagedFields(object, ownersAfter(undo, verdict)(object));
+    }
+    default:
+      return live;
+  }
 }
 
 // The entry of a manager that is ours alone shows a process after us that the ownership is still to be restored. That of a shared one
@@ -114,7 +143,7 @@ function withSharedEntry({ transaction, entry }: UndoContext, live: JsonObject):
 // A write that changes nothing does not change the resourceVersion. So this one adds an entry to managedFields, and a second one
 // removes it again. The object is then as it was, and a write that names its old version has no effect.
 function fence(undo: UndoContext, live: JsonObject): Mutation | undefined {
-  const { restore } = fieldManagers(undo.transaction);
+  const restore = markOf(undo);
   const others = managersOf(live)
     .filter(({ name }) => name !== restore)
     .map(entryOf);
@@ -133,7 +162,7 @@ function recreate(undo: UndoContext, verdict: Extract<UndoVerdict, { kind: 'recr
   if (prior === undefined) return undefined;
   const plain = withoutGenerated(withLiveOwners(asNew(prior), undo.goneOwners));
   const object = verdict.withoutToken === true ? withoutToken(plain) : plain;
-  const fieldManager = fieldManagers(undo.transaction).restore;
+  const fieldManager = markOf(undo);
   return { write: { ...base(undo), verb: 'create', object, fieldManager }, next: (answer) => completeStatus(undo, answer) };
 }
 
@@ -156,7 +185,7 @@ function completeStatus(undo: UndoContext, live: JsonObject): Mutation | undefin
       subresource: 'status',
       object: withKey(live, 'status', status),
       precondition,
-      fieldManager: fieldManagers(undo.transaction).restore,
+      fieldManager: markOf(undo),
     },
     next: (answer) => completeOwners(undo, answer),
     // A ServiceAccount that may restore the object may lack the right to write its status: then its controllers write the status

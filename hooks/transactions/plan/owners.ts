@@ -2,7 +2,7 @@
 import type { Precondition, Write } from '../../objects/cluster.ts';
 import { withManagedFields } from '../../objects/content/content.ts';
 import { managersOf } from '../../objects/content/fields.ts';
-import { hasManager } from '../../objects/content/ownership.ts';
+import { hasManager, hasSameOwners } from '../../objects/content/ownership.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Mutation } from '../../objects/mutation.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -16,6 +16,14 @@ export interface UndoContext {
   readonly goneOwners: readonly string[];
   /** Field managers that get no fields back. */
   readonly goneManagers: readonly string[];
+  /** The change of a rollback itself, not its undo: it is marked by the field manager of the change. */
+  readonly isForward?: boolean | undefined;
+}
+
+/** The manager that marks an object as half restored. */
+export function markOf({ transaction, isForward }: UndoContext): string {
+  const { forward, restore } = fieldManagers(transaction);
+  return isForward === true ? forward : restore;
 }
 
 export function base({ transaction, entry }: UndoContext): Pick<Write, 'identity' | 'location'> {
@@ -31,7 +39,7 @@ export function withPrecondition(
 }
 
 // A manager that others write under, too, gets its former fields back, like that of anybody else.
-function ourManagers({ transaction, entry }: UndoContext): readonly string[] {
+function ourManagers({ transaction, entry }: Pick<UndoContext, 'transaction' | 'entry'>): readonly string[] {
   const managers = managersOfChange(transaction, transaction.changes[entry.index]);
   return [ownManager(managers), managers.restore];
 }
@@ -45,14 +53,15 @@ export function restoreOwners(undo: UndoContext, object: JsonObject, owners: rea
   const owned = withManagedFields(object, owners);
   // The API server writes no managedFields for an object without any field to track. Then our own write left no entry, and the
   // other managers still lack theirs.
-  if (!hasManager(object, ourManagers(undo)) && (isTracked(object) || !isTracked(owned))) return undefined;
+  const isMoved = undo.entry.restores === true && !hasSameOwners(object, owned);
+  if (!isMoved && !hasManager(object, ourManagers(undo)) && (isTracked(object) || !isTracked(owned))) return undefined;
   return withPrecondition(object, (precondition) => ({
     write: {
       ...base(undo),
       verb: 'update',
       object: owned,
       precondition,
-      fieldManager: fieldManagers(undo.transaction).restore,
+      fieldManager: markOf(undo),
     },
   }));
 }

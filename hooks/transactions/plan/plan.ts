@@ -8,6 +8,7 @@ import { withManagedFields } from '../../objects/content/content.ts';
 import { entryOf, managersOf } from '../../objects/content/fields.ts';
 import type { JsonObject } from '../../objects/json.ts';
 import type { Mutation, Writes } from '../../objects/mutation.ts';
+import { inverseOf } from '../attribution/restore.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import type { Step } from '../decide/step.ts';
 import { acquireWrite, releaseWrite, renewWrite, replaceWrite, signWrite } from '../locks/lease.ts';
@@ -102,7 +103,12 @@ function takePlan({ create, replace, isRegained }: Extract<Step, { kind: 'acquir
   ]);
 }
 
-function applyPlan({ entry, change, live, precondition }: Extract<Step, { kind: 'apply' }>, transaction: Transaction): Plan {
+function applyPlan(step: Extract<Step, { kind: 'apply' }>, transaction: Transaction): Plan {
+  const { entry, change, live, precondition, restoring, goneOwners = [] } = step;
+  if (restoring !== undefined) {
+    const context = { transaction, entry: inverseOf(entry), goneOwners, goneManagers: [], isForward: true };
+    return chain(compensation(context, restoring));
+  }
   return chain(changeMutation(changeContextOf(entry, change, transaction, live), precondition));
 }
 

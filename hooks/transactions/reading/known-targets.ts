@@ -13,7 +13,7 @@ type Hashes = ReadonlySet<number>;
 
 export interface KnownTargets {
   /** Keeps which objects the Transaction changes. */
-  learn(transaction: Pick<Transaction, 'uid' | 'generation' | 'namespace' | 'changes'>): void;
+  learn(transaction: Pick<Transaction, 'uid' | 'generation' | 'namespace' | 'changes' | 'rollback'>): void;
   /** Whether a Transaction with these metadata may change one of the objects: as far as it is known, or else `unknown`. */
   mayChange(metadata: Json | undefined, hashes: Hashes): 'yes' | 'no' | 'unknown';
 }
@@ -32,8 +32,9 @@ const bytesOfEntry = 200;
 export function createKnownTargets(): KnownTargets {
   const known = createLruCache<Known>({ most: mostBytes, weigh: ({ hashes }) => bytesOfEntry + hashes.byteLength });
   return {
-    learn({ uid, generation, namespace, changes }) {
-      if (generation === undefined || known.get(uid)?.generation === generation) return;
+    learn({ uid, generation, namespace, changes, rollback }) {
+      // The objects of a rollback are in its status.
+      if (rollback !== undefined || generation === undefined || known.get(uid)?.generation === generation) return;
       // Only the kind says whether the namespace counts.
       const hashes = changes.flatMap(({ target }) => [
         hashOf({ ...target, namespace: target.namespace ?? namespace }),

@@ -149,7 +149,9 @@ function decodeHead(head: JsonObject | undefined, { transaction, index, target }
   const deferred = at(head, 'deferred') === true ? { deferred: true as const } : {};
   const isPriorRefused = at(head, 'isPriorRefused') === true ? { isPriorRefused: true as const } : {};
   const recreates = at(head, 'recreates') === true ? { recreates: true as const } : {};
-  return { index, type, target, resource, approximate, ...deferred, ...isPriorRefused, ...recreates, ...keptScaleIn(head) };
+  const restores = at(head, 'restores') === true ? { restores: true as const } : {};
+  const how = { ...deferred, ...isPriorRefused, ...recreates, ...restores, ...keptScaleIn(head) };
+  return { index, type, target, resource, approximate, ...how };
 }
 
 function keptScaleIn(head: JsonObject | undefined): Pick<SnapshotEntry, 'keepsScale'> {
@@ -171,7 +173,10 @@ export function readEntry(text: string, place: Place): Decoded | undefined {
 function decidedWay(wire: Json | undefined, change: Change | undefined, lines: readonly string[]): Way | undefined {
   const [prior, , content] = lines;
   if (change === undefined || (content !== '') !== (change.contentFrom !== undefined)) return undefined;
-  if (at(wire, 'recreates') === true && (change.whenImmutable !== 'Recreate' || prior === '')) return undefined;
+  const isRestore = change.type === 'Restore';
+  if ((at(wire, 'restores') === true) !== isRestore) return undefined;
+  const mayRecreate = isRestore || change.whenImmutable === 'Recreate';
+  if (at(wire, 'recreates') === true && (!mayRecreate || prior === '')) return undefined;
   return wayIn(change.type, at(wire, 'type'));
 }
 

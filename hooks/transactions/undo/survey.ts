@@ -1,11 +1,10 @@
 // The engine evaluates a requested undo as a whole before its first write. It evaluates each change by the rules of its undo, and
 // each restore and each recreation by a dry run. Nothing here writes.
 
-import { withContent, withManagedFields } from '../../objects/content/content.ts';
-import { restoredManagers } from '../../objects/content/ownership.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { describe, identityOf } from '../../objects/reference.ts';
 import { turnFor } from '../../objects/requests/loop-turns.ts';
+import { goneManagers } from '../attribution/other-transactions.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { acting } from '../decide/barred.ts';
@@ -24,7 +23,7 @@ import { observeItem } from '../observe/item.ts';
 import { droppingEach } from '../observe/memory-budget.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
 import { readServiceAccount } from '../observe/read.ts';
-import { managersToRemove } from '../plan/owners.ts';
+import { leftBy } from '../plan/compensation.ts';
 import { blocked, type Subject, undecided } from './finding.ts';
 import { packed } from './packed.ts';
 import { withRights } from './rights.ts';
@@ -116,30 +115,10 @@ function earlierFor(verdict: UndoVerdict, { others, moves }: Earlier): Earlier |
 }
 
 /** The object as the undo would leave it. */
-function afterUndo(
-  { observation: { transaction } }: SurveyContext,
-  { entry, live }: UndoEvidence,
-  verdict: UndoVerdict,
-): Presence {
-  const kept: Presence = live === undefined ? { kind: 'absent' } : { kind: 'present', object: live };
-  switch (verdict.kind) {
-    case 'delete':
-      return entry.recreates === true && entry.prior !== undefined
-        ? { kind: 'present', object: entry.prior }
-        : { kind: 'absent' };
-    case 'recreate':
-    case 'complete':
-      return entry.prior === undefined ? kept : { kind: 'present', object: entry.prior };
-    case 'content': {
-      const object = withContent(verdict.live, verdict.restored, entry.resource);
-      const owned = { prior: entry.prior, expected: entry.expected, live: object };
-      const undo = { transaction, entry, goneOwners: [], goneManagers: [] };
-      const owners = restoredManagers(owned, verdict.attributed.kinds, managersToRemove(undo));
-      return { kind: 'present', object: withManagedFields(object, owners) };
-    }
-    default:
-      return kept;
-  }
+function afterUndo({ observation: { transaction } }: SurveyContext, evidence: UndoEvidence, verdict: UndoVerdict): Presence {
+  const { entry, live } = evidence;
+  const left = leftBy({ transaction, entry, goneOwners: [], goneManagers: goneManagers(evidence) }, verdict, live);
+  return left === undefined ? { kind: 'absent' } : { kind: 'present', object: left };
 }
 
 interface Judged extends Pick<Surveyed, 'awaits'> {
@@ -169,7 +148,7 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
   // Of a change that recreates its object, the half that is to be undone next.
   const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
   const awaits = [...found.hazards.awaited, ...(found.hazards.stored?.awaited ?? [])].map(({ index }) => index);
-  return { view, awaits, ...judgeUndo(observation, view, { kind: 'clear', entry: due, drift }) };
+  return { view, awaits, ...judgeUndo(observation, view, { entry: due, drift }) };
 }
 
 // An object that this undo takes away earlier is not in the way.

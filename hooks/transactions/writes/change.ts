@@ -47,6 +47,8 @@ export function changeWrite(context: ChangeContext, precondition: Precondition |
       return { ...base, verb: 'update', object: updated(context), precondition, fieldManager };
     case 'Patch':
       return { ...base, verb: 'apply', object: sent(context), precondition, fieldManager, ...conflictsOf(change) };
+    // What a Restore brings back or changes is written as an undo is (plan/compensation.ts).
+    case 'Restore':
     case 'Delete':
       return { ...base, verb: 'delete', precondition };
   }

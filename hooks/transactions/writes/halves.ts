@@ -6,7 +6,7 @@ import { type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { creatingHalf, deletingHalf } from '../model/halves.ts';
 import type { Item } from '../model/item.ts';
-import { bearsOurWrite } from '../model/marks.ts';
+import { bearsOurWrite, bearsRestored } from '../model/marks.ts';
 import { annotations, managersOfChange, type Transaction } from '../model/transaction.ts';
 
 interface Seen {
@@ -28,10 +28,10 @@ export function halfToUndo(entry: SnapshotEntry, { item, live }: Seen, transacti
   return isLater && isMade(entry, { item, live }, transaction) ? creatingHalf(entry) : deletingHalf(entry);
 }
 
-function isMade({ index }: SnapshotEntry, { item, live }: Seen, transaction: Transaction): boolean {
-  if (textAt(live, 'metadata', 'uid') === item.uid) return true;
+function isMade(entry: SnapshotEntry, { item, live }: Seen, transaction: Transaction): boolean {
+  if (textAt(live, 'metadata', 'uid') === item.uid || (live !== undefined && bearsRestored(entry, live))) return true;
   const isMarked = textAt(live, 'metadata', 'annotations', annotations.createdBy) === transaction.uid;
-  return isMarked || bearsOurWrite(live, managersOfChange(transaction, transaction.changes[index]));
+  return isMarked || bearsOurWrite(live, managersOfChange(transaction, transaction.changes[entry.index]));
 }
 
 /** Whether that is the object as it was before the change, by its uid. */

@@ -1,0 +1,176 @@
+// What a rollback would do, from the composed states: the order of its changes, the decisions of the user, and what its plan shows.
+import type { Packer } from '../../objects/cluster.ts';
+import { contentOf } from '../../objects/content/content.ts';
+import { hasSameOwners } from '../../objects/content/ownership.ts';
+import { equalJson, type JsonObject } from '../../objects/json.ts';
+import { describe, identityOf, type Reference } from '../../objects/reference.ts';
+import { attribute } from '../attribution/attribute.ts';
+import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
+import { type Fault, fault } from '../checks/fault.ts';
+import { needsOf } from '../checks/needs.ts';
+import { selected } from '../checks/undo-choices.ts';
+import { noHazards } from '../hazards/hazards.ts';
+import type { Way } from '../model/change.ts';
+import type { SnapshotEntry } from '../model/entry.ts';
+import type { Others } from '../model/other-transactions.ts';
+import type { Rollback, RollbackSet } from '../model/rollback.ts';
+import { managersOfChange, type Transaction } from '../model/transaction.ts';
+import type { UndoFinding } from '../model/undo.ts';
+import type { RollbackView } from '../observe/observation.ts';
+import { findingOf } from './finding.ts';
+import type { Releases } from './releases.ts';
+
+/** An object, on the way back. */
+export interface UndoObject {
+  readonly target: Reference;
+  readonly entry: SnapshotEntry;
+  readonly now: JsonObject | undefined;
+  readonly others: Others;
+  readonly isOverwritten: boolean;
+  state: JsonObject | undefined;
+  isSealed: boolean;
+  /** Orders the objects of the undone Transactions: the older ones first, and each in its own order. */
+  place: number;
+  blocked?: { readonly evidence: UndoEvidence; readonly verdict: UndoVerdict };
+}
+
+export interface RollbackContext {
+  readonly transaction: Transaction;
+  readonly rollback: Rollback;
+  readonly releases: Releases;
+  readonly packer: Pick<Packer, 'tag'>;
+}
+
+interface Decided extends UndoObject {
+  readonly after: JsonObject | undefined;
+  readonly isKept: boolean;
+}
+
+/** Whether nothing is to be written. */
+function isUnchanged({ entry, now }: UndoObject, after: JsonObject | undefined): boolean {
+  if (now === undefined || after === undefined) return now === after;
+  return equalJson(contentOf(now, entry.resource), contentOf(after, entry.resource)) && hasSameOwners(now, after);
+}
+
+export function compositionOf(composing: RollbackContext, objects: readonly UndoObject[]): RollbackView {
+  const { transaction, rollback } = composing;
+  const targets = objects.map(({ target }) => target);
+  const choose = (name: 'keep' | 'overwrite') =>
+    selected({ place: `spec.rollback.${name}`, names: rollback[name] }, targets, transaction.namespace);
+  const [keep, overwrite] = [choose('keep'), choose('overwrite')];
+  const both = keep.indexes.filter((index) => overwrite.indexes.includes(index));
+  const wrong = [...keep.faults, ...overwrite.faults, ...both.map((index) => twice(targets[index]))];
+  if (wrong.length > 0) return { faults: wrong.map((message) => fault('Invalid', message)) };
+  const decided = objects.map((one, index) => decidedOn(one, rollback, keep.indexes.includes(index)));
+  const ordered = inOrder(decided, composing);
+  const findings = ordered.map((one, index) => findingFor(composing, one, index));
+  const blocked = ordered.flatMap((one, index) => blockedFault(one, findings[index]));
+  if (blocked.length > 0) return { faults: blocked };
+  const indexes = (isChosen: (one: Decided) => boolean): ReadonlySet<number> =>
+    new Set(ordered.flatMap((one, index) => (isChosen(one) ? [index] : [])));
+  return {
+    faults: [],
+    found: {
+      set: setOf(composing, ordered),
+      objects: new Map(ordered.map(({ target, now, after }) => [identityOf(target), { target, now, after }])),
+      findings,
+      choices: { keep: indexes(({ isKept }) => isKept), overwrite: indexes(({ isOverwritten }) => isOverwritten) },
+    },
+  };
+}
+
+function twice(target: Reference | undefined): string {
+  return `${target === undefined ? 'an object' : describe(target)} is named in both spec.rollback.keep and spec.rollback.overwrite`;
+}
+
+function decidedOn(object: UndoObject, { isPartial }: Rollback, isChosen: boolean): Decided {
+  const isKept = isChosen || (isPartial && object.blocked !== undefined);
+  return { ...object, isKept, after: isKept ? object.now : object.state };
+}
+
+function blockedFault({ blocked, isKept, target }: Decided, finding: UndoFinding | undefined): readonly Fault[] {
+  if (blocked === undefined || isKept) return [];
+  const { reason = 'RollbackConflict', message = '' } = finding ?? {};
+  const next = 'name the object in spec.rollback.keep or in spec.rollback.overwrite, or set spec.rollback.partial';
+  return [fault(reason, `spec.rollback: ${describe(target)}: ${message}; ${next}`)];
+}
+
+// What stays or comes back, what is needed first: objects of older releases, then those of the release that stays, in its order. Then what
+// goes, reversed.
+function inOrder(decided: readonly Decided[], { releases, transaction }: RollbackContext): readonly Decided[] {
+  const own = new Map(
+    releases.base?.changes.map(({ target }, index) => [
+      identityOf({ ...target, namespace: target.namespace ?? transaction.namespace }),
+      index,
+    ]),
+  );
+  const rank = ({ target, place }: Decided): number => {
+    const namespace = target.namespace ?? transaction.namespace;
+    return own.get(identityOf({ ...target, namespace })) ?? place;
+  };
+  const there = decided.filter(({ now, after }) => now !== undefined || after !== undefined);
+  const sorted = there.toSorted((one, other) => rank(one) - rank(other));
+  const staying = neededFirst(
+    sorted.filter(({ after }) => after !== undefined),
+    ({ after }) => after,
+  );
+  const going = neededFirst(
+    sorted.filter(({ after }) => after === undefined),
+    ({ now }) => now,
+  );
+  return [...staying, ...going.toReversed()];
+}
+
+function neededFirst(objects: readonly Decided[], stateOf: (one: Decided) => JsonObject | undefined): readonly Decided[] {
+  const needs = needsOf(objects.map((one, index) => ({ index, target: one.target, object: stateOf(one) })));
+  const placed = new Set<number>();
+  const ordered: Decided[] = [];
+  const visiting = new Set<number>();
+  const visit = (index: number): void => {
+    if (placed.has(index) || visiting.has(index)) return;
+    visiting.add(index);
+    for (const needed of [...(needs.get(index) ?? [])].toSorted((one, other) => one - other)) visit(needed);
+    placed.add(index);
+    const object = objects[index];
+    if (object !== undefined) ordered.push(object);
+  };
+  for (const index of objects.keys()) visit(index);
+  return ordered;
+}
+
+function setOf({ releases }: RollbackContext, ordered: readonly Decided[]): RollbackSet {
+  return {
+    undone: releases.undone.map(({ name, uid }) => ({ name, uid })),
+    objects: ordered.map(({ target, now, after, isSealed }) => ({ ...target, way: wayFor(now, after), isSealed })),
+  };
+}
+
+function wayFor(now: JsonObject | undefined, after: JsonObject | undefined): Way {
+  if (now === undefined) return 'Create';
+  return after === undefined ? 'Delete' : 'Update';
+}
+
+/** As an undo shows it: of the change from what is to be to what is now. */
+function findingFor({ transaction, packer }: RollbackContext, object: Decided, index: number): UndoFinding {
+  const { blocked, now, after, entry, isSealed } = object;
+  if (blocked !== undefined) {
+    const { evidence, verdict } = blocked;
+    return findingOf({ evidence: { ...evidence, entry: { ...evidence.entry, index } }, packer }, verdict);
+  }
+  const type = now === undefined ? 'Delete' : after === undefined ? 'Create' : 'Update';
+  const { keepsScale: _own, recreates: _half, prior: _prior, expected: _expected, ...rest } = entry;
+  const evidence: UndoEvidence = {
+    entry: { ...rest, index, type, ...(after && { prior: after }), ...(now && { expected: now }) },
+    ...{ live: now, managers: managersOfChange(transaction, undefined), drift: [], recorded: true, isSealed },
+    ...{ hazards: noHazards, others: undefined, version: undefined, createdUid: undefined },
+    ...{ isRequested: true, wasCommitted: true, uid: transaction.uid },
+  };
+  return findingOf({ evidence, packer }, verdictFor(object, evidence));
+}
+
+function verdictFor(object: Decided, evidence: UndoEvidence): UndoVerdict {
+  const { now, after, entry } = object;
+  if (isUnchanged(object, after)) return { kind: 'restored' };
+  if (now === undefined || after === undefined) return now === undefined ? { kind: 'recreate' } : { kind: 'delete', live: now };
+  return { kind: 'content', live: now, restored: contentOf(after, entry.resource), attributed: attribute(evidence) };
+}

@@ -1,0 +1,140 @@
+// What stands in the way of a rollback: edits of others, other applications, ends of others, and what is refused before a lock.
+import t, { type Test } from 'tap';
+import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { must, waitFor } from '../../support/client.ts';
+import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
+import { portraits } from '../../support/targets.ts';
+
+const config = (name: string, data: JsonObject): JsonObject => ({
+  type: 'Apply',
+  content: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },
+});
+
+async function commit(stage: Stage, name: string, changes: readonly JsonObject[], fieldManager = 'shop'): Promise<void> {
+  await stage.transaction(name, changes, { spec: { fieldManager } });
+  const status = await stage.finished(name);
+  if (textAt(status, 'phase') !== 'Committed') throw new Error(`${name}: ${textAt(status, 'message')}`);
+}
+
+/** The body of a rollback has no changes. */
+async function rollBack(stage: Stage, name: string, rollback: JsonObject, spec: JsonObject = {}): Promise<JsonObject> {
+  await stage.transaction(name, [], { spec: { fieldManager: 'shop', changes: undefined as never, rollback, ...spec } });
+  return stage.finished(name);
+}
+
+async function edit(stage: Stage, name: string, data: JsonObject): Promise<void> {
+  must(await stage.client.patch(stage.path(`configmaps/${name}`), { data }, 'merge', { fieldManager: 'kubectl-edit' }));
+}
+
+const dataOf = async (stage: Stage, name: string): Promise<unknown> =>
+  at(must(await stage.client.get(stage.path(`configmaps/${name}`))), 'data');
+
+t.test('what is refused before a lock', async (t: Test) => {
+  const stage = await startStage(t);
+  await commit(stage, 'v1', [config('a', { v: '1' })]);
+  await commit(stage, 'v2', [config('a', { v: '2' })]);
+  await commit(stage, 'other', [config('o', { v: '1' })], 'billing');
+  const cases = [
+    [{ to: 'v0' }, {}, /does not exist; a rollback can go to v2, v1/],
+    [{ to: 'other' }, {}, /has another spec\.fieldManager than shop; a rollback can go to v2, v1/],
+    [{ to: 'v2' }, {}, /v2 is the newest Transaction/],
+    [{ to: 'v1', keep: ['ConfigMap/nope'] }, {}, /ConfigMap\/nope, which is no object/],
+    [{ to: 'v1', digest: '0'.repeat(64) }, {}, /the plan is another one now/],
+    [{ to: 'v1' }, { fieldManager: undefined as never }, /needs spec\.fieldManager/],
+    [{ to: 'v1' }, { serviceAccountName: 'default' }, /Transaction .*\/v2 acted as deployer/],
+  ] as const;
+  for (const [index, [rollback, spec, message]] of cases.entries()) {
+    const status = await rollBack(stage, `bad-${index}`, rollback as unknown as JsonObject, spec as unknown as JsonObject);
+    t.equal(textAt(status, 'phase'), 'Failed');
+    t.match(textAt(status, 'message') ?? '', message);
+    t.same(await stage.leases(), []);
+  }
+  t.same(await dataOf(stage, 'a'), { v: '2' });
+});
+
+t.test('both, or neither, of changes and rollback', async (t: Test) => {
+  const stage = await startStage(t);
+  await t.rejects(stage.transaction('both', [config('a', {})], { spec: { fieldManager: 'shop', rollback: { to: '' } } }));
+  await t.rejects(stage.transaction('neither', [], { spec: { fieldManager: 'shop', changes: undefined as never } }));
+});
+
+t.test('edits of others', async (t: Test) => {
+  const stage = await startStage(t);
+  await commit(stage, 'v1', [config('a', { v: '1' }), config('b', { v: '1' })]);
+  await commit(stage, 'v2', [config('a', { v: '2' }), config('b', { v: '2' })]);
+  await commit(stage, 'v3', [config('a', { v: '3' }), config('b', { v: '3' })]);
+  await edit(stage, 'a', { free: 'mine' });
+  await edit(stage, 'b', { v: 'hotfix' });
+  const before = await portraits(
+    stage.client,
+    ['a', 'b'].map((name) => stage.path(`configmaps/${name}`)),
+  );
+
+  await t.test('a hotfix is in the way, and named', async (t) => {
+    const status = await rollBack(stage, 'blocked', { to: 'v1' });
+    t.equal(textAt(status, 'phase'), 'Failed');
+    t.match(textAt(status, 'message') ?? '', /ConfigMap .*b.*data\.v.*kubectl-edit.*spec\.rollback\.keep/);
+  });
+
+  await t.test('kept', async (t) => {
+    const status = await rollBack(stage, 'keeping', { to: 'v1', keep: ['ConfigMap/b'] });
+    t.equal(textAt(status, 'phase'), 'Committed', String(textAt(status, 'message')));
+    t.same(await dataOf(stage, 'a'), { v: '1', free: 'mine' });
+    t.same(await dataOf(stage, 'b'), { v: 'hotfix' });
+    await stage.annotate('keeping', { 'tx.janus.io/request-rollback': '1' });
+    await stage.phase('keeping', 'RolledBack');
+    t.same(
+      await portraits(
+        stage.client,
+        ['a', 'b'].map((name) => stage.path(`configmaps/${name}`)),
+      ),
+      before,
+    );
+  });
+
+  await t.test('overwritten', async (t) => {
+    const status = await rollBack(stage, 'overwriting', { to: 'v1', overwrite: ['ConfigMap/b'] });
+    t.equal(textAt(status, 'phase'), 'Committed', String(textAt(status, 'message')));
+    t.same(await dataOf(stage, 'b'), { v: '1' });
+    t.same(await dataOf(stage, 'a'), { v: '1', free: 'mine' });
+  });
+
+  await t.test('a release after a rollback, and back over both', async (t) => {
+    await commit(stage, 'v4', [config('a', { v: '4' }), config('b', { v: '4' })]);
+    const status = await rollBack(stage, 'again', { to: 'v1' });
+    t.equal(textAt(status, 'phase'), 'Committed', String(textAt(status, 'message')));
+    t.same(await dataOf(stage, 'a'), { v: '1', free: 'mine' });
+    t.same(await dataOf(stage, 'b'), { v: '1' });
+  });
+});
+
+t.test('a Transaction of another application', async (t: Test) => {
+  const stage = await startStage(t);
+  await commit(stage, 'v1', [config('a', { v: '1' })]);
+  await commit(stage, 'v2', [config('a', { v: '2' })]);
+  await commit(stage, 'bill', [config('a', { v: 'billing' })], 'billing');
+  const status = await rollBack(stage, 'blocked', { to: 'v1' });
+  t.equal(textAt(status, 'phase'), 'Failed');
+  t.match(textAt(status, 'message') ?? '', /ConfigMap .*a.*Transaction .*\/bill/);
+  const over = await rollBack(stage, 'over', { to: 'v1', overwrite: ['ConfigMap/a'] });
+  t.equal(textAt(over, 'phase'), 'Committed', String(textAt(over, 'message')));
+  t.same(await dataOf(stage, 'a'), { v: '1' });
+});
+
+t.test('a plan writes nothing', async (t: Test) => {
+  const stage = await startStage(t);
+  await commit(stage, 'v1', [config('a', { v: '1' })]);
+  await commit(stage, 'v2', [config('a', { v: '2' })]);
+  const spec = { fieldManager: 'shop', changes: undefined as never, rollback: { to: 'v1' } };
+  await stage.transaction('plan', [], { spec, annotations: { 'tx.janus.io/plan-undo': '1' } });
+  const status = await waitFor(async () => {
+    const found = at(await stage.read('plan'), 'status') as JsonObject;
+    return at(found, 'undo') === undefined ? undefined : found;
+  }, 'the plan');
+  t.equal(textAt(status, 'phase'), 'Pending');
+  t.not(conditionOf(status, 'Finished'), 'True');
+  t.match(at(status, 'undo', 'items'), [{ verdict: 'Restore', fields: [{ path: 'data.v', before: '"1"', now: '"2"' }] }]);
+  t.same(await dataOf(stage, 'a'), { v: '2' });
+  const done = await rollBack(stage, 'back', { to: 'v1', digest: textAt(status, 'undo', 'digest') ?? '' });
+  t.equal(textAt(done, 'phase'), 'Committed', String(textAt(done, 'message')));
+});
