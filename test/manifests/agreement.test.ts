@@ -68,6 +68,19 @@ const fullSpec: JsonObject = {
   ttlSecondsAfterFinished: 3600,
 };
 
+const { changes: _changes, ...withoutChanges } = fullSpec;
+
+const fullRollback: JsonObject = {
+  ...withoutChanges,
+  rollback: {
+    to: 'shop-5',
+    keep: ['ConfigMap/banner'],
+    overwrite: ['Deployment.apps/shop/web'],
+    partial: true,
+    digest: '0a'.repeat(32),
+  },
+};
+
 const fullStatus: JsonObject = {
   phase: 'RollingBack',
   version: 7,
@@ -135,6 +148,10 @@ const fullStatus: JsonObject = {
     ],
     moreItems: 1,
   },
+  rollback: {
+    undone: [{ name: 'shop-6', uid: '572d4c4c-2a58-40fe-a330-a4b7e7430bba' }],
+    objects: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'banner', namespace: 'shop', way: 'Update', sealed: true }],
+  },
   message: 'undoing',
   progress: '1/1',
   handledAnnotations: { 'tx.janus.io/request-rollback': '1' },
@@ -160,8 +177,10 @@ const isRefusedByCelAlone = (spec: unknown): boolean =>
   /"apiVersion":"(tx\.janus|metacontroller\.k8s)\.io\//.test(JSON.stringify(spec));
 
 t.test('both validators accept valid specs', async (t) => {
-  t.ok(acceptsSpec(fullSpec), ajv.errorsText(acceptsSpec.errors));
-  t.equal(await refusalOfCreate(client, transactionWith(fullSpec)), undefined);
+  for (const spec of [fullSpec, fullRollback]) {
+    t.ok(acceptsSpec(spec), ajv.errorsText(acceptsSpec.errors));
+    t.equal(await refusalOfCreate(client, transactionWith(spec)), undefined);
+  }
   const specs = valid(transactionSpec, narrower).filter((spec) => acceptsSpec(spec) && !isRefusedByCelAlone(spec));
   const agree = fc.asyncProperty(specs, async (spec) => {
     const refusal = await refusalOfCreate(client, transactionWith(spec as JsonObject));
@@ -171,7 +190,11 @@ t.test('both validators accept valid specs', async (t) => {
 });
 
 t.test('both validators refuse each broken spec', async (t) => {
-  const broken = violations(transactionSpec, fullSpec, 'spec');
+  const broken = [
+    ...violations(transactionSpec, fullSpec, 'spec'),
+    ...violations(transactionSpec, fullRollback, 'spec'),
+    { what: 'spec: has both changes and rollback', value: { ...fullSpec, ...fullRollback } },
+  ];
   t.ok(broken.length > 60, `${broken.length} ways to break it`);
   for (const { what, value } of broken) {
     t.notOk(acceptsSpec(value), `ajv: ${what}`);

@@ -31,7 +31,10 @@ interface Violation {
   readonly value: Json | undefined;
 }
 
-/** Each way of breaking a value, one at a time. The value must hold every field of the schema, so that none is left out. */
+/**
+ * Each way of breaking a value, one at a time. The value must hold every field of the schema, so that none is left out; of fields that
+ * exclude each other (oneOf) it holds one.
+ */
 export function violations(schema: Schema, value: Json, path = ''): readonly Violation[] {
   return [
     ...ownViolations(schema, value).map(({ what, value }) => ({ what: `${path}: ${what}`, value })),
@@ -51,12 +54,17 @@ function nested(schema: Schema, value: Json, path: string): readonly Violation[]
     typeof additionalProperties === 'object' ? Object.keys(value).map((key) => [key, additionalProperties] as const) : [];
   return [...Object.entries(properties), ...ofKeys].flatMap(([name, field]) => {
     const inner = value[name];
+    if (inner === undefined && alternativesOf(schema).includes(name)) return [];
     if (inner === undefined) throw new Error(`the sample lacks ${path}.${name}: add it, so that it is tested`);
     return violations(field, inner, `${path}.${name}`).map(({ what, value: broken }) => ({
       what,
       value: { ...value, [name]: broken ?? null },
     }));
   });
+}
+
+function alternativesOf({ oneOf = [] }: Schema): readonly string[] {
+  return oneOf.flatMap(({ required = [] }) => required);
 }
 
 function ownViolations(schema: Schema, value: Json): readonly Violation[] {
@@ -108,9 +116,11 @@ function wrongLists({ minItems, maxItems }: Schema, value: Json): readonly Viola
   return maxItems === undefined ? tooFew : [...tooFew, { what: `has ${longer.length} items`, value: longer }];
 }
 
-function wrongObjects({ required = [], maxProperties }: Schema, value: Json): readonly Violation[] {
+function wrongObjects(schema: Schema, value: Json): readonly Violation[] {
   if (!isObject(value)) return [];
-  const lacking = required.map((name) => ({
+  const { required = [], maxProperties } = schema;
+  const alternatives = alternativesOf(schema).filter((name) => name in value);
+  const lacking = [...required, ...alternatives].map((name) => ({
     what: `lacks ${name}`,
     value: Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
   }));
