@@ -11,15 +11,14 @@ import { must, waitFor } from '../support/client.ts';
 import { share } from '../support/selection.ts';
 import { comparable, type Stage, startStage } from '../support/stage.ts';
 import { busyControllers, createAutoscaler, kinds, patchOf, scaledObject } from './busy.ts';
-import { type Data, type Deed, type Held, type History, histories, objects, type Undo } from './histories.ts';
+import { type Data, type Deed, type History, histories, objects, type Undo } from './histories.ts';
+import { changesOf, type Line, nameOf, pathOf, type State, statesOf } from './line.ts';
 
 const inTheSuite = share(6, 12);
 const runs = Number(process.env.JANUS_HISTORIES ?? inTheSuite);
 const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_125);
 const lanes = 3;
 const busy = busyControllers();
-
-type State = Data | undefined;
 
 interface Released {
   readonly name: string;
@@ -29,19 +28,11 @@ interface Released {
   readonly after: readonly State[];
 }
 
-interface Running {
+interface Running extends Line {
   readonly t: Test;
-  readonly stage: Stage;
-  readonly id: string;
   readonly released: (Released | undefined)[];
   /** Whether anybody but the releases has changed anything. */
   others: boolean;
-}
-
-const nameOf = (id: string, object: number): string => `${id}-${objects[object]}`;
-
-function pathOf({ stage, id }: Running, object: number): string {
-  return stage.path(`${kinds[object]?.place}/${nameOf(id, object)}`);
 }
 
 /** The objects, with their managedFields if no controller writes them. */
@@ -53,30 +44,6 @@ function portraitsOf(run: Running): Promise<readonly unknown[]> {
       return kinds[object]?.place === 'configmaps' ? comparable(must(answer), false) : kinds[object]?.dataOf(must(answer));
     }),
   );
-}
-
-function statesOf(run: Running): Promise<readonly State[]> {
-  return Promise.all(
-    objects.map(async (_, object) => {
-      const answer = await run.stage.client.get(pathOf(run, object));
-      return answer.code === 404 ? undefined : kinds[object]?.dataOf(must(answer));
-    }),
-  );
-}
-
-/** As the command line makes releases: what one no longer holds is deleted. */
-function changesOf({ id }: Running, held: Held, before: Held | undefined): readonly (readonly [number, JsonObject])[] {
-  return objects.flatMap((_, object): readonly (readonly [number, JsonObject])[] => {
-    const [data, name, kind] = [held[object], nameOf(id, object), kinds[object]];
-    const target = { ...kind?.type, name };
-    if (data !== undefined) {
-      const { metadata, ...content } = kind?.content(data, name) ?? {};
-      return [
-        [object, { type: 'Apply', content: { ...kind?.type, metadata: { ...(metadata as JsonObject), name }, ...content } }],
-      ];
-    }
-    return before?.[object] === undefined ? [] : [[object, { type: 'Delete', target }]];
-  });
 }
 
 /** Runs what a release or an undo does, while the autoscaler is busy: its last number stays in the object. */
