@@ -22,7 +22,7 @@ const failures = 'Image Container';
 const conditions = 'Finished Ready Stalled';
 /** Codes of errors in Node, causes of the API server. */
 const foreign =
-  'FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong FieldValueTooMany FieldValueTypeInvalid TimeoutError FieldManagerConflict HorizontalPodAutoscaler ScaledObject Flux Helm Controller Kustomization HelmRelease';
+  'FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong FieldValueTooMany FieldValueTypeInvalid TimeoutError FieldManagerConflict HorizontalPodAutoscaler ScaledObject Flux Helm Controller Kustomization HelmRelease InvariantError';
 
 const noReasons = new Set(
   [kinds, values, states, verdicts, places, failures, conditions, foreign].flatMap((words) => words.split(' ')),

@@ -65,6 +65,8 @@ export function typeMeta(reference: Reference): JsonObject {
   return { apiVersion: reference.apiVersion, kind: reference.kind };
 }
 
+/** The names of all Leases that lock an object begin with it. */
+export const lockPrefix = 'janus-lock-';
 const longestName = 253;
 const hashLength = 10;
 
@@ -84,8 +86,8 @@ export function lockName(reference: Reference): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]/g, '-')
     .replaceAll(/[.-]{2,}/g, (run) => '-'.repeat(run.length));
-  const cut = readable.slice(0, longestName - 'janus-lock--'.length - hashLength).replace(/[.-]+$/, '');
-  return `janus-lock-${cut}-${shortHash(identityOf(reference))}`;
+  const cut = readable.slice(0, longestName - lockPrefix.length - '-'.length - hashLength).replace(/[.-]+$/, '');
+  return `${lockPrefix}${cut}-${shortHash(identityOf(reference))}`;
 }
 
 /** Group-aware key of an object inside a snapshot. */

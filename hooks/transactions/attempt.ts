@@ -6,7 +6,6 @@ import type { Reader } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
 import type { Outcome } from '../objects/mutation.ts';
 import { turnFor } from '../objects/requests/loop-turns.ts';
-import { perform } from '../objects/requests/perform.ts';
 import type { Call, EngineParts, Timing } from './call.ts';
 import { decide } from './decide/decide.ts';
 import { firstLease } from './decide/guards.ts';
@@ -35,7 +34,9 @@ import { recovered } from './outcome/recovered.ts';
 import { denied } from './outcome/refused.ts';
 import { resultOf } from './outcome/result.ts';
 import type { Session } from './perform/deadline.ts';
+import { performChecked } from './perform/invariants.ts';
 import { plan } from './plan/plan.ts';
+import { writeContextOf } from './plan/write-context.ts';
 import type { CallReads } from './reading/call-reads.ts';
 import type { Answered } from './report/report.ts';
 import { withSurvey } from './undo/chain.ts';
@@ -185,7 +186,9 @@ export async function attempt(context: CallContext, basis: Basis, carry: Carry):
   const until = basis.nowAt + lockTime(step, observation) - timing.writeTimeout;
   const outcome =
     denied(planned, step, carry.refused) ??
-    (planned.kind === 'refused' ? [] : await perform(planned, session.writerUntil(until)));
+    (planned.kind === 'refused'
+      ? []
+      : await performChecked(planned, session.writerUntil(until), writeContextOf(step, basis, context.parts)));
   await turnToCompare(...outcome.map(({ answer }) => (answer.kind === 'ok' ? answer.object : undefined)));
   const result = resultOf(step, { observation, plan: planned, outcome, carry, packer: sealer });
   return attemptOf(basis, observation, { step, carry, outcome, result });

@@ -99,6 +99,8 @@ export interface StepReport {
   readonly outcome: string;
   /** The error, if the engine itself failed: for the log. */
   readonly thrown?: unknown;
+  /** The invariant that a write would have broken, if that was thrown: a static text. */
+  readonly invariant?: string;
   /** The API server's time in ms since the epoch. */
   readonly at: number;
   /** The versions of the found status and of the status in the answer. The second is greater if the answer must be stored. */

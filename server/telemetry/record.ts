@@ -20,7 +20,10 @@ export function createRecord({ log, metrics, recordEvent }: RecordParts): (repor
     try {
       log.info(stepFields(report), 'step');
       if (report.thrown !== undefined)
-        log.error({ ...stepFields(report), ...errorFields(report.thrown) }, 'step failed: internal error');
+        log.error(
+          { ...stepFields(report), invariant: report.invariant, ...errorFields(report.thrown) },
+          'step failed: internal error',
+        );
       for (const line of report.audit) log.info(auditFields(report, line), 'target write');
       for (const event of eventsOf(report)) recordEvent(event);
       metrics.record(report);

@@ -2,8 +2,9 @@
 // call is answered, and the fault is reported.
 import t from 'tap';
 import type { Cluster, Location } from '../../hooks/objects/cluster.ts';
-import { at, type JsonObject, parseJson, textAt } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { StepReport } from '../../hooks/transactions/call.ts';
+import { InvariantError } from '../../hooks/transactions/model/invariant.ts';
 import { must } from '../support/client.ts';
 import { openEngines } from '../support/engine.ts';
 import { everyNth } from '../support/selection.ts';
@@ -29,6 +30,22 @@ function throwing(what: 'targets' | 'own', only = ''): (cluster: Cluster) => Clu
     },
     send: async (write, isLate) => {
       if (what === 'targets' && isTarget(write.location)) throw new Bug('send');
+      return cluster.send(write, isLate);
+    },
+  });
+}
+
+/** Reads this object as if the API server had given it no version, and notes the names of the targets that are written. */
+function withoutVersion(name: string, sent: string[]): (cluster: Cluster) => Cluster {
+  return (cluster) => ({
+    ...cluster,
+    get: async (location, identity) => {
+      const answer = await cluster.get(location, identity);
+      if (location.name !== name || answer.kind !== 'ok') return answer;
+      return { ...answer, object: withPath(answer.object, ['metadata', 'resourceVersion'], '') };
+    },
+    send: async (write, isLate) => {
+      sent.push(write.location.name);
       return cluster.send(write, isLate);
     },
   });
@@ -104,6 +121,28 @@ t.test('the engine survives a step that throws', async (t) => {
     const ended = await stepToEnd(onlyLast, 'undone');
     t.match(ended.status, { phase: 'Failed', items: [{ rolledBack: true }, { left: true, error: { reason: 'EngineFault' } }] });
   });
+
+  await t.test(
+    'a write that would break an invariant is not sent; spec.timeout ends the Transaction, and the undo names the rest',
+    async (t) => {
+      await begin('versionless');
+      await stepUntil(bare, 'versionless', 'Committing');
+      await step(bare, 'versionless');
+      await bare.annotate('versionless', { 'tx.janus.io/request-rollback': 'yes' });
+      await stepUntil(bare, 'versionless', 'RollingBack');
+      const sent: string[] = [];
+      const blind = engines.start({ wrap: withoutVersion('versionless-b', sent), record });
+      const { status } = await step(blind, 'versionless');
+      t.match(status, { phase: 'RollingBack', message: /internal error of the engine/ });
+      t.ok(reports.at(-1)?.thrown instanceof InvariantError);
+      t.match(reports.at(-1)?.events, [{ type: 'Warning', reason: 'EngineFault', message: /invariant I3 was not sent/ }]);
+      await putIntoThePast(bare, 'versionless', 120);
+      const ended = await stepToEnd(blind, 'versionless');
+      t.match(ended.status, { phase: 'Failed', items: [{ rolledBack: true }, { left: true, error: { reason: 'EngineFault' } }] });
+      t.notOk(sent.includes('versionless-b'), 'nothing was written to the object without a version');
+      t.ok(sent.includes('versionless-a'), 'the others are undone');
+    },
+  );
 
   await t.test('the engine answers a request about a Committed Transaction although a step throws', async (t) => {
     await begin('kept');

@@ -2,7 +2,7 @@
 //
 // 1. There are few Events. One Event covers everything that a call has made. Beyond ten changes, one Event covers at least a tenth
 //    of them. Of the objects that an undo leaves, the first ten have Events.
-// 2. They follow from the two statuses alone, so a repeated call reports equal Events.
+// 2. They follow from the two statuses alone, so a repeated call reports equal Events. Only a fault of the engine is not in a status.
 
 import { describe } from '../../objects/reference.ts';
 import { clean } from '../../objects/words.ts';
@@ -10,6 +10,7 @@ import type { EventRecord } from '../call.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import { count } from '../decide/wording.ts';
 import type { Due } from '../due.ts';
+import { InvariantError } from '../model/invariant.ts';
 import { type Item, wasRestored } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
@@ -40,6 +41,17 @@ export function ignoredEvents(due: Due, before: Status, after: Status): readonly
   const isAnswered = before.handledAnnotations[annotation] !== value && after.handledAnnotations[annotation] === value;
   const hasEffect = before.phase !== after.phase || after.undo?.request.value === value;
   return isAnswered && !hasEffect ? [warning('RequestIgnored', after.message)] : [];
+}
+
+/**
+ * A fault of the engine, once for each time that it begins: the status repeats its message as long as the fault lasts. `thrown`: what
+ * the step has thrown, if it has.
+ */
+export function faultEvents(thrown: unknown, before: Status, after: Status): readonly EventRecord[] {
+  if (thrown === undefined || before.message === after.message) return [];
+  const what =
+    thrown instanceof InvariantError ? `a write that would break invariant ${thrown.invariant} was not sent` : 'a step failed';
+  return [warning('EngineFault', `internal error of the engine: ${what}; the log of the hook says more`)];
 }
 
 /** The undo that a user requested would not have been whole: nothing was written. */

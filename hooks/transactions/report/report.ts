@@ -6,10 +6,11 @@ import { foreign } from '../../objects/words.ts';
 import type { StepReport } from '../call.ts';
 import type { Step } from '../decide/step.ts';
 import type { Due } from '../due.ts';
+import { InvariantError } from '../model/invariant.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { auditOf, locksOf } from './audit.ts';
-import { eventsOf, ignoredEvents } from './events.ts';
+import { eventsOf, faultEvents, ignoredEvents } from './events.ts';
 import { storedOf } from './transition-metrics.ts';
 
 const longestBecause = 2_000;
@@ -41,13 +42,18 @@ export function reportOf(answered: Answered, after: Status): StepReport {
     ...(item === undefined ? {} : { item }),
     outcome: thrown === undefined ? outcomeOf(failed) : 'EngineFault',
     ...(thrown === undefined ? {} : { thrown }),
+    ...(thrown instanceof InvariantError ? { invariant: thrown.message } : {}),
     at: now,
     foundVersion: before.version,
     version: after.version,
     stored: storedOf(before, after, now, transaction),
     locks: locksOf(outcome),
     audit: auditOf(outcome),
-    events: [...eventsOf(before, after, transaction), ...ignoredEvents(due, before, after)],
+    events: [
+      ...eventsOf(before, after, transaction),
+      ...ignoredEvents(due, before, after),
+      ...faultEvents(thrown, before, after),
+    ],
   };
 }
 

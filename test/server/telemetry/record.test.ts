@@ -48,3 +48,14 @@ t.test('an Event that cannot be recorded does not fail the call', async (t) => {
   t.match(app.lines.at(-1), { msg: 'recording a step failed' });
   t.notMatch(JSON.stringify(app.lines), /hunter2/);
 });
+
+t.test('the log shows what a step has thrown: the words of a broken invariant, and of nothing else', async (t) => {
+  const lineOf = async (fault: object) => {
+    const app = testApp({ report: { ...report, outcome: 'EngineFault', ...fault } });
+    await app.server.inject({ method: 'POST', url: '/sync', payload: request });
+    return app.lines.find(({ msg }) => msg === 'step failed: internal error');
+  };
+  const invariant = 'I3: a write names no version';
+  t.match(await lineOf({ thrown: new Error(invariant), invariant }), { error: 'Error', invariant });
+  t.notMatch(JSON.stringify(await lineOf({ thrown: new TypeError('hunter2') })), /hunter2|"invariant"/);
+});
