@@ -38,8 +38,13 @@ const endsAsItMust: Invariant = (evidence) =>
     const sleeps = evidence.story.asleep?.(evidence.names).includes(name) === true;
     if (sleeps && textAt(status, 'phase') === undefined) return [];
     const [is, wanted] = [status === undefined ? 'gone' : textAt(status, 'phase'), endOf(evidence, name)];
-    return is === wanted ? [] : [`${name} ends as ${is}, not as ${wanted}: ${textAt(status, 'message') ?? ''}`];
+    return is === wanted ? [] : [`${name} ends as ${is}, not as ${wanted}: ${wordsOf(status)}`];
   });
+
+/** The message of the status, and why a requested undo was refused. */
+function wordsOf(status: JsonObject | undefined): string {
+  return [textAt(status, 'message'), textAt(status, 'undo', 'message')].filter((text) => text !== undefined).join('; ');
+}
 
 const objectsAreTrue: Invariant = (evidence) => {
   const given = evidence.story.content?.(evidence.names);
