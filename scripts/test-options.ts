@@ -17,6 +17,8 @@ export interface TestOptions {
   readonly kubernetes?: string;
   /** Runs all cases, not only those that `npm test` selects (test/support/selection.ts). A named file always runs all its cases. */
   readonly all: boolean;
+  /** Only files that hold this text, in any case: a part of the title of a test. */
+  readonly grep?: string;
   /** `2/4`: each fourth file, from the second on. */
   readonly shard?: Shard;
   /** A file to write the results into, as JSON. */
@@ -28,6 +30,7 @@ const options = {
   results: { type: 'string' },
   all: { type: 'boolean' },
   shard: { type: 'string' },
+  grep: { type: 'string' },
   jobs: { type: 'string' },
   [existingClusterFlag.slice(2)]: { type: 'boolean' },
 } as const;
@@ -38,14 +41,15 @@ const usualJobs = 4;
 /** Throws a sentence if an option has no value, or an unknown value. */
 export function readTestOptions(args: readonly string[]): TestOptions {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  const { kubernetes, results } = values;
+  const { kubernetes, results, grep } = values;
   const shard = readShard(values.shard);
   const jobs = Number(values.jobs ?? usualJobs);
   if (!(jobs >= 1)) throw new Error(`--jobs: expected a number of files, found "${values.jobs}".`);
   if (kubernetes !== undefined) patchOf(kubernetes);
   return {
     named: positionals,
-    all: values.all === true || positionals.length > 0 || kubernetes !== undefined,
+    all: values.all === true || positionals.length > 0 || kubernetes !== undefined || grep !== undefined,
+    ...(grep === undefined ? {} : { grep }),
     ...(shard === undefined ? {} : { shard }),
     jobs,
     ...(kubernetes === undefined ? {} : { kubernetes }),

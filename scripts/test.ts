@@ -1,8 +1,9 @@
 // `npm test`: starts one control plane for all test files, if any of them needs one (see needs-cluster.ts), runs the files with
 // Node, and prints as the last line how many tests (see tap-results.ts) passed and failed. `npm test -- test/hooks` runs some files.
-// Options: `--jobs 1`, the files at once; `--use-existing-cluster`, which uses the cluster of KUBECONFIG instead; `--kubernetes 1.34`,
-// which runs what uses the API server on that version; `--results FILE`; `--all` (`npm run test:all`); and `--shard 1/4`.
-import { globSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// Options: `--grep TITLE`, the files with a test of that title; `--jobs 1`, the files at once; `--use-existing-cluster`, which uses the
+// cluster of KUBECONFIG instead; `--kubernetes 1.34`, which runs what uses the API server on that version; `--results FILE`; `--all`
+// (`npm run test:all`); and `--shard 1/4`.
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { openCluster } from '../test/controlplane/existing.ts';
@@ -52,7 +53,9 @@ async function runAll(args: readonly string[], given: TestOptions): Promise<Resu
   const { jobs, kubernetes } = given;
   const files = chosenFiles(given);
   if (files.length === 0)
-    throw new Error('No test files found: name files or folders that hold *.test.ts, or none for all of test/.');
+    throw new Error(
+      'No test files found: name files or folders that hold *.test.ts, or none for all of test/; --grep takes a part of a title.',
+    );
   process.env.JANUS_TESTS = given.all ? 'all' : 'selected';
   // Tests that start a control plane read this variable.
   if (kubernetes !== undefined) process.env[variable] = kubernetes;
@@ -84,8 +87,9 @@ async function packedCli(): Promise<string> {
   return folder;
 }
 
-function chosenFiles({ named, kubernetes, all, shard = { index: 1, of: 1 } }: TestOptions): readonly string[] {
+function chosenFiles({ named, kubernetes, all, grep = '', shard = { index: 1, of: 1 } }: TestOptions): readonly string[] {
   return testFiles(named)
+    .filter((file) => hasText(file, grep))
     .filter((file) => kubernetes === undefined || usesApiServer(file))
     .filter((file) => all || !filesInAllOnly.has(file.replace(/^test\/(.*)\.test\.ts$/, '$1')))
     .filter((_, index) => index % shard.of === shard.index - 1);
@@ -96,6 +100,10 @@ function testFiles(named: readonly string[]): readonly string[] {
   return places.flatMap((place) =>
     statSync(join(root, place)).isDirectory() ? globSync(join(place, '**/*.test.ts'), { cwd: root }).sort() : [normalize(place)],
   );
+}
+
+function hasText(file: string, wanted: string): boolean {
+  return wanted === '' || readFileSync(join(root, file), 'utf8').toLowerCase().includes(wanted.toLowerCase());
 }
 
 interface Settings {

@@ -91,6 +91,7 @@ export async function withoutTransaction(context: CallContext, call: Call, live:
     case 'unreadable':
       return { kind: 'retry', retryAfterSeconds: pauseAfterTrouble(context, call.uid), because: live.because };
     case 'foreign':
+      context.parts.record(unknownStatusReport(call, live));
       // No engine can continue it, but a user must be able to delete it; garbage collection removes what it leaves behind.
       return { ...untouched, status: live.status, finalized: live.isBeingDeleted };
     case 'gone':
@@ -167,12 +168,23 @@ function faultReport(
   call: Call,
   { object, serverTime }: { readonly object: JsonObject; readonly serverTime: number },
   thrown: unknown,
-) {
-  const { namespace, name, uid } = call;
+): StepReport {
+  return { ...bareReport(call, object, serverTime), step: 'wait', because, outcome: 'EngineFault', thrown };
+}
+
+// Another version of the engine wrote the status: after a downgrade, its Transactions would stop without a word.
+function unknownStatusReport(call: Call, { status, now }: Extract<NotLive, { kind: 'foreign' }>): StepReport {
+  const message =
+    'this engine does not write such a status, and leaves it alone: run the engine that wrote it, or delete the Transaction';
+  const events = [{ type: 'Warning', reason: 'UnknownStatus', message }] as const;
+  return { ...bareReport(call, { status }, now), step: 'rest', because: message, outcome: 'UnknownStatus', events };
+}
+
+/** The report of a call that took no step. `at`: ms since the epoch, by the API server's clock. */
+function bareReport({ namespace, name, uid }: Call, object: JsonObject, at: number) {
   const said = textAt(object, 'status', 'phase') ?? '';
   const phase = isPhase(said) ? said : 'Pending';
   const stored = { fromPhase: phase, toPhase: phase, items: [], gates: [], conflicts: [] };
-  const about = { namespace, name, uid, step: 'wait', because, fromPhase: phase, toPhase: phase, outcome: 'EngineFault', thrown };
-  const report: StepReport = { ...about, at: serverTime, foundVersion: 0, version: 0, stored, locks: [], audit: [], events: [] };
-  return report;
+  const moved = { fromPhase: phase, toPhase: phase, foundVersion: 0, version: 0, stored };
+  return { namespace, name, uid, at, ...moved, locks: [], audit: [], events: [] } as const;
 }

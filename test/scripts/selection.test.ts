@@ -1,4 +1,5 @@
 // The files that `npm test` leaves to `npm run test:all`: no kind of behaviour is left out whole.
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import t from 'tap';
@@ -19,6 +20,17 @@ t.test('a file that is named runs whole', async (t) => {
   t.equal(readTestOptions([]).all, false);
   t.equal(readTestOptions(['--all']).all, true);
   t.equal(readTestOptions(['test/hooks']).all, true);
+});
+
+t.test('a part of a title chooses the files that hold it, and these run whole', async (t) => {
+  // This file must not hold the texts that it searches for.
+  const { JANUS_TEST_KUBECONFIG: _, ...env } = process.env;
+  const run = (...words: readonly string[]) =>
+    spawnSync(process.execPath, ['scripts/test.ts', 'test/scripts', '--grep', words.join(' ')], { encoding: 'utf8', env });
+  const found = run('a missing LINE', 'is an error that names it');
+  t.match(found.stdout, /picture\.test\.ts: 5 passed, 0 failed.*\n5 passed, 0 failed\n$/);
+  t.match(run('a title', 'that no test has').stderr, /No test files found.*--grep/);
+  t.equal(readTestOptions(['--grep', 'a title']).all, true);
 });
 
 t.test('a shard is a number of a number', async (t) => {

@@ -227,7 +227,9 @@ t.test('the engine survives a step that throws', async (t) => {
     const stored = await bare.read('odd');
     const status = { ...(at(stored, 'status') as object), items: [], version: 50 };
     must(await storeStatus(bare, 'odd', { status }));
-    t.equal((await step(bare, 'odd')).code, 200);
+    const seen = await step(engines.start({ record }), 'odd');
+    t.match(seen, { code: 200, status: { version: 50 } });
+    t.match(reports.at(-1), { outcome: 'UnknownStatus', events: [{ type: 'Warning', reason: 'UnknownStatus' }] });
     must(await bare.client.delete(pathOf(bare, 'odd')));
     t.ok((await stepUntilGone(bare, 'odd')).gone);
     t.equal(textAt(must(await bare.client.get(bare.path('configmaps/odd-a'))), 'data', 'color'), 'blue');

@@ -21,7 +21,7 @@ export type NotLive =
   /** Why the Transaction cannot be read, for the log. */
   | { readonly kind: 'unreadable'; readonly because: string }
   /** This engine does not write such a status. It leaves the status unchanged and does nothing because of it. */
-  | { readonly kind: 'foreign'; readonly status: JsonObject; readonly isBeingDeleted: boolean };
+  | { readonly kind: 'foreign'; readonly status: JsonObject; readonly isBeingDeleted: boolean; readonly now: number };
 
 export async function readTransaction(
   reader: Reader,
@@ -40,7 +40,7 @@ function decoded(object: JsonObject, now: number): LiveTransaction | NotLive {
   const { status } = transaction;
   if (status !== undefined) return { kind: 'live', transaction, status, now };
   const stored = at(object, 'status');
-  return { kind: 'foreign', status: isObject(stored) ? stored : {}, isBeingDeleted: transaction.isBeingDeleted };
+  return { kind: 'foreign', status: isObject(stored) ? stored : {}, isBeingDeleted: transaction.isBeingDeleted, now };
 }
 
 // One read of a Transaction: first the Transaction, then one LIST of its Leases. So the state was stored before the Leases were
