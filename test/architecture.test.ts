@@ -336,6 +336,7 @@ t.test('what the command line may import is what its decision lists, and what it
 
 const allWrites = [
   'createTransaction',
+  'deleteTransaction',
   'createContentSecret',
   'deleteContentSecret',
   'ownContentSecret',
@@ -344,16 +345,13 @@ const allWrites = [
   'deleteDryRun',
 ];
 
-t.test(
-  'the command line writes a Transaction, its content Secret, the owner of that, an annotation, and a dry run',
-  async (t) => {
-    const [writes] = sources.filter(({ path }) => path === 'cli/cluster/writes.ts');
-    const functions = [...(writes?.text ?? '').matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
-    t.same(functions, allWrites);
-    const sent = [...(writes?.text ?? '').matchAll(/transport\.request\(\{ method: '(\w+)'/g)].map(([, method]) => method);
-    t.same(sent, ['POST', 'POST', 'DELETE', 'PATCH', 'PATCH', 'POST', 'DELETE'], 'one request in each');
-  },
-);
+t.test('the command line writes Transactions, a content Secret, the owner of that, an annotation, and a dry run', async (t) => {
+  const [writes] = sources.filter(({ path }) => path === 'cli/cluster/writes.ts');
+  const functions = [...(writes?.text ?? '').matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
+  t.same(functions, allWrites);
+  const sent = [...(writes?.text ?? '').matchAll(/transport\.request\(\{ method: '(\w+)'/g)].map(([, method]) => method);
+  t.same(sent, ['POST', 'DELETE', 'POST', 'DELETE', 'PATCH', 'PATCH', 'POST', 'DELETE'], 'one request in each');
+});
 
 t.test('the table of stages itself goes leftward', async (t) => {
   for (const [index, { name, sees }] of units.entries()) {

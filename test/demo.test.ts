@@ -71,7 +71,7 @@ async function namesIn(client: Client): Promise<readonly string[]> {
 
 /** From now on no ConfigMap of version 2.0 becomes one of version 1.0. */
 async function refuseVersion1(client: Client): Promise<void> {
-  const metadata = { name: 'no-way-back' };
+  const metadata = { name: 'no-requested-rollback' };
   const versionOf = (object: string): string => `${object}.?data.?version.orValue('')`;
   const expression = `!(${versionOf('oldObject')} == '2.0' && ${versionOf('object')} == '1.0')`;
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['configmaps'] }];

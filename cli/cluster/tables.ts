@@ -4,6 +4,7 @@ import { at, type JsonObject, listAt, objectsAt, textAt } from '../../hooks/obje
 import { foreign } from '../../hooks/objects/words.ts';
 import { collectionPath } from '../../server/kubernetes/paths.ts';
 import { allPages } from './pages.ts';
+import { isRollback } from './rollbacks.ts';
 import { caller, type Session } from './session.ts';
 import { transactions } from './transactions.ts';
 import { versionIn } from './watch.ts';
@@ -18,6 +19,8 @@ export interface TableRow {
   readonly cells: readonly string[];
   readonly namespace: string;
   readonly name: string;
+  readonly uid: string;
+  readonly isRollback: boolean;
 }
 
 export interface Table {
@@ -87,5 +90,7 @@ function rowsIn(table: JsonObject): readonly TableRow[] {
     cells: listAt(row, 'cells').map((cell) => said(cell === null ? '' : String(cell))),
     namespace: said(textAt(row, 'object', 'metadata', 'namespace') ?? ''),
     name: said(textAt(row, 'object', 'metadata', 'name') ?? ''),
+    uid: said(textAt(row, 'object', 'metadata', 'uid') ?? ''),
+    isRollback: isRollback(at(row, 'object')),
   }));
 }

@@ -1,6 +1,6 @@
 // All writes of the command line. It creates a Transaction, and the Secret with its contents; it sets the owner of that Secret, and
-// deletes the Secret if the API server refuses the Transaction; it sets annotations of a Transaction; it creates the package transaction
-// that makes a plan, and deletes it. No other file in cli/ writes (test/architecture.test.ts).
+// deletes the Secret if the API server refuses the Transaction; it sets annotations of a Transaction; it creates the Transaction or package
+// transaction that makes a plan, and deletes it. No other file in cli/ writes (test/architecture.test.ts).
 import type { Failed } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { creatingManager } from '../../hooks/transactions/model/transaction.ts';
@@ -23,6 +23,14 @@ export function createTransaction(session: Session, transaction: JsonObject, dry
   const path = collectionPath(transactions, textAt(transaction, 'metadata', 'namespace'));
   const query = { ...strict, ...(dryRun ? { dryRun: 'All' } : {}) };
   return session.cluster.transport.request({ method: 'POST', path, query, contentType: json, body: transaction }, caller);
+}
+
+/** `made`: by this command, for its plan. */
+export function deleteTransaction(session: Session, made: JsonObject): Promise<Written> {
+  const [namespace = '', name = '', uid = ''] = ['namespace', 'name', 'uid'].map((key) => textAt(made, 'metadata', key));
+  const body = { preconditions: { uid } };
+  const path = objectPath(locationOf({ namespace, name }));
+  return session.cluster.transport.request({ method: 'DELETE', path, contentType: json, body }, caller);
 }
 
 export function createContentSecret(session: Session, namespace: string, secret: JsonObject): Promise<Written> {

@@ -23,10 +23,10 @@ const usualExits: ExitCodes = { 0: 'done', 1: 'not done', 64: 'wrong use', 130: 
 
 /** Of commands that follow a Transaction. */
 export const followedExits: ExitCodes = {
-  0: 'done; with --wait or --watch: it ended as wanted (Committed, or RolledBack on request)',
+  0: 'done; with --wait, --watch or --to: it ended as wanted (Committed, or RolledBack on request)',
   1: 'not done: refused by the API server, not found, no connection',
   2: 'Failed, nothing was applied',
-  3: 'RolledBack without being requested; or the engine refused the undo',
+  3: 'RolledBack without being requested; or the engine refused the undo, or its plan',
   4: 'Failed, some objects are not restored',
   5: '--timeout has passed; the Transaction continues',
 };

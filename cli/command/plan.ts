@@ -3,6 +3,17 @@ import { type Command, colorOption, engineOption, inputOptions, type Option } fr
 /** The name of the app, for manifests. */
 export const appOperand = '[app]';
 
+/** Of commands that create a Transaction with gates. */
+export const gateOptions: readonly Option[] = [
+  { flags: '--gate [timeout]', description: 'wait until all objects are ready; if the timeout passes first, undo everything' },
+  { flags: '--no-gate', description: 'with an app, or with --to: do not wait until the objects are ready' },
+];
+
+export const irreversibleOption: Option = {
+  flags: '--allow-irreversible',
+  description: 'also make changes that an undo cannot take back',
+};
+
 /** How manifests become a Transaction. apply has these options, too. */
 export const manifestOptions: readonly Option[] = [
   { flags: '--name <name>', description: 'name of the Transaction' },
@@ -19,14 +30,13 @@ export const manifestOptions: readonly Option[] = [
     flags: '--field-manager <name>',
     description: 'one name for all releases. A field that a release no longer has is removed; an object is not',
   },
-  { flags: '--gate [timeout]', description: 'wait until all objects are ready; if the timeout passes first, undo everything' },
-  { flags: '--no-gate', description: 'with an app: do not wait until the objects are ready' },
+  ...gateOptions,
   { flags: '--recreate-immutable', description: 'recreate an object if a field cannot be changed in place' },
   {
     flags: '--set-replicas',
     description: 'set the number of replicas of the manifests, also if an autoscaler has another number',
   },
-  { flags: '--allow-irreversible', description: 'also make changes that an undo cannot take back' },
+  irreversibleOption,
   { flags: '--delete-filled', description: 'the undo deletes created objects even if others wrote into them' },
   {
     flags: '--plain-secrets',
@@ -54,7 +64,8 @@ export const plan: Command = {
   summary: 'show what a Transaction would do, and whether the engine would refuse it',
   description: `The command makes the checks and dry runs of the engine, as the ServiceAccount. It writes nothing, and never shows values of Secrets.
 If KUBECTL_EXTERNAL_DIFF is set, that program shows the fields.
-If the input is one Provider, Configuration, Function or package transaction, the command creates a package transaction with spec.dryRun, prints its plan, and deletes it.`,
+If the input is one Provider, Configuration, Function or package transaction, the command creates a package transaction with spec.dryRun, prints its plan, and deletes it.
+If the input is a Transaction with spec.rollback, the engine makes the plan, as for undo --to --plan.`,
   exits: { 0: 'it changes nothing', 1: 'it changes something', 2: 'the engine would refuse it', 3: 'the result is unknown' },
   connects: true,
   notDone: 3,

@@ -13,6 +13,7 @@ import { documentOf } from '../show/document.ts';
 import { lastLines } from '../show/failed-logs.ts';
 import { operationsOf, operationsText } from '../show/operations.ts';
 import { tableOf } from '../show/table.ts';
+import { rollbacksOf, undoesOf, undoneNote } from '../show/undone.ts';
 import { type Target, targetIn, viewOf, writtenChanges } from '../show/view.ts';
 import { saidAsData } from './given.ts';
 
@@ -21,8 +22,11 @@ export async function run(call: Call): Promise<number> {
   const session = await call.connect();
   const wanted = operands[0] === undefined ? undefined : await objectNamed(session, operands[0], 'history');
   const namespace = options.flag('allNamespaces') ? undefined : session.namespace;
-  const all = (await listTransactions(session, namespace)).map((object) => recordOf(object, wanted, session.namespace));
-  const records = all
+  const found = await listTransactions(session, namespace);
+  const rollbacks = rollbacksOf(found.filter((one) => at(one, 'spec', 'rollback') !== undefined).map(viewOf));
+  const about = { wanted, place: session.namespace, rollbacks };
+  const records = found
+    .map((object) => recordOf(object, about))
     .filter(({ changes }) => changes === undefined || changes.length > 0)
     .toSorted((left, right) => (right.createdAt ?? 0) - (left.createdAt ?? 0));
   if (saidAsData(call, () => documentOf('History', { transactions: records }))) return exits.done;
@@ -49,13 +53,26 @@ interface Recorded {
   /** The field manager that created the Transaction. */
   readonly createdBy: string;
   readonly fieldManager?: string;
+  /** The name of the rollback that has undone it. */
+  readonly undoneBy?: string;
+  /** Of a rollback: the names of the Transactions that it undoes, the newest first. */
+  readonly undoes?: readonly string[];
   /** Of one object, if the command names it. */
   readonly changes?: readonly { readonly type: string; readonly state: string; readonly logs?: readonly string[] }[];
 }
 
-function recordOf(object: JsonObject, wanted: ObjectName | undefined, place: string): Recorded {
+interface About {
+  /** The object that the command names. */
+  readonly wanted: ObjectName | undefined;
+  readonly place: string;
+  /** By uid: the rollbacks that have undone Transactions. */
+  readonly rollbacks: ReadonlyMap<string, string>;
+}
+
+function recordOf(object: JsonObject, { wanted, place, rollbacks }: About): Recorded {
   const view = viewOf(object);
   const { namespace, name, phase, message, createdAt } = view;
+  const [by, undoes] = [rollbacks.get(view.uid), undoesOf(view)];
   const took = tookOf(object);
   const fieldManager = textAt(object, 'spec', 'fieldManager');
   return {
@@ -63,6 +80,8 @@ function recordOf(object: JsonObject, wanted: ObjectName | undefined, place: str
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(took === undefined ? {} : { took }),
     ...(fieldManager === undefined ? {} : { fieldManager: foreign(fieldManager, longestName) }),
+    ...(by === undefined ? {} : { undoneBy: by }),
+    ...(undoes.length === 0 ? {} : { undoes }),
     ...(wanted === undefined ? {} : { changes: changesOf(object, wanted, place) }),
   };
 }
@@ -105,8 +124,11 @@ const columns = ['NAMESPACE', 'TRANSACTION', 'AGE', 'PHASE', 'CHANGES', 'TOOK', 
 const header = [...columns, 'MESSAGE'];
 
 function rowOf(record: Recorded): readonly string[] {
-  return [...cellsOf(record), record.phase === 'Committed' ? '' : record.message];
+  const { phase, message } = record;
+  return [...cellsOf(record), joined(phase === 'Committed' ? '' : message, undoneNote(record))];
 }
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('; ');
 
 function cellsOf({ namespace, name, createdAt, took, phase, operations, createdBy }: Recorded): readonly string[] {
   const age = createdAt === undefined ? '' : ageOf(Date.now() - createdAt);
@@ -115,7 +137,9 @@ function cellsOf({ namespace, name, createdAt, took, phase, operations, createdB
 
 /** One row for each change of the object, and what the container that failed last has printed. */
 function tableAbout(records: readonly Recorded[]): readonly string[] {
-  const rows = records.flatMap((record) => (record.changes ?? []).map(({ type, state }) => [...cellsOf(record), type, state]));
+  const rows = records.flatMap((record) =>
+    (record.changes ?? []).map(({ type, state }) => [...cellsOf(record), type, joined(state, undoneNote(record))]),
+  );
   const [latest] = records.flatMap(({ name, changes = [] }) =>
     changes.flatMap(({ logs }) => (logs === undefined ? [] : { name, logs })),
   );

@@ -1,16 +1,20 @@
-// Finds later Transactions: those on the objects of a Transaction, and those with its field manager.
-import { type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
+// Finds the later Transactions on the objects of a Transaction, and how to get them out of the way of its undo.
+import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
+import { wouldUndo } from '../../hooks/transactions/inspect.ts';
 import type { Session } from '../cluster/session.ts';
 import { listVisibleTransactions, type TransactionName } from '../cluster/transactions.ts';
-import { targetIn, writtenChanges } from '../show/view.ts';
+import type { UndoFirst } from '../show/undo.ts';
+import { rollbacksOf } from '../show/undone.ts';
+import { targetIn, viewOf, writtenChanges } from '../show/view.ts';
 
 const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name') ?? '';
+const uidOf = (object: JsonObject): string => textAt(object, 'metadata', 'uid') ?? '';
 const namespaceOf = (object: JsonObject): string => textAt(object, 'metadata', 'namespace') ?? '';
 
 /** The Transactions that are newer than `base`, which is one of them, the newest first. */
-export function newerThan(all: readonly JsonObject[], base: JsonObject): readonly JsonObject[] {
+function newerThan(all: readonly JsonObject[], base: JsonObject): readonly JsonObject[] {
   const newestFirst = all.toSorted(compareNewest);
   return newestFirst.slice(0, newestFirst.indexOf(base));
 }
@@ -52,18 +56,73 @@ function newestWrite(object: JsonObject): bigint {
  * namespaces count if the user may list them. Throws a Problem.
  */
 export async function laterOn(session: Session, wanted: TransactionName): Promise<readonly JsonObject[]> {
-  const { objects: all } = await listVisibleTransactions(session, wanted.namespace);
-  const base = all.find((one) => nameOf(one) === wanted.name && namespaceOf(one) === wanted.namespace);
-  if (base === undefined) return [];
+  const { all, base } = await around(session, wanted);
+  return base === undefined ? [] : laterAmong(all, base);
+}
+
+/** What is in the way of its undo, and how the user gets it out of the way. Throws a Problem. */
+export async function undoFirstOf(session: Session, wanted: TransactionName): Promise<UndoFirst> {
+  const { all, base } = await around(session, wanted);
+  if (base === undefined) return { undoFirst: [] };
+  const later = laterAmong(all, base);
+  const undoneBy = undoneAmong(all).get(uidOf(base));
+  const to = stayingBelow(all, base, later);
+  return {
+    undoFirst: later.map((one) => nameWithin(wanted.namespace, one)),
+    ...(to === undefined ? {} : { to }),
+    ...(undoneBy === undefined ? {} : { undoneBy }),
+  };
+}
+
+async function around(session: Session, { namespace, name }: TransactionName) {
+  const { objects: all } = await listVisibleTransactions(session, namespace);
+  return { all, base: all.find((one) => nameOf(one) === name && namespaceOf(one) === namespace) };
+}
+
+function laterAmong(all: readonly JsonObject[], base: JsonObject): readonly JsonObject[] {
+  const undone = undoneAmong(all);
   const reached = new Set(targetsOf(base));
   const found: JsonObject[] = [];
-  for (const later of newerThan(all, base).filter(isNotUndone).toReversed()) {
+  // A rollback is in the way only of what it has undone: what is older is as it was before.
+  const isOnTop = (one: JsonObject): boolean =>
+    isNotUndone(one) && !undone.has(uidOf(one)) && (!isRollback(one) || undoneIn(one).includes(uidOf(base)));
+  for (const later of newerThan(all, base).filter(isOnTop).toReversed()) {
     const targets = targetsOf(later);
     if (!targets.some((target) => reached.has(target))) continue;
     for (const target of targets) reached.add(target);
     found.unshift(later);
   }
   return found;
+}
+
+const isRollback = (object: JsonObject): boolean => at(object, 'spec', 'rollback') !== undefined;
+
+const undoneIn = (rollback: JsonObject): readonly string[] => viewOf(rollback).rollback?.undone.map(({ uid }) => uid) ?? [];
+
+const undoneAmong = (all: readonly JsonObject[]) => rollbacksOf(all.filter(isRollback).map(viewOf));
+
+/** The Transaction that stays if one rollback undoes the Transaction and all later ones; undefined if one of them is of another app. */
+function stayingBelow(all: readonly JsonObject[], base: JsonObject, later: readonly JsonObject[]): string | undefined {
+  const [namespace, manager] = [namespaceOf(base), textAt(base, 'spec', 'fieldManager')];
+  const own = all.filter((one) => namespaceOf(one) === namespace && textAt(one, 'spec', 'fieldManager') === manager);
+  if (manager === undefined || later.length === 0 || !later.every((one) => own.includes(one))) return undefined;
+  const found = wouldUndo(rollbackTo('', base), own);
+  const line = 'names' in found ? found.names : [];
+  if (!line.includes(nameOf(base))) return undefined;
+  const isCommitted = (name: string): boolean =>
+    own.some((one) => nameOf(one) === name && textAt(one, 'status', 'phase') === 'Committed');
+  return line.slice(line.indexOf(nameOf(base)) + 1).find(isCommitted) ?? '';
+}
+
+/** A rollback in the line of `like`. */
+export function rollbackTo(to: string, like: JsonObject): JsonObject {
+  const [serviceAccountName = '', fieldManager = ''] = ['serviceAccountName', 'fieldManager'].map((key) =>
+    textAt(like, 'spec', key),
+  );
+  return {
+    ...{ apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { namespace: namespaceOf(like) } },
+    spec: { serviceAccountName, fieldManager, rollback: { to } },
+  };
 }
 
 /** The name of a Transaction, for a reader who works in that namespace. */

@@ -3,6 +3,7 @@ import { textAt } from '../../hooks/objects/json.ts';
 import { printed } from '../../hooks/transactions/inspect.ts';
 import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
 import { isShort } from '../cluster/follow.ts';
+import { readRollbacks } from '../cluster/rollbacks.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Column, readTable, type Selection, type Table, type TableRow, watchTable } from '../cluster/tables.ts';
 import { isNamespaceMissing, listTransactions, noNamespace, problemOf } from '../cluster/transactions.ts';
@@ -11,6 +12,7 @@ import { note, say, sayAll, unlessAborted } from '../io.ts';
 import { exits, wrongUse } from '../problem.ts';
 import { formatted } from '../show/formats.ts';
 import { tableOf } from '../show/table.ts';
+import { rollbacksOf, undoesOf, undoneNote } from '../show/undone.ts';
 
 export async function run(call: Call): Promise<number> {
   const { options } = call;
@@ -42,9 +44,24 @@ async function showTable(call: Call, session: Session, selection: Selection): Pr
   const { namespace } = selection;
   if (read.rows.length === 0) await refuseMissing(session, namespace);
   const what = call.options.flag('failed') ? 'Failed Transactions' : 'Transactions';
-  if (table.rows.length > 0) sayAll(call.io, linesOf(table, table.rows, call));
+  const notes = await notesOn(session, read.rows);
+  if (table.rows.length > 0) sayAll(call.io, linesOf({ table, notes }, table.rows, call));
   else note(call.io, `No ${what} in ${namespace === undefined ? 'any namespace' : `namespace ${namespace}`}.`);
-  return call.options.flag('watch') ? follow(call, session, { selection, table }) : exits.done;
+  return call.options.flag('watch') ? follow(call, session, { selection, table, rows: read.rows, notes }) : exits.done;
+}
+
+/** What rollbacks have undone, in words, by the uids of Transactions. */
+type Notes = Map<string, string>;
+
+/** Of the rollbacks among the rows, and of what they have undone. */
+async function notesOn(session: Session, rows: readonly TableRow[]): Promise<Notes> {
+  const views = await readRollbacks(
+    session,
+    rows.filter(({ isRollback }) => isRollback),
+  );
+  const rollbacks = rollbacksOf(views);
+  const own = new Map(views.map((view) => [view.uid, { phase: view.phase, undoes: undoesOf(view) }]));
+  return new Map(rows.map(({ uid }) => [uid, undoneNote({ phase: '', ...own.get(uid), undoneBy: rollbacks.get(uid) })]));
 }
 
 /** A wrong namespace looks like an empty one. A user who may not read Namespaces gets no error. */
@@ -67,7 +84,12 @@ function cellOf({ columns }: Pick<Table, 'columns'>, { cells }: TableRow, wanted
   return cells[columns.findIndex(({ name }) => name === wanted)] ?? '';
 }
 
-function linesOf(table: Pick<Table, 'columns'>, rows: readonly TableRow[], { options }: Call): readonly string[] {
+interface Shown {
+  readonly table: Pick<Table, 'columns'>;
+  readonly notes: ReadonlyMap<string, string>;
+}
+
+function linesOf({ table, notes }: Shown, rows: readonly TableRow[], { options }: Call): readonly string[] {
   const { columns } = table;
   const isWide = options.text('output') === 'wide';
   const isShown = (_: unknown, index: number): boolean => isWide || columns[index]?.priority === 0;
@@ -75,16 +97,17 @@ function linesOf(table: Pick<Table, 'columns'>, rows: readonly TableRow[], { opt
   const header = columns.filter(isShown).map(({ name }: Column) => name.toUpperCase());
   const cells = rows.map((row) => [
     ...place(row),
-    ...withoutRepeats(table, row).filter(isShown),
+    ...withReason({ table, notes }, row).filter(isShown),
     ...(isWide ? [] : [waitingFor(table, row)]),
   ]);
   return tableOf([...(options.flag('allNamespaces') ? ['NAMESPACE'] : []), ...header, ...(isWide ? [] : ['WAITING FOR'])], cells);
 }
 
-/** The reason of a Transaction that succeeded, or that runs, is its phase. */
-function withoutRepeats(table: Pick<Table, 'columns'>, row: TableRow): readonly string[] {
-  const phase = cellOf(table, row, 'Phase');
-  return row.cells.map((cell, index) => (table.columns[index]?.name === 'Reason' && cell === phase ? '' : cell));
+/** The reason of a Transaction that succeeded, or that runs, is its phase: it is left out. What a rollback has undone is added. */
+function withReason({ table, notes }: Shown, row: TableRow): readonly string[] {
+  const [phase, note = ''] = [cellOf(table, row, 'Phase'), notes.get(row.uid)];
+  const reasonOf = (cell: string): string => [cell === phase ? '' : cell, note].filter((part) => part !== '').join('; ');
+  return row.cells.map((cell, index) => (table.columns[index]?.name === 'Reason' ? reasonOf(cell) : cell));
 }
 
 /** The present step of a Transaction that runs: its message names the object, and the time until which the engine waits. */
@@ -96,7 +119,11 @@ function waitingFor(table: Pick<Table, 'columns'>, row: TableRow): string {
 
 interface Following {
   readonly selection: Selection;
+  /** As it was printed. */
   readonly table: Table;
+  /** All rows, printed or not. */
+  readonly rows: readonly TableRow[];
+  readonly notes: Notes;
 }
 
 /** The wait between two watches, in ms. After a watch without events, `pause` applies. */
@@ -104,14 +131,15 @@ const breath = 50;
 /** The wait between two attempts to reach the API server, in ms. */
 const pause = 500;
 
-async function follow(call: Call, session: Session, { selection, table }: Following): Promise<number> {
+async function follow(call: Call, session: Session, following: Following): Promise<number> {
+  const { selection, table } = following;
   const { interrupted } = call.io;
-  const show = rowsAfter(table, call);
+  const show = showing(call, session, following);
   const watchFrom = async (version: string): Promise<boolean> => {
     let isQuiet = true;
     for await (const row of watchTable(session, selection, version, interrupted)) {
       isQuiet = false;
-      show(row);
+      await show(row);
     }
     return isQuiet;
   };
@@ -125,28 +153,48 @@ async function follow(call: Call, session: Session, { selection, table }: Follow
   return exits.interrupted;
 }
 
+/** Prints a row that has changed, and the rows of what a rollback has undone by now. */
+function showing(call: Call, session: Session, { table, rows, notes }: Following): (row: TableRow) => Promise<void> {
+  const known = new Map(rows.map((row) => [keyOf(row), row]));
+  const show = rowsAfter(table, call, notes);
+  const phaseOf = (row: TableRow | undefined): string => (row === undefined ? '' : cellOf(table, row, 'Phase'));
+  return async (row) => {
+    const before = known.get(keyOf(row));
+    known.set(keyOf(row), row);
+    if (!row.isRollback || phaseOf(row) === phaseOf(before)) return show(row);
+    const all = [...known.values()];
+    for (const [uid, note] of await notesOn(session, all)) notes.set(uid, note);
+    for (const one of all) show(one);
+  };
+}
+
 /** Columns whose values change with time: the API server formats them by its clock. */
 const growing = ['Age'];
 
 /** Prints a row if it differs from the printed row. It aligns the row with the columns of the table, and prints their names first. */
-export function rowsAfter(table: Table, call: Call): (row: TableRow) => void {
-  const shown = new Map(table.rows.map((row) => [keyOf(row), row]));
-  const cellsOf = (row: TableRow | undefined): string | undefined =>
-    row?.cells.filter((_, index) => !growing.includes(table.columns[index]?.name ?? '')).join('\t');
+export function rowsAfter(table: Table, call: Call, notes: ReadonlyMap<string, string>): (row: TableRow) => void {
+  const isGrowing = (index: number): boolean => growing.includes(table.columns[index]?.name ?? '');
+  const textOf = (row: TableRow): string =>
+    withReason({ table, notes }, row)
+      .filter((_, index) => !isGrowing(index))
+      .join('\t');
+  const shown = new Map(table.rows.map((row) => [keyOf(row), { row, text: textOf(row) }]));
   return (row) => {
-    if (!isWanted(table, call)(row) || cellsOf(shown.get(keyOf(row))) === cellsOf(row)) return;
+    const text = textOf(row);
+    if (!isWanted(table, call)(row) || shown.get(keyOf(row))?.text === text) return;
     const isFirst = shown.size === 0;
     // The row becomes the last one in the Map. All printed rows determine the widths, so that the columns stay aligned.
     shown.delete(keyOf(row));
-    shown.set(keyOf(row), row);
-    const lines = linesOf(table, [...shown.values()], call);
+    shown.set(keyOf(row), { row, text });
+    const rows = [...shown.values()].map((one) => one.row);
+    const lines = linesOf({ table, notes }, rows, call);
     sayAll(call.io, isFirst ? lines : lines.slice(-1));
   };
 }
 
 interface Again {
   readonly selection: Selection;
-  readonly show: (row: TableRow) => void;
+  readonly show: (row: TableRow) => Promise<void>;
   /** The time of the first failed request since the last success, by `performance.now()`. */
   failing: number | undefined;
 }
@@ -164,7 +212,7 @@ async function again({ io }: Call, session: Session, looking: Again): Promise<st
     return undefined;
   }
   looking.failing = undefined;
-  for (const row of table.rows) show(row);
+  for (const row of table.rows) await show(row);
   return table.version;
 }
 

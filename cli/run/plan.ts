@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Plan } from '../../hooks/transactions/inspection.ts';
 import type { Call } from '../command/command.ts';
 import { dryRunOf } from '../input/package.ts';
+import type { Manifest } from '../input/read.ts';
 import { note, sayAll } from '../io.ts';
 import { planDocument, planLines } from '../show/plan.ts';
 import { planMarkdown } from '../show/plan-markdown.ts';
@@ -11,12 +12,19 @@ import { showOutside } from './external-diff.ts';
 import { outputStyle, rbacCommand, saidAsData } from './given.ts';
 import { manifestsOf } from './manifests.ts';
 import { besideEngine, planCodes, planOfGiven } from './planning.ts';
+import { rollbackOfGiven } from './requested-rollback.ts';
+import { showPlanOfRollback } from './rollback.ts';
 
 export async function run(call: Call): Promise<number> {
-  const { io, options } = call;
   const manifests = await manifestsOf(call);
   const wanted = dryRunOf(manifests, `plan-${randomBytes(5).toString('hex')}`);
   if (wanted !== undefined) return runDryRun(call, wanted);
+  const rollback = await rollbackOfGiven(call, manifests);
+  return rollback === undefined ? planChanges(call, manifests) : showPlanOfRollback(call, rollback, undefined);
+}
+
+async function planChanges(call: Call, manifests: readonly Manifest[]): Promise<number> {
+  const { io, options } = call;
   const made = await planOfGiven(call, options.flag('asMe') ? 'caller' : 'serviceAccount', manifests);
   const { plan, engine } = await besideEngine(await call.connect(), made.plan, options.text('engineNamespace'));
   if (/^\d/.test(engine) && engine !== clientVersion)

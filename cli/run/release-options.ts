@@ -43,7 +43,7 @@ export async function releaseOptionsOf(
   refuseBadName('--name', name);
   refuseBadName('--generate-name', options.text('generateName')?.replace(/[-.]$/, ''));
   refuseBadName('APP', app);
-  const [fieldManager, gate, ttl] = [fieldManagerOf(options, app), gateOf(options, app), ttlOf(options)];
+  const [fieldManager, gate, ttl] = [fieldManagerOf(options, app), gateOf(options, app !== undefined), ttlOf(options)];
   const prefix = app === undefined ? 'apply-' : `${app}-`;
   return {
     namespace,
@@ -82,16 +82,19 @@ function fieldManagerOf(options: Options, app: string | undefined): string | und
   );
 }
 
-/** With an app, all objects have gates unless the user gives --no-gate. */
-function gateOf(options: Options, app: string | undefined): string | undefined {
+/**
+ * The timeout, empty for the default; undefined for no gates. `isUsual`: all objects have gates unless the user gives --no-gate. Throws a
+ * Problem.
+ */
+export function gateOf(options: Options, isUsual: boolean): string | undefined {
   if (options.isOff('gate')) return undefined;
   const text = options.text('gate');
-  if (text === undefined) return options.flag('gate') || app !== undefined ? '' : undefined;
+  if (text === undefined) return options.flag('gate') || isUsual ? '' : undefined;
   if (isGateTimeout(text)) return text;
   const { least, most } = gateDurations.timeout;
-  // `--gate shop` takes the name of the app for a timeout.
+  // `--gate shop` takes the name of the app, or of a Transaction, for a timeout.
   throw wrongUse(
-    `--gate takes a timeout from ${least} to ${most} such as 10m, or nothing; found "${text}". If "${text}" is the app, write it before --gate.`,
+    `--gate takes a timeout from ${least} to ${most} such as 10m, or nothing; found "${text}". If "${text}" is a name, write it before --gate.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { printed } from '../../hooks/transactions/inspect.ts';
 import { usualEngineNamespace } from '../cluster/engine.ts';
+import { rollbacksIn } from '../cluster/rollbacks.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, listTransactions, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
@@ -12,6 +13,7 @@ import { formatted } from '../show/formats.ts';
 import type { Style } from '../show/style.ts';
 import { treeOf } from '../show/tree.ts';
 import { refusedUndo } from '../show/undo.ts';
+import { rollbacksOf } from '../show/undone.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 import { warningsIn } from '../show/warnings.ts';
 import { outputStyle, timeoutOf } from './given.ts';
@@ -45,7 +47,8 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
   if (format === undefined) {
     const view = viewOf(object);
     const { columns } = sizeOf(io);
-    const lines = linesOf(view, { style: outputStyle(io, options), columns, program: io.program });
+    const undoneBy = await undoneByOf(session, view);
+    const lines = linesOf(view, { style: outputStyle(io, options), columns, program: io.program, undoneBy });
     const holder = await holding(session, view, usualEngineNamespace).catch(() => undefined);
     const held = holder === undefined ? [] : [`  ${holder}`];
     sayAll(io, [...lines, ...held, ...warningsIn(view), ...refusedUndo(view), ...keptLogLines(view.changes)]);
@@ -53,17 +56,24 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
   return exits.done;
 }
 
+/** The name of the rollback that has undone it, as far as the user may read it. */
+async function undoneByOf(session: Session, view: TransactionView): Promise<string | undefined> {
+  if (!isOver(view) || view.phase !== 'Committed') return undefined;
+  return rollbacksOf(await rollbacksIn(session, view.namespace)).get(view.uid);
+}
+
 interface Setting {
   readonly style: Style;
   readonly columns: number;
   readonly program: string;
+  readonly undoneBy: string | undefined;
 }
 
-function linesOf(view: TransactionView, { style, columns, program }: Setting): readonly string[] {
+function linesOf(view: TransactionView, { style, columns, program, undoneBy }: Setting): readonly string[] {
   const { began, ended } = view.timing;
   const elapsed = began === undefined ? 0 : Math.max(0, (ended ?? Date.now()) - began);
   const isEnd = isOver(view);
-  const ending = { program, isEnd, wanted: 'Committed', columns } as const;
+  const ending = { program, isEnd, wanted: 'Committed', columns, undoneBy } as const;
   const lines = treeOf({ view, elapsed, isHeldUp: !isEnd }, { columns }, style);
   return isEnd ? [...lines, ...endLines(view, clockOf(elapsed), ending, style)] : lines;
 }

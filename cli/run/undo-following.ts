@@ -8,7 +8,7 @@ import { refusedCode } from '../show/end.ts';
 import { answerTo, refusalLines } from '../show/undo.ts';
 import type { TransactionView } from '../show/view.ts';
 import { outputStyle } from './given.ts';
-import { undoFirstOf } from './undo-planning.ts';
+import { laterIn } from './undo-planning.ts';
 import { watch } from './watching.ts';
 
 interface Following {
@@ -34,7 +34,7 @@ export async function followUndo({ io, options }: Call, following: Following): P
     say(io, last.message);
     return code;
   }
-  const undoFirst = await undoFirstOf(session, wanted, answer);
-  sayAll(io, refusalLines({ view: last, answer, undoFirst, isPartial: false }, { style, program: io.program }));
+  const later = await laterIn(session, wanted, answer);
+  sayAll(io, refusalLines({ view: last, answer, later, isPartial: false }, { style, program: io.program }));
   return code;
 }

@@ -7,9 +7,9 @@ import type { TransactionName } from '../cluster/transactions.ts';
 import { type Io, note } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { undoPlan } from '../show/requests.ts';
-import { answerTo, hasLater, isHandled, type UndoPlan } from '../show/undo.ts';
+import { answerTo, hasLater, isHandled, type UndoFirst, type UndoPlan } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
-import { laterOn, nameWithin } from './later.ts';
+import { undoFirstOf } from './later.ts';
 import { mayAct, send } from './request.ts';
 import { annotationsOf, type Wish } from './undo-wish.ts';
 
@@ -19,8 +19,6 @@ interface Planning {
   readonly wanted: TransactionName;
   readonly object: JsonObject;
   readonly wish: Wish;
-  /** Later Transactions that the plan regards as undone, the last first. */
-  readonly after?: readonly string[];
   /** The time limit for the engine's answer, in ms. */
   readonly patience: number | undefined;
   /** The exit code if the engine makes no plan because it would refuse the undo. */
@@ -32,25 +30,32 @@ const usualPatience = 60_000;
 
 /** Throws a Problem, also if the engine does not answer in time. */
 export async function planUndo(planning: Planning): Promise<UndoPlan> {
-  const { io, session, wanted, object, wish, after = [], refusalCode } = planning;
-  const beside = annotationsOf({ ...wish, digest: undefined }, after);
+  const { io, session, wanted, object, wish, refusalCode } = planning;
+  const beside = annotationsOf({ ...wish, digest: undefined });
   const { request, known } = await send({ io, session, wanted, object, act: undoPlan, beside });
-  const view = await answered(planning, known, (one) => answerTo(one, request) !== undefined || isHandled(one, request));
+  const view = await answered(planning, known, (one) => {
+    if (answerTo(one, request) !== undefined || isHandled(one, request)) return true;
+    mayAct(one, undoPlan, io.program);
+    return false;
+  });
   const answer = answerTo(view, request);
-  if (answer === undefined) throw isHandled(view, request) ? new Problem(view.message, refusalCode) : silent(planning);
-  const undoFirst = await undoFirstOf(session, wanted, answer);
-  return { view, answer, undoFirst, isPartial: wish.isPartial };
+  if (answer === undefined)
+    throw isHandled(view, request)
+      ? new Problem(view.message, refusalCode)
+      : silent(planning, `the undo of Transaction ${wanted.name}`);
+  return { view, answer, later: await laterIn(session, wanted, answer), isPartial: wish.isPartial };
 }
 
-/** Names of the Transactions that are in the way of an undo, the first to undo first. */
-export async function undoFirstOf(session: Session, wanted: TransactionName, answer: UndoAnswer): Promise<readonly string[]> {
-  if (!hasLater(answer)) return [];
-  return (await laterOn(session, wanted)).map((one) => nameWithin(wanted.namespace, one));
+/** The later Transactions that are in the way of an undo. */
+export async function laterIn(session: Session, wanted: TransactionName, answer: UndoAnswer): Promise<UndoFirst> {
+  return hasLater(answer) ? undoFirstOf(session, wanted) : { undoFirst: [] };
 }
+
+type Asked = Pick<Planning, 'io' | 'session' | 'wanted' | 'patience'>;
 
 /** The first state with an answer, or the last state if the time has passed. */
-async function answered(
-  { io, session, wanted, patience = usualPatience }: Planning,
+export async function answered(
+  { io, session, wanted, patience = usualPatience }: Asked,
   known: JsonObject,
   isAnswer: (view: TransactionView) => boolean,
 ): Promise<TransactionView> {
@@ -63,7 +68,6 @@ async function answered(
       if (object === undefined) note(io, trouble ?? '');
       else last = viewOf(object);
       if (isAnswer(last)) return last;
-      mayAct(last, undoPlan, io.program);
     }
   } finally {
     clearTimeout(timer);
@@ -72,9 +76,10 @@ async function answered(
   return last;
 }
 
-function silent({ io, wanted: { namespace, name }, patience = usualPatience }: Planning): Problem {
+/** `what`: the engine was asked to plan it. */
+export function silent({ io, wanted: { namespace }, patience = usualPatience }: Asked, what: string): Problem {
   if (io.interrupted.aborted) return new Problem('Interrupted: no object was changed.', exits.interrupted);
   return new Problem(
-    `The engine has not answered the request for a plan of the undo of Transaction ${name} in namespace ${namespace} in ${Math.ceil(patience / 1000)} s. No object was changed. ${io.program} doctor checks the engine.`,
+    `The engine has not answered the request for a plan of ${what} in namespace ${namespace} in ${Math.ceil(patience / 1000)} s. No object was changed. ${io.program} doctor checks the engine.`,
   );
 }

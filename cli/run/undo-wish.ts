@@ -1,10 +1,12 @@
 // The options of undo and retry, as annotations. Annotations of options that are not given are removed: an earlier request may have left
 // them.
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
+import type { UndoAnswer } from '../../hooks/transactions/model/undo.ts';
 import type { AnnotationChanges } from '../cluster/writes.ts';
 import type { Options } from '../command/command.ts';
 import { kindsIn, selectionIn } from '../input/selections.ts';
-import { wrongUse } from '../problem.ts';
+import { Problem, wrongUse } from '../problem.ts';
+import { refusedCode } from '../show/end.ts';
 
 export interface Wish {
   readonly keep: string | undefined;
@@ -30,17 +32,18 @@ function digestOf(options: Options): string | undefined {
   throw wrongUse(`--digest takes the 64 hex digits that undo --plan prints; found "${digest}". Nothing was written.`);
 }
 
-/** `after`: later Transactions that a plan regards as undone, the last first. */
-export function annotationsOf(
-  { keep, overwrite, unlisted, isPartial, digest }: Wish,
-  after: readonly string[] = [],
-): AnnotationChanges {
+/** Throws a Problem if the user has agreed to another plan. */
+export function refuseOtherDigest({ digest }: Wish, answer: UndoAnswer): void {
+  if (digest !== undefined && digest !== answer.digest)
+    throw new Problem('The plan has another digest than --digest names: check the plan. Nothing was changed.', refusedCode);
+}
+
+export function annotationsOf({ keep, overwrite, unlisted, isPartial, digest }: Wish): AnnotationChanges {
   return {
     [annotations.undoKeep]: keep ?? null,
     [annotations.undoOverwrite]: overwrite ?? null,
     [annotations.undoUnlisted]: unlisted ?? null,
     [annotations.undoPartial]: isPartial ? 'true' : null,
     [annotations.undoDigest]: digest ?? null,
-    [annotations.undoAfter]: after.length === 0 ? null : after.join(','),
   };
 }

@@ -1,8 +1,9 @@
-// undo and retry act on one Transaction; undo --to acts on all newer Transactions. At a terminal they show the plan before the question.
+// undo and retry act on one Transaction; undo --to creates one that goes back over all newer ones. At a terminal they show the plan before
+// the question.
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
-import type { Call } from '../command/command.ts';
+import type { Call, Options } from '../command/command.ts';
 import { say, sayAll } from '../io.ts';
 import { exits, Problem, wrongUse } from '../problem.ts';
 import { refusedCode } from '../show/end.ts';
@@ -13,10 +14,10 @@ import { viewOf } from '../show/view.ts';
 import { confirmed, outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
 import { withOutcome } from './outcome.ts';
 import { mayAct, send } from './request.ts';
-import { undoTo } from './undo-chain.ts';
+import { undoTo } from './rollback.ts';
 import { followUndo } from './undo-following.ts';
 import { planUndo } from './undo-planning.ts';
-import { annotationsOf, type Wish, wishOf } from './undo-wish.ts';
+import { annotationsOf, refuseOtherDigest, type Wish, wishOf } from './undo-wish.ts';
 
 type Undoing = 'undo' | 'retry';
 type Named = (one: TransactionName) => void;
@@ -29,9 +30,11 @@ async function runOn(call: Call, name: Undoing, undone: Named): Promise<number> 
   const { options } = call;
   refuseMisuse(call);
   const wish = wishOf(options);
-  if (!options.flag('plan')) return options.text('to') === undefined ? undo(call, { name, wish, undone }) : undoTo(call, undone);
+  const isTo = options.text('to') !== undefined;
+  const back = () => undoTo(call, { wish, named: undone });
+  if (!options.flag('plan')) return isTo ? back() : undo(call, { name, wish, undone });
   try {
-    return options.text('to') === undefined ? await showPlan(call, wish) : await undoTo(call, undone);
+    return isTo ? await back() : await showPlan(call, wish);
   } catch (error) {
     // A script reads exit code 1 as a plan that changes something.
     if (error instanceof Problem && error.code === exits.notDone) throw new Problem(error.message, planCodes.unknown);
@@ -39,17 +42,26 @@ async function runOn(call: Call, name: Undoing, undone: Named): Promise<number> 
   }
 }
 
-function refuseMisuse({ options, operands }: Call): void {
-  const isChain = options.text('to') !== undefined;
-  if (isChain === (operands[0] !== undefined))
-    throw wrongUse('undo takes the name of a Transaction, or --to with the name of the Transaction that stays.');
-  const single = ['keep', 'overwrite', 'unlisted', 'partial', 'digest'].filter(
-    (one) => options.flag(one) || options.text(one) !== undefined || options.list(one).length > 0,
-  );
-  if (isChain && single.length > 0)
-    throw wrongUse(`--${single[0]} is for one Transaction: undo each by its name, the newest first, without --to.`);
+function refuseMisuse({ options, operands: [name] }: Call): void {
+  const to = options.text('to');
+  if (to === undefined) refuseOfRollback(options, name);
+  else refuseOfOne(options);
+  if (to === '' && name === undefined)
+    throw wrongUse('An empty --to takes the app away: give the name of one of its Transactions, too. Nothing was written.');
   if (options.flag('plan') && options.text('digest') !== undefined)
     throw wrongUse('--digest is for the undo itself: leave it out with --plan, which prints one.');
+}
+
+function refuseOfRollback(options: Options, name: string | undefined): void {
+  if (name === undefined)
+    throw wrongUse('undo takes the name of a Transaction, or --to with the name of the Transaction that stays.');
+  if (['gate', 'allowIrreversible'].some((one) => options.flag(one) || options.isOff(one) || options.text(one)))
+    throw wrongUse('--gate, --no-gate and --allow-irreversible need --to: they are for the Transaction that it creates.');
+}
+
+function refuseOfOne(options: Options): void {
+  if (options.list('unlisted').length > 0)
+    throw wrongUse('--unlisted is for the undo of one Transaction: leave it out with --to.');
 }
 
 interface Undone {
@@ -109,9 +121,8 @@ async function agreedOn({ io, options }: Call, name: Undoing, wanted: Undone & {
     return refusedCode;
   }
   sayAll(io, planLines(plan, setting));
-  if (wish.digest !== undefined && wish.digest !== plan.answer.digest)
-    throw new Problem('The plan has another digest than --digest names: check the plan. Nothing was changed.', refusedCode);
-  if (!(await confirmed(io, options, undoQuestion(name === 'undo' ? 'Undo' : 'Undo what is left of', [plan]))))
+  refuseOtherDigest(wish, plan.answer);
+  if (!(await confirmed(io, options, undoQuestion(name === 'undo' ? 'Undo' : 'Undo what is left of', plan))))
     return exits.notDone;
   return { ...wish, digest: plan.answer.digest };
 }

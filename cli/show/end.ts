@@ -4,6 +4,7 @@ import { countsOf, operationWords } from './progress.ts';
 import { paint, type Style, wrapTo } from './style.ts';
 import { phaseWords, progressIn } from './tree.ts';
 import { overwritten } from './undo.ts';
+import { undoesOf, undoneNote } from './undone.ts';
 import type { TransactionView } from './view.ts';
 import { amount } from './words.ts';
 
@@ -37,6 +38,8 @@ interface Ending {
   readonly columns: number;
   /** Whether the engine has not begun what the command has requested. */
   readonly isAwaited?: boolean;
+  /** The name of the rollback that has undone it. */
+  readonly undoneBy?: string | undefined;
 }
 
 /** What happened, after how long, and why; what became of the objects; the next command. Wrapped, never cut. */
@@ -77,7 +80,8 @@ const ends: ReadonlyMap<string, Rule> = new Map(
       const applied = view.changes.length === 0 ? 'nothing to change' : operationWords(view.changes);
       return [
         `${view.name} was committed after ${after}${late}: ${applied}${ready}.`,
-        `${command(view, ending, 'undo')} takes it back.`,
+        undoneIn(view),
+        ending.undoneBy === undefined ? `${command(view, ending, 'undo')} takes it back.` : broughtBack(view, ending),
       ];
     },
     RolledBack: (view, after, ending) => {
@@ -85,20 +89,32 @@ const ends: ReadonlyMap<string, Rule> = new Map(
       return [
         `${view.name} was rolled back after ${after}${isWanted ? '.' : because(view)}`,
         `${beforeIn(view)}${keptIn(view)} Nothing to clean up.`,
-        isWanted ? '' : again(ending),
+        undoneIn(view),
+        isWanted ? '' : again(view, ending),
       ];
     },
     Failed: (view, after, ending) => (view.left > 0 ? leftOver(view, after, ending) : notBegun(view, after, ending)),
   }),
 );
 
+/** Of a rollback: `It undid v7, v6.`, `v7, v6 are there again.` */
+function undoneIn(view: TransactionView): string {
+  const note = undoneNote({ phase: view.phase, undoes: undoesOf(view) });
+  return note === '' ? '' : `${view.phase === 'Committed' ? 'It ' : ''}${note}.`;
+}
+
+function broughtBack({ namespace, name }: TransactionView, { program, undoneBy = '' }: Ending): string {
+  return `${name} is undone by ${undoneBy}: ${program} undo ${undoneBy} -n ${namespace} brings it back.`;
+}
+
 /** A release under the name of one that has ended without an effect gets another name. */
-const again = ({ program }: Ending): string => `Correct the cause, then run ${program} apply again.`;
+const again = ({ rollback }: TransactionView, { program }: Ending): string =>
+  `Correct the cause, then run ${program} ${rollback === undefined ? 'apply' : 'undo'} again.`;
 
 const notBegun: Rule = (view, after, ending) => [
   `${view.name} failed after ${after}${because(view)}`,
   'Nothing was applied: no object was changed.',
-  again(ending),
+  again(view, ending),
 ];
 
 function leftOver(view: TransactionView, after: string, ending: Ending): readonly string[] {

@@ -14,15 +14,25 @@ import {
 import { documentOf } from './document.ts';
 import { paint, type Style } from './style.ts';
 import { tableOf } from './table.ts';
-import type { TransactionView } from './view.ts';
+import { namesOf, undoesOf } from './undone.ts';
+import type { RollbackView, TransactionView } from './view.ts';
 
 export interface UndoPlan {
   readonly view: TransactionView;
   readonly answer: UndoAnswer;
-  /** Names of later Transactions on these objects, the first to undo first. */
-  readonly undoFirst: readonly string[];
+  readonly later: UndoFirst;
   /** Whether the undo may leave objects that it cannot undo. */
   readonly isPartial: boolean;
+}
+
+/** Later Transactions on the objects of a Transaction. */
+export interface UndoFirst {
+  /** Their names, the first to undo first. */
+  readonly undoFirst: readonly string[];
+  /** The Transaction that stays if one rollback undoes all of them; empty for the state before the first. */
+  readonly to?: string;
+  /** The rollback that has undone the Transaction. */
+  readonly undoneBy?: string;
 }
 
 interface Request {
@@ -63,31 +73,15 @@ export function verdictOf({ answer: { reason, counts }, isPartial }: Pick<UndoPl
 /** Exit codes of a plan: those of janus plan. */
 export const planCodes: Readonly<Record<UndoVerdict, number>> = { nothing: 0, changes: 1, refused: 2, unknown: 3 };
 
-/** The verdict of a chain of undos. */
-export function verdictOfAll(plans: readonly UndoPlan[]): UndoVerdict {
-  const verdicts = plans.map(verdictOf);
-  return (['unknown', 'refused', 'changes'] as const).find((one) => verdicts.includes(one)) ?? 'nothing';
-}
-
-/** Whether a user reads equal counts and equal verdicts of the listed objects in both plans. */
-export function looksEqual(left: UndoPlan, right: UndoPlan): boolean {
-  const shown = ({ answer: { reason, counts, items } }: UndoPlan) =>
-    JSON.stringify([
-      reason,
-      undoVerdicts.map((one) => countIn(counts, one)),
-      items.map(({ index, verdict }) => [index, verdict]),
-    ]);
-  return shown(left) === shown(right);
-}
-
 /** `-o json` and `-o yaml` print this document: schemas/undo-plan.schema.json. */
 export function undoDocument(plan: UndoPlan): JsonObject {
-  const { view, answer, undoFirst, isPartial } = plan;
+  const { view, answer, later, isPartial } = plan;
   const { reason, message, digest, items, moreItems = 0 } = answer;
   const counts = Object.fromEntries(undoVerdicts.map((verdict) => [verdict.toLowerCase(), countIn(answer.counts, verdict)]));
-  const { namespace, name } = view;
-  const document = { namespace, name, verdict: verdictOf(plan), partial: isPartial, reason, message, digest, counts };
-  return documentOf('UndoPlan', { ...document, items, moreItems, undoFirst });
+  const { namespace, name, rollback } = view;
+  const what = rollback === undefined ? { name, undoFirst: later.undoFirst } : { to: rollback.to, undoes: undoesOf(view) };
+  const document = { namespace, ...what, verdict: verdictOf(plan), partial: isPartial, reason, message, digest, counts };
+  return documentOf('UndoPlan', { ...document, items, moreItems });
 }
 
 const looks = {
@@ -103,8 +97,6 @@ const looks = {
 interface Setting {
   readonly style: Style;
   readonly program: string;
-  /** Of `undo --to`, which takes no options for single objects. */
-  readonly isChain?: boolean;
 }
 
 export function undoLines(plan: UndoPlan, setting: Setting & { readonly code: number }): readonly string[] {
@@ -116,7 +108,7 @@ export function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
   const { view, answer } = plan;
   const { items, counts, moreItems = 0, digest } = answer;
   return [
-    `Plan of the undo of ${view.namespace}/${view.name}`,
+    headOf(view),
     '',
     ...(items.length === 0 ? [] : table(items, setting.style)),
     ...(moreItems > 0 ? [`  and ${moreItems} more`] : []),
@@ -127,6 +119,17 @@ export function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
     countsLine(counts),
     `Digest ${digest}`,
   ];
+}
+
+function headOf(view: TransactionView): string {
+  const { namespace, name, rollback } = view;
+  if (rollback === undefined) return `Plan of the undo of ${namespace}/${name}`;
+  return `Plan of the rollback to ${stateAfter(rollback, namespace)}: undoes ${undoesOf(view).join(', ')}`;
+}
+
+/** `acme/v5`, or `before the first release in acme`. */
+function stateAfter({ to }: RollbackView, namespace: string): string {
+  return to === '' ? `the state before the first release in namespace ${namespace}` : `${namespace}/${to}`;
 }
 
 /** Why the engine refused an undo, and what the user can do. */
@@ -196,14 +199,14 @@ function conflictOf({ path, manager, before = none, released = none, now = none 
   return `${short(path)}   before ${short(before)}, released ${short(released)}, now ${short(now)}${who}`;
 }
 
-function verdictLines(plan: UndoPlan, { style, program, isChain = false }: Setting): readonly string[] {
+function verdictLines(plan: UndoPlan, { style, program }: Setting): readonly string[] {
   const verdict = verdictOf(plan);
   const heads = { nothing: '', changes: '', refused: 'It would be refused: ', unknown: 'Not all is known: ' };
   const { reason, message } = plan.answer;
   const line = reason === 'Planned' ? `${heads[verdict]}${short(message)}` : short(message);
   return [
     verdict === 'nothing' || verdict === 'changes' ? line : paint(style, 'red', line),
-    ...(verdict === 'refused' || verdict === 'unknown' ? remedies(plan, program, isChain) : []),
+    ...(verdict === 'refused' || verdict === 'unknown' ? remedies(plan, program) : []),
   ].filter((line) => line !== '');
 }
 
@@ -216,27 +219,46 @@ export const overwritten: ReadonlySet<string> = new Set<Reason>([
   'Gone',
 ]);
 
-function remedies(plan: UndoPlan, program: string, isChain = false): readonly string[] {
-  const { view, answer, undoFirst } = plan;
+function remedies({ view, answer, later }: UndoPlan, program: string): readonly string[] {
   const { reason, items } = answer;
   const own = `${view.name} -n ${view.namespace}`;
   if (reason === 'PlanChanged') return [`  ${program} undo ${own} --plan   shows the plan as it is now.`];
-  const blocked = items.filter(({ verdict }) => verdict === 'Blocked');
+  const { lines, isEnough } = laterLines(later, `${program} undo`, view);
+  const isOfLater = ({ reason: one }: UndoItem): boolean => isEnough && one === 'LaterTransaction';
+  const blocked = items.filter((item) => item.verdict === 'Blocked' && !isOfLater(item));
   const named = (some: readonly UndoItem[]) => some.map(({ index }) => view.changes[index]?.selector ?? '').join(',');
-  const foreigners = blocked.filter((item) => item.reason !== undefined && overwritten.has(item.reason));
-  const first = undoFirst.length === 0 ? [] : [`  Undo first, in this order: ${undoFirst.join(', ')}.`];
-  if (isChain) return first;
+  const foreigners = blocked.filter((item) => isOverwritable(item, view));
+  if (blocked.length === 0) return lines;
+  const rest = view.rollback === undefined ? 'and ends as Failed with the others' : 'and leaves the others';
   return [
-    ...first,
+    ...lines,
     ...(foreigners.length === 0 ? [] : [`  --overwrite ${named(foreigners)}   overwrites what others wrote.`]),
-    ...(blocked.length === 0 ? [] : [`  --keep ${named(blocked)}   leaves these objects, and undoes the others.`]),
-    ...(blocked.length === 0 ? [] : ['  --partial   undoes what it can, and ends as Failed with the others.']),
+    `  --keep ${named(blocked)}   leaves these objects, and undoes the others.`,
+    `  --partial   undoes what it can, ${rest}.`,
   ];
 }
 
+/** `isEnough`: one command gets all later Transactions out of the way. */
+function laterLines({ undoFirst, to, undoneBy }: UndoFirst, undo: string, { name, namespace }: TransactionView) {
+  const place = `-n ${namespace}`;
+  if (undoneBy !== undefined)
+    return { lines: [`  It is undone by ${undoneBy}: ${undo} ${undoneBy} ${place}   brings it back.`], isEnough: true };
+  if (to !== undefined)
+    return {
+      lines: [`  ${undo} ${name} ${place} --to ${to === '' ? "''" : to}   undoes it with all that is newer.`],
+      isEnough: true,
+    };
+  return { lines: undoFirst.length === 0 ? [] : [`  Undo first, in this order: ${undoFirst.join(', ')}.`], isEnough: false };
+}
+
+/** A rollback may also overwrite what a Transaction of another app wrote. */
+function isOverwritable({ reason }: UndoItem, { rollback }: TransactionView): boolean {
+  return reason !== undefined && (overwritten.has(reason) || (rollback !== undefined && reason === 'LaterTransaction'));
+}
+
 /** For example `Undo rel-2: deletes 14 objects, changes 3 back, recreates 1. Continue?`. */
-export function undoQuestion(verb: string, plans: readonly UndoPlan[]): string {
-  const sum = (verdict: UndoItemVerdict) => plans.reduce((all, { answer }) => all + countIn(answer.counts, verdict), 0);
+export function undoQuestion(verb: string, { view, answer }: UndoPlan): string {
+  const sum = (verdict: UndoItemVerdict) => countIn(answer.counts, verdict);
   const parts: readonly (readonly [number, string, string])[] = [
     [sum('Delete'), 'deletes', ''],
     [sum('Restore'), 'changes', ' back'],
@@ -246,7 +268,7 @@ export function undoQuestion(verb: string, plans: readonly UndoPlan[]): string {
   ];
   const some = parts.filter(([number]) => number > 0);
   const deeds = some.map(([number, what, after], place) => `${what} ${place === 0 ? objects(number) : number}${after}`);
-  const names = plans.map(({ view }) => view.name).join(', ');
+  const names = view.rollback === undefined ? view.name : namesOf(undoesOf(view));
   return `${verb} ${names}: ${deeds.length === 0 ? 'changes no object' : deeds.join(', ')}. Continue?`;
 }
 
@@ -269,31 +291,4 @@ const longest = 2_000;
 
 function short(text: string): string {
   return foreign(text, longest);
-}
-
-interface Place {
-  readonly namespace: string;
-  /** The Transaction that stays. */
-  readonly to: string;
-}
-
-export function chainDocument(plans: readonly UndoPlan[], { namespace, to }: Place): JsonObject {
-  return documentOf('UndoChain', { namespace, to, plans: plans.map(undoDocument) });
-}
-
-export function chainLines(
-  plans: readonly UndoPlan[],
-  { namespace, to }: Place,
-  setting: Setting & { readonly code: number },
-): readonly string[] {
-  const stopped = plans.filter((plan) => ['refused', 'unknown'].includes(verdictOf(plan)));
-  const names = (some: readonly UndoPlan[]): string => some.map(({ view }) => view.name).join(', ');
-  const end =
-    stopped.length > 0
-      ? `${names(stopped)} cannot be undone as a whole: the command begins no undo.`
-      : `To undo, in this order: ${names(plans)}. ${to} stays.`;
-  return [
-    ...plans.flatMap((plan) => [...planLines(plan, { ...setting, isChain: true }), '']),
-    `${plans.length === 0 ? `No Transaction with the field manager of ${namespace}/${to} is newer.` : end} No object was changed.   exit ${setting.code}`,
-  ];
 }

@@ -6,6 +6,7 @@ import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { type Gating, gateOf } from '../../hooks/transactions/model/gated.ts';
 import { decodeWarnings } from '../../hooks/transactions/model/item.ts';
+import { rollbackIn, rollbackSetIn } from '../../hooks/transactions/model/rollback.ts';
 import { changesIn } from '../../hooks/transactions/model/transaction.ts';
 import { decodeUndo, type UndoAnswer } from '../../hooks/transactions/model/undo.ts';
 import { type Timing, timingOf } from './timing.ts';
@@ -75,6 +76,15 @@ export interface TransactionView {
   readonly deleting: boolean;
   /** The answer to a request for a plan of the undo, or why the engine refused an undo. */
   readonly undo?: UndoAnswer;
+  /** Of a rollback. */
+  readonly rollback?: RollbackView;
+}
+
+export interface RollbackView {
+  /** The name of the Transaction that stays; empty for the state before the first. */
+  readonly to: string;
+  /** The Transactions that it undoes, the newest first; none until the engine has found them. */
+  readonly undone: readonly { readonly name: string; readonly uid: string }[];
 }
 
 const longestText = 2_000;
@@ -111,7 +121,16 @@ export function viewOf(object: JsonObject): TransactionView {
     handled: textsIn(at(status, 'handledAnnotations')),
     deleting: textAt(object, 'metadata', 'deletionTimestamp') !== undefined,
     ...decodeUndo(at(status, 'undo')),
+    ...rollbackViewOf(object),
   };
+}
+
+function rollbackViewOf(object: JsonObject): Pick<TransactionView, 'rollback'> {
+  const { rollback } = rollbackIn(at(object, 'spec') ?? {});
+  if (rollback === undefined) return {};
+  const { undone = [] } = rollbackSetIn(at(object, 'status', 'rollback')) ?? {};
+  const short = (name: string): string => foreign(name, longestText);
+  return { rollback: { to: short(rollback.to), undone: undone.map(({ name, uid }) => ({ name: short(name), uid })) } };
 }
 
 type Seen = Pick<TransactionView, 'namespace' | 'phase'>;

@@ -39,8 +39,8 @@ import { plan } from './plan/plan.ts';
 import { writeContextOf } from './plan/write-context.ts';
 import type { CallReads } from './reading/call-reads.ts';
 import type { Answered } from './report/report.ts';
-import { withSurvey } from './undo/chain.ts';
 import { withRollback } from './undo/rollback.ts';
+import { withSurvey } from './undo/survey.ts';
 
 /** What serves one call: the parts of the engine, and what this process and this call know. */
 export interface CallContext {

@@ -106,14 +106,18 @@ function stopped(stored: Stored): Due | undefined {
 /** s between two calls of a rollback whose plan was asked for: it ends by its timeout. */
 const plannedFor = 60;
 
-// A rollback with a request for a plan goes no further than its plan.
+// A rollback with a request for a plan goes no further than its plan, also if the annotation is removed later.
 function composed(stored: Stored): Due | undefined {
   const { transaction, status } = stored;
-  if (transaction.rollback === undefined || status.rollback !== undefined) return undefined;
-  const isPlanned = annotationOf(transaction, annotations.planUndo) !== undefined;
-  const request = pending(stored, annotations.planUndo);
-  if (isPlanned && request === undefined) return { kind: 'rest', seconds: plannedFor };
-  return request === undefined ? { kind: 'compose' } : { kind: 'compose', request };
+  if (transaction.rollback === undefined) return undefined;
+  const isComposed = status.rollback !== undefined;
+  const isPlan = isComposed
+    ? annotations.planUndo in status.handledAnnotations
+    : annotationOf(transaction, annotations.planUndo) !== undefined;
+  const request = isPlan ? pending(stored, annotations.planUndo) : undefined;
+  if (request !== undefined) return { kind: 'compose', request };
+  if (isPlan) return { kind: 'rest', seconds: plannedFor };
+  return isComposed ? undefined : { kind: 'compose' };
 }
 
 const specChanged: Ending = { reason: 'SpecChanged', message: 'the spec changed after it was checked' };

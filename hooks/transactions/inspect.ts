@@ -15,6 +15,7 @@ import { saidOfUndo } from './inspect/rights.ts';
 import { statesOf } from './inspect/states.ts';
 import type { FailedLog, Finding, LogParts, ObjectState, Plan, PlanParts, StatesParts } from './inspection.ts';
 import { decodeTransaction } from './model/transaction.ts';
+import { releasesToUndo } from './undo/releases.ts';
 
 export { mayQuoteSecrets, printed, questionsOfContents };
 
@@ -31,6 +32,21 @@ export function lint(object: Json): readonly Finding[] {
 export function states(parts: StatesParts, object: JsonObject): Promise<readonly ObjectState[]> {
   return statesOf(parts, object);
 }
+
+/**
+ * The Transactions that a rollback would undo, by name, the newest first; or why the engine would refuse it. `all`: those of its
+ * namespace. Pure.
+ */
+export function wouldUndo(
+  object: JsonObject,
+  all: readonly JsonObject[],
+): { readonly names: readonly string[] } | { readonly faults: readonly Finding[] } {
+  const own = decodeTransaction(object);
+  const found = releasesToUndo(own, own.rollback ?? nowhere, all.map(decodeTransaction));
+  return 'faults' in found ? { faults: found.faults.map(finding) } : { names: found.undone.map(({ name }) => name) };
+}
+
+const nowhere = { to: '', keep: [], overwrite: [], isPartial: false };
 
 /** What failed containers have printed, of the objects whose gates are open. What cannot be read is left out. */
 export function failedLogs(parts: LogParts, object: JsonObject): Promise<readonly FailedLog[]> {

@@ -83,7 +83,7 @@ t.test('a value that no Transaction may have is wrong use, and the message names
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--gate', 'shop'],
-      /--gate takes a timeout from 1s to 24h .*; found "shop"\. If "shop" is the app, write it before --gate\./,
+      /--gate takes a timeout from 1s to 24h .*; found "shop"\. If "shop" is a name, write it before --gate\./,
     ],
     [['--gate=25h'], /--gate takes .*; found "25h"/],
     [['--field-manager', ''], /A field manager must have from 1 to 128 .*; found ""/],
@@ -299,10 +299,13 @@ t.test('a Role has one rule for all resources of a group with the same verbs', a
 
 t.test('the program does not print a row again that is only older', async (t) => {
   const columns = ['Name', 'Phase', 'Age'].map((name) => ({ name, priority: 0 }));
-  const row = (...cells: readonly string[]) => ({ cells, namespace: 'shop', name: cells[0] ?? '' });
+  const row = (...cells: readonly string[]) => ({
+    ...{ cells, namespace: 'shop', name: cells[0] ?? '' },
+    ...{ uid: cells[0] ?? '', isRollback: false },
+  });
   const stdout = new PassThrough();
   const call = { io: { stdout }, options: optionsOf({}) } as unknown as Call;
-  const show = rowsAfter({ kind: 'ok', columns, rows: [row('one', 'Pending', '1s')], version: '1' }, call);
+  const show = rowsAfter({ kind: 'ok', columns, rows: [row('one', 'Pending', '1s')], version: '1' }, call, new Map());
   show(row('one', 'Pending', '31s'));
   t.equal(stdout.read(), null);
   show(row('one', 'Committed', '32s'));

@@ -1,5 +1,5 @@
-// janus undo --plan, --keep, --overwrite, --partial and --to, by the packed program on the real API server. The test plays the engine: it
-// stores the statuses that the command line must understand, whatever the engine of the day decides.
+// janus undo --plan, --keep, --overwrite and --partial, by the packed program on the real API server. The test plays the engine: it stores
+// the statuses that the command line must understand, whatever the engine of the day decides. undo-to.test.ts has --to.
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { Ajv } from 'ajv';
@@ -10,7 +10,6 @@ import { openCli } from '../support/cli.ts';
 import { freeNamespace, must, waitFor } from '../support/client.ts';
 import { inAllOnly } from '../support/selection.ts';
 import { account, startStage, statusOf } from '../support/stage.ts';
-import { change, portraits } from '../support/targets.ts';
 
 const stage = await startStage(t, { withoutLoop: true });
 const cli = await openCli(t, stage.kubeconfig);
@@ -22,7 +21,6 @@ const validate = new Ajv({ strict: false }).compile(schema);
 const planUndo = 'tx.janus.io/plan-undo';
 const request = 'tx.janus.io/request-rollback';
 const digest = 'a'.repeat(64);
-const other = 'b'.repeat(64);
 const finished = (phase: string) => [{ type: 'Finished', status: 'True', reason: phase, message: phase }];
 
 let second = 0;
@@ -115,7 +113,7 @@ async function during<Played>(words: readonly string[], engine: () => Promise<Pl
 
 t.test('undo requests a plan, shows it, and writes nothing else', async (t) => {
   await committed('planned', ['a', 'b', 'c']);
-  await stage.annotate('planned', { 'tx.janus.io/undo-keep': 'ConfigMap/old', 'tx.janus.io/undo-after': 'x' });
+  await stage.annotate('planned', { 'tx.janus.io/undo-keep': 'ConfigMap/old', 'tx.janus.io/undo-partial': 'true' });
   const { code, out, played } = await during(['undo', 'planned', ...where, '--plan'], () => answers('planned', planUndo, good));
   t.equal(code, 1, out);
   t.match(out, /^Plan of the undo of .*\/planned\n/);
@@ -175,15 +173,16 @@ t.test('the program refuses bad options and writes nothing', async (t) => {
     [['--keep', 'ConfigMap/a', '--overwrite', 'ConfigMap/a'], /--keep and --overwrite both name ConfigMap\/a/],
     [['--digest', 'abc'], /--digest takes the 64 hex digits/],
     [['--plan', '--digest', digest], /--digest is for the undo itself/],
-    [['--to', 'planned'], /undo takes the name of a Transaction, or --to/],
+    [['--no-gate'], /--gate, --no-gate and --allow-irreversible need --to/],
+    [['--to', 'any', '--unlisted', 'widgets.acme.test'], /--unlisted is for the undo of one Transaction/],
   ];
   for (const [words, err] of rows)
     t.match(await cli.run(['undo', 'planned', ...where, '--yes', ...words]), { code: 64, out: '', err }, words.join(' '));
-  for (const option of [['--keep', 'ConfigMap/a'], ['--partial'], ['--digest', digest]])
-    t.match(await cli.run(['undo', '--to', 'planned', ...where, '--yes', ...option]), {
-      code: 64,
-      err: /is for one Transaction/,
-    });
+  t.match(await cli.run(['undo', ...where, '--yes']), { code: 64, err: /undo takes the name of a Transaction, or --to/ });
+  t.match(await cli.run(['undo', '--to', '', ...where, '--yes']), {
+    code: 64,
+    err: /An empty --to takes the app away: give the name/,
+  });
   t.equal(textAt(await stage.read('planned'), 'metadata', 'resourceVersion'), before);
 });
 
@@ -229,7 +228,7 @@ t.test('a request contains the given options, and removes the others', async (t)
 t.test('undo shows the kept objects, and ends with success', inAllOnly, async (t) => {
   const items = ['Restored', 'Kept', 'Restored'].map((state) => ({
     state,
-    ...(state === 'Kept' ? { kept: true } : { rolledBack: true }),
+    ...(state === 'Kept' ? { kept: true } : { rolledBack: true, undone: true }),
   }));
   const words = ['undo', 'asked', ...where, '--yes', '--wait', '--keep', 'ConfigMap/b'];
   const end = { phase: 'RolledBack', items, conditions: finished('RolledBack') };
@@ -268,94 +267,6 @@ t.test('the program names later Transactions in the order in which to undo them'
   t.notMatch(out, /--overwrite/, 'a later Transaction is never overwritten');
 });
 
-const line = { fieldManager: 'line' };
-
-t.test('undo --to plans a chain, and refuses it before the first undo', async (t) => {
-  for (const name of ['rel-1', 'rel-2', 'rel-3', 'rel-4']) await committed(name, ['app'], line);
-  await committed('stranger', ['else'], { fieldManager: 'other' });
-  const words = ['undo', '--to', 'rel-1', ...where];
-  t.match(await cli.run(words), { code: 64, err: /Undo rel-4, rel-3, rel-2\? There is no terminal to ask: give --yes/ });
-  const plans = async (last: JsonObject) => [
-    await answers('rel-4', planUndo, good),
-    await answers('rel-3', planUndo, good),
-    await answers('rel-2', planUndo, last),
-  ];
-  const { code, out, played } = await during([...words, '--yes'], () => plans(bad));
-  t.equal(code, 3, out);
-  t.match(out, /^rel-2 cannot be undone as a whole: the command begins no undo\. No object was changed\. {3}exit 3\n$/m);
-  t.match(out, /! ConfigMap b {2}RollbackConflict/);
-  const after = (played as readonly JsonObject[]).map((one) => one['tx.janus.io/undo-after']);
-  t.same(after, [undefined, 'rel-4', 'rel-4,rel-3']);
-  for (const name of ['rel-4', 'rel-3', 'rel-2']) t.equal((await annotationsOf(name))[request], undefined, name);
-
-  const shown = await during([...words, '--plan', '-o', 'json'], () => plans(good));
-  t.equal(shown.code, 1);
-  t.ok(validate(JSON.parse(shown.out)), JSON.stringify(validate.errors));
-  t.match(JSON.parse(shown.out), {
-    kind: 'UndoChain',
-    to: 'rel-1',
-    plans: [{ name: 'rel-4' }, { name: 'rel-3' }, { name: 'rel-2' }],
-  });
-});
-
-const rolledBack = { phase: 'RolledBack', conditions: finished('RolledBack') };
-const half = { phase: 'Failed', items: [{ state: 'NotRestored', left: true }], conditions: finished('Failed') };
-
-t.test('undo --to waits for each undo, and names the rest if the chain stops', inAllOnly, async (t) => {
-  const words = ['undo', '--to', 'rel-1', ...where, '--yes'];
-  const stopped = await during(words, async () => {
-    for (const name of ['rel-4', 'rel-3', 'rel-2']) await answers(name, planUndo, good);
-    t.match(await answers('rel-4', request, undefined, rolledBack), { 'tx.janus.io/undo-digest': digest });
-    t.equal((await answers('rel-3', planUndo, { ...good, digest: other }))['tx.janus.io/undo-after'], undefined);
-    t.match(await answers('rel-3', request, { ...bad, reason: 'UndoRefused', message: 'changed meanwhile' }), {
-      'tx.janus.io/undo-digest': other,
-    });
-  });
-  t.match(stopped, {
-    code: 3,
-    err: /The chain stops: rel-3 is in the cluster, as a whole\. Then janus undo --to rel-1 continues\./,
-  });
-  t.equal((await annotationsOf('rel-2'))[request], undefined);
-
-  const changed = await during(words, async () => {
-    for (const name of ['rel-3', 'rel-2']) await answers(name, planUndo, good);
-    await answers('rel-3', request, undefined, rolledBack);
-    await answers('rel-2', planUndo, { ...good, counts: { delete: 3 } });
-  });
-  t.match(changed, { code: 3, out: /3 delete, 0 recreate/, err: /The chain stops: rel-2 is in the cluster, as a whole\./ });
-  t.equal((await annotationsOf('rel-2'))[request], undefined);
-
-  await store('rel-3', { phase: 'Committed', conditions: finished('Committed') });
-  const left = await during(words, async () => {
-    for (const name of ['rel-3', 'rel-2']) await answers(name, planUndo, good);
-    await answers('rel-3', request, undefined, half);
-  });
-  t.match(left, {
-    code: 4,
-    err: /rel-3 is undone in part, and neither rel-3 nor rel-2 is in the cluster as a whole: janus retry rel-3\./,
-  });
-  t.match(await cli.run(words), { code: 1, err: /Cannot undo Transaction rel-3 .*janus retry rel-3 tries again/ });
-
-  await store('rel-3', { ...rolledBack, version: 3 });
-  const done = await during(words, async () => {
-    await answers('rel-2', planUndo, good);
-    await answers('rel-2', request, undefined, rolledBack);
-  });
-  t.match(done, {
-    code: 0,
-    out: /rel-2 undo requested[\s\S]*The newer Transactions with its field manager are undone\. janus diff rel-1 shows whether .*\n$/,
-  });
-  t.match(await cli.run(words), { code: 0, out: /No Transaction with the field manager of .*\/rel-1 is newer\./ });
-});
-
-t.test('undo --to refuses a Transaction that is no release of a line, or does not exist', inAllOnly, async (t) => {
-  await stage.transaction('lonely', [change('Delete', 'x')]);
-  const to = (name: string) => cli.run(['undo', '--to', name, ...where, '--yes']);
-  t.match(await to('lonely'), { code: 1, err: /lonely has no spec\.fieldManager/ });
-  t.match(await to('rel-4'), { code: 1, err: /rel-4 is RolledBack: undo --to needs a Committed Transaction/ });
-  t.match(await to('nobody'), { code: 1, err: /There is no Transaction nobody/ });
-});
-
 const shellPath = `${cli.programs}:${dirname(process.execPath)}:/usr/bin:/bin`;
 const hasScript = /util-linux/.test(
   spawnSync('script', ['--version'], { encoding: 'utf8', env: { PATH: shellPath } }).stdout ?? '',
@@ -386,7 +297,7 @@ t.test('the program shows the plan before its question, and sends its digest', h
   t.match(await annotationsOf('shown'), { [request]: /./, 'tx.janus.io/undo-digest': digest });
 });
 
-t.test('the engine itself undoes the chain', inAllOnly, async (t) => {
+t.test('the engine itself undoes', inAllOnly, async (t) => {
   const live = await startStage(t);
   const place = ['-n', live.namespace];
   const [[label = '', value = '']] = Object.entries(live.label) as [[string, string]];
@@ -410,7 +321,8 @@ t.test('the engine itself undoes the chain', inAllOnly, async (t) => {
 
   const below = await undo('rel-2', '--plan');
   t.match(below, { code: 2, out: /^! ConfigMap one {2}LaterTransaction$/m });
-  t.match(below.out, /^ {2}Undo first, in this order: rel-3\.$/m);
+  t.match(below.out, /^ {2}janus undo rel-2 -n \S+ --to rel-1 {3}undoes it with all that is newer\.$/m);
+  t.notMatch(below.out, /--keep|--partial|Undo first/);
 
   must(
     await live.client.patch(live.path('configmaps/two'), { data: { color: 'violet' } }, 'merge', {
@@ -441,79 +353,4 @@ t.test('the engine itself undoes the chain', inAllOnly, async (t) => {
 
   t.match(await undo('rel-2', '--yes', '--wait', '--keep', 'ConfigMap/two'), { code: 0, out: /1 object is kept: ConfigMap two/ });
   t.same([await colorOf('one'), await colorOf('two'), await colorOf('three')], ['blue', 'red', 'gone']);
-});
-
-t.test('undo --to by the engine does what its plan said, even if an earlier undo recreates the object', inAllOnly, async (t) => {
-  const live = await startStage(t);
-  const place = ['-n', live.namespace];
-  const config = (color: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { color } });
-  const service = (port: number) => ({
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
-    spec: { selector: { app: 'web' }, ports: [{ port }] },
-  });
-  const secret = (key: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { key } });
-  const apply = (...contents: readonly JsonObject[]) => contents.map((content) => ({ type: 'Apply', content }));
-  const commit = async (name: string, changes: readonly JsonObject[]) => {
-    await live.transaction(name, changes, { spec: { fieldManager: 'shop' } });
-    t.match(await live.finished(name), { phase: 'Committed' }, name);
-  };
-  const places = ['configmaps/config', 'services/web', 'secrets/key', 'configmaps/extra'].map(live.path);
-  const show = () => portraits(live.client, places, true);
-  await commit('rel-1', apply(config('blue'), service(80), secret('one')));
-  const first = await show();
-  await commit('rel-2', apply(config('red'), service(81), secret('two'), { ...config('red'), metadata: { name: 'extra' } }));
-  await commit('rel-3', [...apply(config('green'), secret('three')), change('Delete', 'web', undefined, { kind: 'Service' })]);
-  await commit('rel-4', apply(config('gold'), { ...config('gold'), metadata: { name: 'extra' } }));
-  const chain = await cli.run(['undo', '--to', 'rel-1', ...place, '--plan', '-o', 'json']);
-  t.ok(validate(JSON.parse(chain.out)), chain.out + chain.err);
-  t.match(JSON.parse(chain.out), {
-    plans: [
-      { name: 'rel-4', counts: { restore: 2 } },
-      { name: 'rel-3', counts: { restore: 2, recreate: 1 } },
-      { name: 'rel-2', counts: { restore: 3, delete: 1 } },
-    ],
-  });
-  for (const text of ['one', 'two', 'three']) t.notOk(chain.out.includes(Buffer.from(text).toString('base64')), 'sealed');
-  const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
-  t.equal(undone.code, 0, undone.out + undone.err);
-  t.same(await show(), first);
-});
-
-t.test('undo --to of Deployments keeps its plan although their controller writes meanwhile', inAllOnly, async (t) => {
-  const live = await startStage(t);
-  const place = ['-n', live.namespace];
-  const labels = { app: 'web' };
-  const web = (image: string) => ({
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
-    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'c', image }] } } },
-  });
-  const read = async () => must(await live.client.get(live.path('apps/v1/deployments/web')));
-  const revision = (object: JsonObject) => textAt(object, 'metadata', 'annotations', 'deployment.kubernetes.io/revision');
-  const rolledOut = (before?: JsonObject) =>
-    waitFor(async () => {
-      const now = await read();
-      const isSeen = at(now, 'status', 'observedGeneration') === at(now, 'metadata', 'generation');
-      return isSeen && revision(now) !== revision(before ?? {}) ? now : undefined;
-    }, 'the controller to have rolled it out');
-  for (const number of [1, 2, 3]) {
-    const before = number === 1 ? undefined : await read();
-    await live.transaction(`rel-${number}`, [{ type: 'Apply', content: web(`web:${number}`) }], {
-      spec: { fieldManager: 'shop' },
-    });
-    t.match(await live.finished(`rel-${number}`), { phase: 'Committed' });
-    await rolledOut(before);
-  }
-  const planned = async () => JSON.parse((await cli.run(['undo', 'rel-3', ...place, '--plan', '-o', 'json'])).out);
-  const first = await planned();
-  const before = await read();
-  // The controller makes another ReplicaSet, and writes the annotation and the status of the Deployment.
-  for (const one of (await live.client.list(live.path('apps/v1/replicasets'))).items)
-    must(await live.client.delete(live.path(`apps/v1/replicasets/${textAt(one, 'metadata', 'name')}`)));
-  await rolledOut(before);
-  const second = await planned();
-  t.match(first, { verdict: 'changes', digest: /^[0-9a-f]{64}$/ });
-  t.equal(second.digest, first.digest);
-  const undone = await cli.run(['undo', '--to', 'rel-1', ...place, '--yes']);
-  t.match(undone, { code: 0, out: /The newer Transactions with its field manager are undone/ }, undone.out + undone.err);
-  t.match(await read(), { spec: { template: { spec: { containers: [{ image: 'web:1' }] } } } });
 });

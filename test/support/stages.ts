@@ -221,7 +221,7 @@ export const units: readonly Unit[] = [
     name: 'inspect',
     what: 'a plan by the stages of the engine, reads only; what is left of a change; masks',
     holds: (path) => path === 'hooks/transactions/inspect.ts' || path.startsWith('hooks/transactions/inspect/'),
-    sees: [...planned, 'reading', 'observe', 'inspection'],
+    sees: [...planned, 'reading', 'observe', 'undo', 'inspection'],
     nature: 'effects',
   },
   ...packageUnits,

@@ -51,7 +51,7 @@ export function unlistedBy(transaction: Transaction): ReadonlySet<string> {
 }
 
 /** The names in an annotation, which commas separate. */
-export function namesIn(transaction: Transaction, annotation: string): readonly string[] {
+function namesIn(transaction: Transaction, annotation: string): readonly string[] {
   const names = (annotationOf(transaction, annotation) ?? '').split(',').map((name) => name.trim());
   return names.filter((name) => name !== '');
 }

@@ -17,10 +17,11 @@ export function decideCompose(observation: Observation, { composition, request }
   const { trouble, waiting, faults, found } = composition;
   if (trouble !== undefined) return troubled(observation, status, 'reading what it undoes', trouble);
   if (waiting !== undefined) return setStatus({ ...status, message: waiting }, waiting, patience);
-  if (faults.length > 0 || found === undefined) return refuse(observation, faults);
-  return request === undefined
-    ? stored(observation, status, found)
-    : planned(observation, handled(status, request), found, request);
+  if (found === undefined) return refuse(observation, faults);
+  if (found.set.objects.length === 0) return refuse(observation, [nothing]);
+  const composed = { ...status, rollback: found.set, items: emptyStatus(found.set.objects.length).items };
+  if (request !== undefined) return planned(observation, handled(composed, request), found, request);
+  return faults.length > 0 ? refuse(observation, faults) : stored(observation, composed, found);
 }
 
 type Found = NonNullable<RollbackView['found']>;
@@ -31,12 +32,11 @@ function planned(observation: Observation, status: Status, found: Found, request
 }
 
 function stored(observation: Observation, status: Status, found: Found): Step {
+  const { undone, objects } = found.set;
   const digest = observation.transaction.rollback?.digest;
   if (digest !== undefined && digest !== decisionOf(observation, found).digest) return refuse(observation, [planChanged]);
-  const { undone, objects } = found.set;
-  if (objects.length === 0) return refuse(observation, [nothing]);
   const message = `${count(objects.length, 'object')} to restore, ${count(undone.length, 'Transaction')} to undo`;
-  return setStatus({ ...status, rollback: found.set, items: emptyStatus(objects.length).items, message }, message, 'now');
+  return setStatus({ ...status, message }, message, 'now');
 }
 
 const planChanged = fault(

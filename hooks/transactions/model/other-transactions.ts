@@ -5,6 +5,7 @@ import type { JsonObject } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import type { Change, ChangeType, Target } from './change.ts';
 import type { Item } from './item.ts';
+import { undoneBy } from './rollback.ts';
 import { holderOf, managersOfChange, type Transaction } from './transaction.ts';
 
 /** A change of another Transaction to the object. */
@@ -94,20 +95,13 @@ function changeOf(other: Transaction, change: Change, item: Item): OtherChange {
  * only of what it has undone: what is older is as it was before. `uid`: of the Transaction whose change is to be undone.
  */
 export function standing(changes: readonly OtherChange[], uid: string): readonly OtherChange[] {
-  const undone = undoneBy(changes);
+  const undone = undoneBy(
+    changes.flatMap(({ undoes, holder }) => (undoes === undefined ? [] : [{ uid: uidOfHolder(holder), undoes }])),
+  );
   return changes.map((change) => {
     const isTransparent = change.undoes !== undefined && !change.undoes.has(uid);
     return undone.has(uidOfHolder(change.holder)) || isTransparent ? { ...change, stands: false } : change;
   });
-}
-
-/** uids of the Transactions that rollbacks have undone which are not undone by another one. */
-function undoneBy(changes: readonly OtherChange[]): ReadonlySet<string> {
-  const rollbacks = changes.filter(({ undoes }) => undoes !== undefined);
-  const isUndone = (uid: string): boolean =>
-    rollbacks.some(({ undoes, holder }) => undoes?.has(uid) === true && !isUndone(uidOfHolder(holder)));
-  const uids = new Set(rollbacks.flatMap(({ undoes }) => [...(undoes ?? [])]));
-  return new Set([...uids].filter(isUndone));
 }
 
 function uidOfHolder(holder: string): string {

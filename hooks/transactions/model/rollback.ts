@@ -55,6 +55,28 @@ function namesIn(names: Json | undefined): readonly string[] {
   return isList(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 
+/** A rollback that is Committed. */
+interface Undoing {
+  readonly uid: string;
+  /** uids of the Transactions that it has undone. */
+  readonly undoes: ReadonlySet<string>;
+}
+
+/** By uid of each Transaction that is undone: the rollback that has undone it. A rollback that another one has undone counts no more. */
+export function undoneBy<Rollback extends Undoing>(rollbacks: readonly Rollback[]): ReadonlyMap<string, Rollback> {
+  const known = new Map<Rollback, boolean>();
+  const stands = (one: Rollback): boolean => {
+    const found = known.get(one);
+    if (found !== undefined) return found;
+    // A forged cycle ends here.
+    known.set(one, false);
+    const answer = !rollbacks.some((other) => other.undoes.has(one.uid) && stands(other));
+    known.set(one, answer);
+    return answer;
+  };
+  return new Map(rollbacks.filter(stands).flatMap((one) => [...one.undoes].map((uid) => [uid, one] as const)));
+}
+
 /** One change for each object. */
 export function restoresOf({ objects }: RollbackSet): readonly Change[] {
   return objects.map(({ way, isSealed, ...target }) => ({

@@ -28,8 +28,6 @@ export const annotations = {
   undoDigest: 'tx.janus.io/undo-digest',
   /** Kinds that a requested undo need not list to find what would be deleted with an object. */
   undoUnlisted: 'tx.janus.io/undo-unlisted',
-  /** Of a plan: the later Transactions that are taken for undone, the last one first. */
-  undoAfter: 'tx.janus.io/undo-after',
   automaticRollback: 'tx.janus.io/automatic-rollback',
   allowIrreversible: 'tx.janus.io/allow-irreversible',
   /** Refusals of writes of cluster-scoped objects are shown in the words of the API server, or of who refuses. */

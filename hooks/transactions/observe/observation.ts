@@ -98,7 +98,7 @@ export interface RollbackView {
   readonly trouble?: Failure;
   /** What it waits for, in words. */
   readonly waiting?: string;
-  /** Undefined if there are faults, or if it is not known yet. */
+  /** Undefined if it is not known. With faults: what a plan shows of objects that are blocked. */
   readonly found?: {
     readonly set: RollbackSet;
     readonly objects: RollbackObjects;

@@ -70,7 +70,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
 /** Of a rollback: why it is not composed under its locks. */
 function uncomposedOf(composition: LockContext['composition']): Checks | undefined {
   if (composition?.waiting !== undefined) return { faults: [fault('Terminating', composition.waiting)] };
-  return composition === undefined || composition.found !== undefined ? undefined : composition;
+  return composition?.found !== undefined && composition.faults.length === 0 ? undefined : composition;
 }
 
 /**

@@ -65,11 +65,10 @@ export function compositionOf(composing: RollbackContext, objects: readonly Undo
   const ordered = inOrder(decided, composing);
   const findings = ordered.map((one, index) => findingFor(composing, one, index));
   const blocked = ordered.flatMap((one, index) => blockedFault(one, findings[index]));
-  if (blocked.length > 0) return { faults: blocked };
   const indexes = (isChosen: (one: Decided) => boolean): ReadonlySet<number> =>
     new Set(ordered.flatMap((one, index) => (isChosen(one) ? [index] : [])));
   return {
-    faults: [],
+    faults: blocked,
     found: {
       set: setOf(composing, ordered),
       objects: new Map(ordered.map(({ target, now, after }) => [identityOf(target), { target, now, after }])),

@@ -19,7 +19,7 @@ export function refusedTry(context: SurveyContext, subject: Subject, found: Undo
   const { entry } = subject.evidence;
   const { transaction } = context.observation;
   const name = describe(entry.target);
-  const remover = removerOf(failure, undoWriteOf(entry), [...otherUndos(context, entry), ...context.assumed.writes]);
+  const remover = removerOf(failure, undoWriteOf(entry), otherUndos(context, entry));
   if (remover !== undefined) return withNote(found, deferredUndoNote(failure, remover));
   if (failure.kind !== 'refused' && failure.kind !== 'absent') {
     const { said } = withWords(failure, entry, transaction);

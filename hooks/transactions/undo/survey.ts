@@ -11,6 +11,7 @@ import { acting } from '../decide/barred.ts';
 import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
 import { causeOf } from '../decide/refusals.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
+import { undoingAgain } from '../decide/undo-transitions.ts';
 import { nextFor, unseenKind, unservedMessage, whyUnlistable } from '../decide/unlistable-kinds.ts';
 import type { Staying } from '../hazards/read-context.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -22,12 +23,13 @@ import { turnToCompare } from '../observe/comparing.ts';
 import { observeItem } from '../observe/item.ts';
 import { droppingEach } from '../observe/memory-budget.ts';
 import type { ItemView, Observation, Presence } from '../observe/observation.ts';
+import type { ObserveContext } from '../observe/observe.ts';
 import { readServiceAccount } from '../observe/read.ts';
 import { leftBy } from '../plan/compensation.ts';
 import { blocked, type Subject, undecided } from './finding.ts';
 import { packed } from './packed.ts';
 import { withRights } from './rights.ts';
-import type { Assumed, SurveyContext, Surveyed } from './surveyed.ts';
+import type { SurveyContext, Surveyed } from './surveyed.ts';
 import { mostReads, tried } from './trial.ts';
 
 type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
@@ -35,8 +37,22 @@ type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
 /** Objects that are evaluated at once. */
 const atOnce = 8;
 
+/** The observation, with the evaluation of a whole undo if it is wanted. */
+export async function withSurvey(observing: ObserveContext, observation: Observation): Promise<Observation> {
+  const { due, status, now, transaction } = observation;
+  if (observing.carry.surveys !== true || (due.kind !== 'reacquire' && due.kind !== 'planUndo')) return observation;
+  if (due.snapshot.kind !== 'stored') return observation;
+  const targets = due.snapshot.entries.map(({ target }) => target);
+  const { overwrite } = undoChoicesOf(transaction, targets);
+  const begun = undoingAgain(status, due.request, now, { leases: [], writer: undefined, overwritten: overwrite });
+  const { snapshot } = due;
+  const { packer } = observing.source;
+  const surveyed = await surveyUndo({ observing, observation: { ...observation, status: begun }, snapshot, packer });
+  return { ...observation, due: { ...due, survey: surveyed.map(({ finding }) => finding) } };
+}
+
 /** What the undo does with each change that is to be undone, in the order of the changes. */
-export async function surveyUndo(context: SurveyContext): Promise<readonly Surveyed[]> {
+async function surveyUndo(context: SurveyContext): Promise<readonly Surveyed[]> {
   const { observation, snapshot, observing } = context;
   const { status, transaction } = observation;
   const toUndo = snapshot.entries.filter(({ index }) => {
@@ -136,14 +152,14 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
     direction: 'backward',
     carry: others === undefined ? {} : { others },
     mayAssume: false,
-    earlier: context.assumed.objects.get(identityOf(entry.target)),
+    earlier: undefined,
     ahead: undefined,
     shared: context.shared,
-    assumedGone: new Set([...goneIn(context.assumed), ...ownServers(context)]),
+    assumedGone: new Set(ownServers(context)),
     ...(context.staying && { staying: context.staying }),
   });
   await turnToCompare(found.live.kind === 'present' ? found.live.object : undefined, entry.prior, entry.expected);
-  const view = withoutUndone(withoutOwn(found), context.assumed);
+  const view = withoutOwn(found);
   const drift = view.drift === 'broken' ? [] : view.drift;
   // Of a change that recreates its object, the half that is to be undone next.
   const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
@@ -155,10 +171,6 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
 function withoutOwn({ hazards: { stored, ...hazards }, ...view }: ItemView): ItemView {
   const own = stored === undefined ? {} : { stored: { ...stored, awaited: [] } };
   return { ...view, hazards: { ...hazards, awaited: [], ...own } };
-}
-
-function goneIn({ objects }: Assumed): ReadonlySet<string> {
-  return new Set([...objects].flatMap(([identity, { kind }]) => (kind === 'absent' ? [identity] : [])));
 }
 
 // APIServices that this undo deletes before what their server may have objects in: that one is not waited for.
@@ -174,12 +186,6 @@ function ownServers({ snapshot: { entries }, observation: { status, transaction 
 
 function isApiService({ resource: { group, kind } }: SnapshotEntry): boolean {
   return group === 'apiregistration.k8s.io' && kind === 'APIService';
-}
-
-function withoutUndone(view: ItemView, { undone }: Assumed): ItemView {
-  if (view.others === undefined) return view;
-  const changes = view.others.changes.map((change) => (undone.has(change.holder) ? { ...change, stands: false } : change));
-  return { ...view, others: { ...view.others, changes } };
 }
 
 /** What must be read before anything is known of the change. */

@@ -1,7 +1,6 @@
 // The input of a survey of a requested undo, and its findings.
 
 import type { Packer } from '../../objects/cluster.ts';
-import type { Earlier } from '../checks/deferred.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { StoredSnapshot } from '../observe/awaited.ts';
@@ -14,18 +13,6 @@ export interface SurveyContext {
   readonly observation: Observation;
   readonly snapshot: Extract<StoredSnapshot, { kind: 'stored' }>;
   readonly packer: Pick<Packer, 'tag' | 'compress' | 'expand'>;
-  /** What the undos of later Transactions are assumed to leave. */
-  readonly assumed: Assumed;
-}
-
-/** A state that no object has yet: that after the undo of later Transactions. */
-export interface Assumed {
-  /** By identity: objects that those undos change. */
-  readonly objects: ReadonlyMap<string, Presence>;
-  /** The holders (holderOf) of those Transactions. */
-  readonly undone: ReadonlySet<string>;
-  /** The writes of those undos. */
-  readonly writes: readonly Earlier[];
 }
 
 /** The finding, and the object as the undo would leave it. */

@@ -36,9 +36,7 @@ export async function tried(context: SurveyContext, subject: Subject, verdict: U
   await turnFor(evidence.live, entry.prior);
   const lost = { goneOwners: missingOwners(view.hazards), goneManagers: goneManagers(evidence) };
   const write = compensation({ transaction, entry, ...lost }, verdict)?.write;
-  const isAssumed = context.assumed.objects.has(identityOf(entry.target));
-  if (write === undefined || write.verb === 'delete' || isAssumed || lacksItsPlace(context, entry))
-    return { finding: found, isMoved: false };
+  if (write === undefined || write.verb === 'delete' || lacksItsPlace(context, entry)) return { finding: found, isMoved: false };
   const answer = await context.observing.source.reader.dryRun(write);
   if (answer.kind === 'ok') return { finding: found, isMoved: false };
   const { failure } = answer;
@@ -52,19 +50,15 @@ function busy(subject: Subject): UndoFinding {
   return undecided(subject, message, 'Conflict');
 }
 
-/** Whether this undo, or one that is assumed, creates the object again. */
-function isCreatedAgain(
-  { snapshot: { entries }, observation: { transaction }, assumed }: SurveyContext,
-  missing: Reference,
-): boolean {
+/** Whether this undo creates the object again. */
+function isCreatedAgain({ snapshot: { entries }, observation: { transaction } }: SurveyContext, missing: Reference): boolean {
   const { keep, overwrite } = undoChoicesOf(
     transaction,
     entries.map(({ target }) => target),
   );
   const isBack = ({ type, index }: SnapshotEntry): boolean => (type === 'Delete' ? !keep.has(index) : overwrite.has(index));
   const identity = identityOf(missing);
-  const isOwn = entries.some((entry) => identityOf(entry.target) === identity && isBack(entry));
-  return isOwn || assumed.objects.get(identity)?.kind === 'present';
+  return entries.some((entry) => identityOf(entry.target) === identity && isBack(entry));
 }
 
 // This undo also brings back the Namespace or the kind of the object: until then, the API server refuses every write.

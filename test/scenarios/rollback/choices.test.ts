@@ -135,6 +135,35 @@ t.test('a plan writes nothing', async (t: Test) => {
   t.not(conditionOf(status, 'Finished'), 'True');
   t.match(at(status, 'undo', 'items'), [{ verdict: 'Restore', fields: [{ path: 'data.v', before: '"1"', now: '"2"' }] }]);
   t.same(await dataOf(stage, 'a'), { v: '2' });
+  t.match(at(status, 'rollback'), { undone: [{ name: 'v2' }], objects: [{ kind: 'ConfigMap', name: 'a', way: 'Update' }] });
   const done = await rollBack(stage, 'back', { to: 'v1', digest: textAt(status, 'undo', 'digest') ?? '' });
   t.equal(textAt(done, 'phase'), 'Committed', String(textAt(done, 'message')));
+});
+
+t.test('a plan of a blocked rollback shows what is in the way, and stays a plan without its annotation', async (t: Test) => {
+  const stage = await startStage(t);
+  await commit(stage, 'v1', [config('a', { v: '1' }), config('b', { v: '1' })]);
+  await commit(stage, 'v2', [config('a', { v: '2' }), config('b', { v: '2' })]);
+  await edit(stage, 'b', { v: 'hotfix' });
+  const spec = { fieldManager: 'shop', changes: undefined as never, rollback: { to: 'v1' } };
+  await stage.transaction('plan', [], { spec, annotations: { 'tx.janus.io/plan-undo': '1' } });
+  const answered = (value: string) =>
+    waitFor(async () => {
+      const found = at(await stage.read('plan'), 'status') as JsonObject;
+      return textAt(found, 'undo', 'request', 'value') === value ? found : undefined;
+    }, `the answer to ${value}`);
+  const status = await answered('1');
+  t.match(status, { phase: 'Pending', undo: { counts: { blocked: 1, restore: 1 } } });
+  const shown = { before: '"1"', released: '"2"', now: '"hotfix"', manager: 'kubectl-edit' };
+  t.match(at(status, 'undo', 'items'), [
+    { verdict: 'Blocked', reason: 'RollbackConflict', fields: [shown] },
+    { verdict: 'Restore' },
+  ]);
+  const without = { metadata: { annotations: { 'tx.janus.io/plan-undo': null } } };
+  const place = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/plan`;
+  must(await stage.client.patch(place, without as never, 'merge'));
+  await stage.annotate('plan', { 'tx.janus.io/plan-undo': '2' });
+  t.match(await answered('2'), { phase: 'Pending', undo: { counts: { blocked: 1, restore: 1 } } });
+  t.same([await dataOf(stage, 'a'), await dataOf(stage, 'b')], [{ v: '2' }, { v: 'hotfix' }]);
+  t.same(await stage.leases(), []);
 });

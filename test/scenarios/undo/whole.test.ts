@@ -168,37 +168,36 @@ t.test('overwritten: the hotfix gives way to the state before the release', asyn
   t.same(await show(stage), first);
 });
 
-t.test('a chain of undos is planned on the states that the undos before would leave', async (t) => {
+t.test('a plan of a rollback composes the undos of all newer releases', async (t) => {
   const stage = await startStage(t);
   await commit(stage, 'release-1', release('1', 'blue'));
   const first = await show(stage);
   await commit(stage, 'release-2', [...release('2', 'red'), apply({ ...config('x'), metadata: { name: 'extra' } })]);
   await commit(stage, 'release-3', release('3', 'green').slice(1));
   const before = await show(stage);
-  const plan = async (name: string, nonce: string, after: string): Promise<unknown> => {
-    await stage.annotate(name, { 'tx.janus.io/plan-undo': nonce, 'tx.janus.io/undo-after': after });
-    return (await answered(stage, name, nonce)).undo;
+  const backTo = async (name: string, to: string, annotations: Readonly<Record<string, string>>): Promise<void> => {
+    await stage.transaction(name, [], { spec: { ...shop.spec, changes: undefined as never, rollback: { to } }, annotations });
   };
-  t.match(await plan('release-2', 'alone', ''), { counts: { blocked: 2, restore: 1, delete: 1 } });
-  t.match(await plan('release-2', 'after', 'release-3'), {
+  const plan = async (name: string, to: string): Promise<unknown> => {
+    await backTo(name, to, { 'tx.janus.io/plan-undo': name });
+    return (await answered(stage, name, name)).undo;
+  };
+  await stage.annotate('release-2', { 'tx.janus.io/plan-undo': 'alone' });
+  t.match((await answered(stage, 'release-2', 'alone')).undo, { counts: { blocked: 2, restore: 1, delete: 1 } });
+  t.match(await plan('to-release-1', 'release-1'), {
     counts: { restore: 3, delete: 1 },
     items: [
       { target: 'ConfigMap extra' },
-      { fields: [{ before: '"blue"' }] },
-      { fields: [{ before: '"reg.example/api:1"', now: '"reg.example/api:2"' }] },
+      { fields: [{ before: '"blue"', now: '"red"' }] },
+      { fields: [{ before: '"reg.example/api:1"', now: '"reg.example/api:3"' }] },
     ],
   });
-  t.match(await plan('release-1', 'both', 'release-3, release-2'), { counts: { delete: 3 } });
-  t.match(await plan('release-1', 'none', 'release-9'), {
-    counts: { blocked: 3 },
-    items: [{ message: /release-9, which does not exist/ }],
-  });
+  t.match(await plan('to-none', ''), { counts: { delete: 4 } });
+  await backTo('to-release-9', 'release-9', { 'tx.janus.io/plan-undo': 'nonce' });
+  t.match(await stage.finished('to-release-9'), { phase: 'Failed', message: /release-9 does not exist/ });
   t.same(await show(stage), before, 'plans write nothing');
-  for (const name of ['release-3', 'release-2']) {
-    await stage.annotate(name, { 'tx.janus.io/request-rollback': '1' });
-    await stage.phase(name, 'RolledBack');
-    await stage.finished(name);
-  }
+  await backTo('back', 'release-1', {});
+  t.match(await stage.finished('back'), { phase: 'Committed' });
   t.same(await show(stage), first);
 });
 
