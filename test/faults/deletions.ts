@@ -127,7 +127,7 @@ export const deletionCases: readonly Case[] = Object.keys(ways).flatMap((phase) 
 // changes.
 function evaluate(evidence: Evidence, phase: string, kind: string): readonly string[] {
   const isUndone = !['namespace', 'account-gone', 'forced-off'].includes(kind);
-  const others = violations(evidence).filter((text) => text.includes(' ends as ') || !/^I(1|4|15) /.test(text));
+  const others = violations(evidence).filter((text) => text.includes(' ends as ') || !/^I(1|4|14) /.test(text));
   const found = kind === 'namespace' ? others.filter((text) => !text.includes('rival ends as')) : others;
   return isUndone && phase !== 'Pending' ? [...found, ...objectsAre(evidence, phase)] : found;
 }

@@ -135,7 +135,7 @@ async function undo(run: Run, name: string): Promise<void> {
 }
 
 /** What follows from a single end does not hold: the Transactions follow each other. */
-const aboutOneEnd = /^I(1|4|6|7|9|15|16) /;
+const aboutOneEnd = /^I(1|4|6|7|9|14|15) /;
 
 function allAsBefore(evidence: Evidence): readonly string[] {
   const ends = [...evidence.ends].flatMap(([name, status]) => {

@@ -1,4 +1,4 @@
-// I17: nothing is written where the spec does not say so, and no value that does not come from the spec, from the API server and
+// I16: nothing is written where the spec does not say so, and no value that does not come from the spec, from the API server and
 // its webhooks, or from a user with rights on the object. Other writers of what the engine reads change nothing beyond it.
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import type { AuditEvent } from './audit.ts';

@@ -48,7 +48,7 @@ function hasPassed(status: JsonObject, index: number): boolean {
   return at(itemsOf(status)[index], 'gate', 'passed') === true;
 }
 
-/** I18: before anything behind a gate is written, a stored status says that it has passed, and its object has been ready. */
+/** I17: before anything behind a gate is written, a stored status says that it has passed, and its object has been ready. */
 export function nothingBehindGates(evidence: Evidence): readonly string[] {
   return allGates(evidence)
     .filter(isAfterChange)
@@ -107,7 +107,7 @@ function isMet(object: JsonObject, condition: Json): boolean {
   return textAt(found, 'status') === status && isCurrent;
 }
 
-/** I19: every status that says Committed says of each gate that it has passed, and each object has been ready by then. */
+/** I18: every status that says Committed says of each gate that it has passed, and each object has been ready by then. */
 export function committedWithGates(evidence: Evidence): readonly string[] {
   return allGates(evidence).flatMap((gated) =>
     committedStatuses(evidence, gated.transaction).flatMap(({ status, by }) => [

@@ -25,7 +25,7 @@ function stepViolations(name: string, before: JsonObject, after: JsonObject): re
   return found;
 }
 
-/** I16: conditions agree with the phase and with each other; Finished is True only when the locks are gone. */
+/** I15: conditions agree with the phase and with each other; Finished is True only when the locks are gone. */
 export function conditionsAgree(evidence: Evidence): readonly string[] {
   return transactionsOf(evidence).flatMap((name) =>
     storedStatuses(evidence, name).flatMap((status) => statusViolations(status).map((text) => `${name}: ${text}`)),

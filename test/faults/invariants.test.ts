@@ -159,7 +159,7 @@ function without(...steps: readonly string[]): readonly (typeof inOrder)[number]
 }
 
 t.test('gates in their order', async (t) => {
-  for (const name of ['I18 gates in order', 'I19 committed gates'])
+  for (const name of ['I17 gates in order', 'I18 committed gates'])
     for (const steps of [inOrder, without('committed'), without('behind', 'last', 'ready', 'committed')])
       t.same(invariants[name]?.(gatedRun(...steps)), [], `${name}: ${steps.join(', ')}`);
 });
@@ -309,18 +309,18 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
   ['I12 secrets', 'a snapshot', { ...calm, events: [{ ...snapshot, request: { data: { 0: base64(canaryOf(names)) } } }] }],
   ['I13 doorbell', 'a call', { ...calm, portCalls: [{ ...portCall, name: forged, what: `get Lease ${forged}` }] }],
   ['I13 doorbell', 'a status', { ...calm, events: [statusEvent(forgedStatus(3))] }],
-  ['I15 no trace', 'a manager', { ...undone, after: new Map(undone.after).set(at(names.b), configMap(names.b, {}, [restore])) }],
-  ['I16 conditions', 'finished with locks', { ...calm, events: [statusEvent(locked)] }],
-  ['I16 conditions', 'success in Failed', { ...calm, events: [statusEvent({ ...committed, phase: 'Failed' })] }],
-  ['I17 authority', 'another object, refused', { ...calm, events: [event({ name: 'run1-other', code: 403 })] }],
-  ['I17 authority', 'a ConfigMap of another writer', { ...calm, events: [snapshot, letGoOf('run1-rollback-beside')] }],
+  ['I14 no trace', 'a manager', { ...undone, after: new Map(undone.after).set(at(names.b), configMap(names.b, {}, [restore])) }],
+  ['I15 conditions', 'finished with locks', { ...calm, events: [statusEvent(locked)] }],
+  ['I15 conditions', 'success in Failed', { ...calm, events: [statusEvent({ ...committed, phase: 'Failed' })] }],
+  ['I16 authority', 'another object, refused', { ...calm, events: [event({ name: 'run1-other', code: 403 })] }],
+  ['I16 authority', 'a ConfigMap of another writer', { ...calm, events: [snapshot, letGoOf('run1-rollback-beside')] }],
   [
-    'I17 authority',
+    'I16 authority',
     'a value without a writer',
     { ...calm, events: [{ ...update, request: { ...versioned, data: { color: 'red' } } }] },
   ],
   [
-    'I17 authority',
+    'I16 authority',
     'a value of the adversary',
     {
       ...calm,
@@ -332,29 +332,29 @@ const broken: readonly (readonly [keyof typeof invariants, string, Evidence])[] 
     },
   ],
   [
-    'I17 authority',
+    'I16 authority',
     'planted in a target',
     { ...calm, finally: new Map([[at(names.b), configMap(names.b, { n: plantedBy(names) })]]) },
   ],
   [
-    'I17 authority',
+    'I16 authority',
     'planted in a Secret',
     { ...calm, finally: new Map([[at(names.b), { data: { n: base64(plantedBy(names)) } }]]) },
   ],
-  ['I17 authority', 'planted in a snapshot', { ...calm, events: [{ ...snapshot, request: { data: { n: plantedBy(names) } } }] }],
-  ['I17 authority', 'planted in a status', { ...calm, events: [sayingOf(plantedBy(names))] }],
-  ['I17 authority', 'a bystander', { ...calm, bystanders: ['run1-bystander is gone'] }],
-  ['I18 gates in order', 'before it passed', gatedRun('made', 'up', 'behind', 'passed')],
-  ['I18 gates in order', 'never passed', gatedRun(...without('passed', 'committed'))],
-  ['I18 gates in order', 'before it was ready', gatedRun('made', 'passed', 'behind', 'up')],
-  ['I18 gates in order', 'ready before the change', gatedRun('up', 'made', 'passed', 'behind')],
-  ['I19 committed gates', 'not ready', gatedRun(...without('ready'))],
+  ['I16 authority', 'planted in a snapshot', { ...calm, events: [{ ...snapshot, request: { data: { n: plantedBy(names) } } }] }],
+  ['I16 authority', 'planted in a status', { ...calm, events: [sayingOf(plantedBy(names))] }],
+  ['I16 authority', 'a bystander', { ...calm, bystanders: ['run1-bystander is gone'] }],
+  ['I17 gates in order', 'before it passed', gatedRun('made', 'up', 'behind', 'passed')],
+  ['I17 gates in order', 'never passed', gatedRun(...without('passed', 'committed'))],
+  ['I17 gates in order', 'before it was ready', gatedRun('made', 'passed', 'behind', 'up')],
+  ['I17 gates in order', 'ready before the change', gatedRun('up', 'made', 'passed', 'behind')],
+  ['I18 committed gates', 'not ready', gatedRun(...without('ready'))],
   [
-    'I19 committed gates',
+    'I18 committed gates',
     'at the end',
     { ...gatedRun(...without('committed')), ends: new Map([[names.run, { ...committed, items: [{ gate: {} }] }]]) },
   ],
-  ['I19 committed gates', 'not passed', { ...gatedRun(...inOrder), story: { ...gatedCommit, spec: { gate: {} } } }],
+  ['I18 committed gates', 'not passed', { ...gatedRun(...inOrder), story: { ...gatedCommit, spec: { gate: {} } } }],
 ];
 
 t.test('each invariant sees a run that breaks it', async (t) => {

@@ -1,4 +1,4 @@
-// I1 to I19: what must hold after every run, whatever went wrong in it. Each returns its violations in words. (I14 is not used.)
+// I1 to I18: what must hold after every run, whatever went wrong in it. Each returns its violations in words.
 import { at, canonicalJson, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import {
   allTargets,
@@ -205,11 +205,11 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   'I11 identities': identities,
   'I12 secrets': secrets,
   'I13 doorbell': doorbell,
-  'I15 no trace': noTrace,
-  'I16 conditions': conditionsAgree,
-  'I17 authority': authority,
-  'I18 gates in order': nothingBehindGates,
-  'I19 committed gates': committedWithGates,
+  'I14 no trace': noTrace,
+  'I15 conditions': conditionsAgree,
+  'I16 authority': authority,
+  'I17 gates in order': nothingBehindGates,
+  'I18 committed gates': committedWithGates,
 };
 
 /** All violations, each named by its invariant. */

@@ -117,7 +117,7 @@ async function takeOver(run: Run, how: string): Promise<void> {
 function afterTakeover(evidence: Evidence): readonly string[] {
   const rival = evidence.names.rival;
   const isWoken = evidence.ends.get(rival)?.phase !== undefined;
-  const others = violations(evidence).filter((text) => !text.includes(' ends as ') && !/^I(6|15) /.test(text));
+  const others = violations(evidence).filter((text) => !text.includes(' ends as ') && !/^I(6|14) /.test(text));
   const end = evidence.ends.get(rival);
   const phase = textAt(end, 'phase');
   const isHeldOff = phase === 'Failed' && / is locked by Transaction /.test(textAt(end, 'message') ?? '');

@@ -177,7 +177,7 @@ const broken: readonly (readonly [reason: string, found: RegExp, violations: rea
   ['it is said to be undone, and is not', /I1 outcome: .*still there/, violationsOf([changed], 'RolledBack')],
   ['it is left, and that is not said', /I1 outcome: .*not said to be left/, violationsOf([changed], 'Failed')],
   ['it rests too early', /I1 outcome: .*rests in Committing/, violationsOf([changed], 'Committing')],
-  ['our manager is left', /I15 no trace/, violationsOf([changed, undid({ a: '1' })], 'RolledBack', ours, { rolledBack: true })],
+  ['our manager is left', /I14 no trace/, violationsOf([changed, undid({ a: '1' })], 'RolledBack', ours, { rolledBack: true })],
 ];
 
 for (const [reason, found, violations] of broken) {

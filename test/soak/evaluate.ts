@@ -26,8 +26,8 @@ const evaluators: Readonly<Record<string, Evaluate>> = {
   'I11 identities': identities,
   'I12 secrets': secrets,
   'I13 doorbell': doorbell,
-  'I15 no trace': noTrace,
-  'I16 conditions': conditionsAgree,
+  'I14 no trace': noTrace,
+  'I15 conditions': conditionsAgree,
 };
 
 /** All violations, each named by its invariant. */

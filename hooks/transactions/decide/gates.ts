@@ -2,8 +2,8 @@
 //
 // Meanwhile, the engine writes only renewals of the locks. The state of a gate is in the status: equal reads give an equal status.
 //
-// I18. Nothing behind a gate is written before a stored status says that it has passed, and that its object was ready was seen.
-// I19. Committed says that every gate has passed.
+// I17. Nothing behind a gate is written before a stored status says that it has passed, and that its object was ready was seen.
+// I18. Committed says that every gate has passed.
 
 import { textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
@@ -33,7 +33,7 @@ export function decideAwait(observation: Observation, view: Awaiting): Step {
   const gates = view.views.map((gate) => evaluated(observation, gate));
   const bad = gates.find(({ end }) => end !== undefined);
   if (bad?.end !== undefined) return failed(observation, view, bad, bad.end);
-  // Only the status that says that the gates have passed announces the changes behind them (I18).
+  // Only the status that says that the gates have passed announces the changes behind them (I17).
   return gates.every(({ isOver }) => isOver) ? passedAll(observation, view, gates) : waiting(observation, view, gates);
 }
 

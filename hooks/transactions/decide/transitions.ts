@@ -144,7 +144,7 @@ function opened({ gate }: Item, now: number): GateState {
   return gate?.passed === true ? { since, passed: true } : { since };
 }
 
-/** Every change is applied, and every gate has passed (I1, I19). */
+/** Every change is applied, and every gate has passed (I1, I18). */
 function committed(status: Status, now: number): Status {
   return { ...to(status, 'Committed'), completionTime: now, message: allApplied(status.items.length) };
 }

@@ -13,7 +13,7 @@ export class InvariantError extends Error {
   }
 }
 
-type InvariantId = 'I2' | 'I3' | 'I5' | 'I8' | 'I11' | 'I18';
+type InvariantId = 'I2' | 'I3' | 'I5' | 'I8' | 'I11' | 'I17';
 
 /** What the writes of one step are about, for the last check before they leave (perform/invariants.ts). */
 export interface WriteContext {

@@ -1,6 +1,6 @@
 // Conditions follow from the rest of the status, all at once, so that they cannot contradict each other or the phase.
 //
-// I16. Conditions agree with the phase and with each other; Finished is True only when the Leases are gone.
+// I15. Conditions agree with the phase and with each other; Finished is True only when the Leases are gone.
 
 import { formatTime } from '../../objects/time.ts';
 import { waitingSince } from '../decide/transitions.ts';
@@ -89,7 +89,7 @@ function isTime(text: string): boolean {
   return /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(\.\d{1,9})?(Z|[+-][0-2]\d:[0-5]\d)$/.test(text);
 }
 
-/** The conditions of a status (I16); the time of a transition is kept if the condition's status did not change. */
+/** The conditions of a status (I15); the time of a transition is kept if the condition's status did not change. */
 export function conditionsOf(status: Status, before: readonly Condition[], now: number): readonly Condition[] {
   return conditionTypes.flatMap((type) => {
     const found = verdicts[type]?.(status);

@@ -1,7 +1,7 @@
 // The invariants that a program can check, checked where requests leave: the last code before the port. They hold by construction;
 // a write that would break one is a fault of the engine. Such a write is not sent.
 //
-// Checked are I2 and I8 (stored, announced), I3 (uid and version), I5 (named targets, Leases, snapshots), I11 (as whom) and I18 (not
+// Checked are I2 and I8 (stored, announced), I3 (uid and version), I5 (named targets, Leases, snapshots), I11 (as whom) and I17 (not
 // behind a gate): docs/architecture.md states them.
 //
 // The checks read the Transaction, the status that was found stored, and the request. They read nothing that an earlier stage has
@@ -65,7 +65,7 @@ function checkTarget({ identity, location }: Write, { transaction, stored, about
 
 function checkChange(transaction: Transaction, { items }: Status, index: number): void {
   hold('I8', items[index]?.progress.kind === 'announced', 'no stored status announces a change');
-  hold('I18', index < firstBarred(transaction, items), 'a change is written before the gate in its way has passed');
+  hold('I17', index < firstBarred(transaction, items), 'a change is written before the gate in its way has passed');
 }
 
 const undoable: readonly (Item['progress']['kind'] | undefined)[] = ['announced', 'applied'];

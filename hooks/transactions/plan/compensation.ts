@@ -2,7 +2,7 @@
 // half restored. The second write (owners.ts) restores the field ownership and changes nothing else. After a crash the next process
 // sees which of the two is missing.
 //
-// I15. After an undo the object bears no trace of the Transaction: neither its values nor its entries in managedFields.
+// I14. After an undo the object bears no trace of the Transaction: neither its values nor its entries in managedFields.
 
 import { asNew, contentOf, withContent, withManagedFields } from '../../objects/content/content.ts';
 import { entryOf, type Manager, managersOf } from '../../objects/content/fields.ts';
@@ -25,7 +25,7 @@ import type { UndoVerdict } from '../attribution/undo.ts';
 import { fieldManagers, managersOfChange, ownManager } from '../model/transaction.ts';
 import { base, managersToRemove, markOf, restoreOwners, type UndoContext, withPrecondition } from './owners.ts';
 
-/** The compensation that a verdict requires, values and owners (I15); undefined when it requires no write. */
+/** The compensation that a verdict requires, values and owners (I14); undefined when it requires no write. */
 export function compensation(undo: UndoContext, verdict: UndoVerdict): Mutation | undefined {
   switch (verdict.kind) {
     case 'delete':

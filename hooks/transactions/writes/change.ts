@@ -1,6 +1,6 @@
 // The write that makes a change, one for each type.
 //
-// I17. The engine writes only objects and fields that the spec names. It writes only values of the spec and its sources, of the API
+// I16. The engine writes only objects and fields that the spec names. It writes only values of the spec and its sources, of the API
 //     server with its webhooks, and of the prior state, besides its own marks.
 import type { Location, Precondition, Write } from '../../objects/cluster.ts';
 import { withoutKeys } from '../../objects/content/content.ts';
@@ -30,7 +30,7 @@ export interface ChangeContext {
   readonly live: JsonObject | undefined;
 }
 
-/** The write of a change: values of the spec and of its sources (I17). `precondition` is that of `live`; only what creates has none. */
+/** The write of a change: values of the spec and of its sources (I16). `precondition` is that of `live`; only what creates has none. */
 export function changeWrite(context: ChangeContext, precondition: Precondition | undefined): Write {
   const { transaction, change, target, resource } = context;
   const base = { identity: serviceAccountOf(transaction), location: locationOf(target, resource) };

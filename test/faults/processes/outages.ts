@@ -152,7 +152,7 @@ async function forget(run: Followed): Promise<void> {
 
 // The audit log shows both pasts: versions fall in it, and what was done before the restore is done again.
 function isOfObjects(violation: string): boolean {
-  return /^I(1|10|12|15|16) /.test(violation);
+  return /^I(1|10|12|14|15) /.test(violation);
 }
 
 async function keepState({ plane, kubeconfig }: World, seed: number): Promise<string> {

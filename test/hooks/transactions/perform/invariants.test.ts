@@ -120,7 +120,7 @@ t.test('a write that breaks an invariant is not sent, and the error names the in
     ['I8', 'an undo while it commits', target, contextOf({ about: { index: 1, direction: 'undo' } })],
     ['I11', 'a target as the engine', { ...lock, location: named('b', secrets) }, contextOf()],
     ['I11', 'another ServiceAccount', { ...target, identity: { ...account, name: 'default' } }, contextOf()],
-    ['I18', 'behind a gate that is open', target, contextOf({ isGated: true })],
+    ['I17', 'behind a gate that is open', target, contextOf({ isGated: true })],
   ];
   for (const [invariant, what, write, rules] of rows) {
     const { writer, sent } = counting();
