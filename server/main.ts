@@ -23,7 +23,7 @@ import { connectTimeout } from './kubernetes/pools.ts';
 import { createSealer } from './kubernetes/sealer.ts';
 import type { Transport } from './kubernetes/transport.ts';
 import { createManifests } from './manifests/manifests.ts';
-import { connectPackages } from './packages.ts';
+import { connectPackages, followDefinitions } from './packages.ts';
 import { countRequests } from './telemetry/api-requests.ts';
 import { defineMetrics } from './telemetry/definitions.ts';
 import { createEventRecorder, type EventRecorder } from './telemetry/events.ts';
@@ -74,6 +74,7 @@ async function main(): Promise<void> {
   await Promise.all([
     runInBackground({ app, cluster, keys, sealer, opened, engineNamespace, namespaces }, over.signal),
     awaitCrossplane({ app, cluster, packages: config.packages, crossplane }, over.signal),
+    followDefinitions({ app, cluster, packages: config.packages, found: () => crossplane.found }, over.signal),
   ]);
 }
 

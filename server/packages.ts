@@ -1,15 +1,18 @@
-// Connects the coordinator of packages to the cluster and to registries.
+// Connects the coordinator of packages to the cluster and to registries, and looks for CRDs that somebody has deleted.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../hooks/objects/cluster.ts';
-import type { PackageCall, PackageReply } from '../hooks/packages/call.ts';
+import type { Opening, PackageCall, PackageReply } from '../hooks/packages/call.ts';
+import { createDefinitionCheck, type DefinitionCheck } from '../hooks/packages/definitions.ts';
 import { readCompleteVersion } from '../hooks/packages/model/version.ts';
 import { createOwnSync } from '../hooks/packages/own.ts';
 import { createPackageSync } from '../hooks/packages/reconcile.ts';
-import type { ConnectPackages } from './app.ts';
+import type { App, ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
 import type { PackagesConfig } from './config.ts';
 import type { CrossplaneState } from './crossplane.ts';
 import { gzip } from './gzip.ts';
 import { createRegistryClient } from './registry/client.ts';
+import { errorFields } from './telemetry/record.ts';
 
 const secondsUntilKnown = 2;
 
@@ -47,17 +50,15 @@ export function connectPackages(
   const client = createRegistryClient({ cacheDirectory, cacheBytes, httpHosts, proxy });
   const version = readCompleteVersion(crossplane);
   return (record, recordOwn) => {
-    const shared = { cluster, clock, gzip, namespace, ...times };
+    const registries = { openRegistry: (opening: Opening) => client.open(opening), authority, trustedRoot };
+    const shared = { cluster, clock, gzip, namespace, ...registries, ...times };
     const sync = createPackageSync({
       ...shared,
-      openRegistry: (opening) => client.open(opening),
       record,
       ownMode: own,
       besideIn: () => (mode === 'beside' ? namespaceOf(found()) : undefined),
       whyToWait: () => whyOf(found()),
       ...(webhookSecret === '' ? {} : { webhookSecret }),
-      authority,
-      trustedRoot,
       ...(version === undefined ? {} : { crossplane: version }),
     });
     const ownSync = createOwnSync({ ...shared, isBeside: mode === 'beside', mode: own, record: recordOwn });
@@ -75,4 +76,33 @@ function namespaceOf(found: CrossplaneState | undefined): string | undefined {
 
 function whyOf(found: CrossplaneState | undefined): string | undefined {
   return found?.kind === 'fault' ? found.fault : undefined;
+}
+
+interface Following {
+  readonly app: Pick<App, 'server'>;
+  readonly cluster: Cluster;
+  readonly packages: PackagesConfig | undefined;
+  readonly found: () => CrossplaneState | undefined;
+}
+
+const lookIntervalMs = 60_000;
+
+/** Notices CRDs that somebody has deleted, until `over` is aborted. Beside Crossplane there is nothing to do: it makes them again. */
+export async function followDefinitions({ app, cluster, packages, found }: Following, over: AbortSignal): Promise<void> {
+  if (packages === undefined || packages.mode === 'beside') return;
+  const look = createDefinitionCheck({ cluster, gzip, namespace: packages.namespace });
+  while (!over.aborted) {
+    const isReady = found()?.kind === 'ok';
+    if (isReady) await lookOnce(app, look);
+    await sleep(isReady ? lookIntervalMs : secondsUntilKnown * 1_000, undefined, { signal: over }).catch(() => undefined);
+  }
+}
+
+async function lookOnce({ server }: Following['app'], look: DefinitionCheck): Promise<void> {
+  try {
+    const revisions = await look();
+    if (revisions.length > 0) server.log.warn({ revisions }, 'CRDs of packages are gone, or there again');
+  } catch (error) {
+    server.log.warn(errorFields(error), 'CRDs of packages cannot be read');
+  }
 }

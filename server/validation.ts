@@ -1,7 +1,8 @@
 // Validates the body of a request, and decodes it to a Call. The schema is compiled once. Faults name path and rule, never a value.
 import { Ajv, type ErrorObject } from 'ajv';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, objectAt, textAt } from '../hooks/objects/json.ts';
-import type { OwnCall, PackageCall } from '../hooks/packages/call.ts';
+import type { OwnCall, PackageCall, RelatedObjects } from '../hooks/packages/call.ts';
+import { holderAnnotation } from '../hooks/packages/model/holder.ts';
 import { kindOf } from '../hooks/packages/model/package.ts';
 import type { Call } from '../hooks/transactions/call.ts';
 import {
@@ -40,7 +41,7 @@ export function validateSyncRequest(body: Json | undefined): Validated<Call> {
   return { kind: 'faults', faults: (conforms.errors ?? []).slice(0, mostFaults).map(faultOf) };
 }
 
-type PackageCallParts = Pick<PackageCall, 'name' | 'uid' | 'status'>;
+type PackageCallParts = Pick<PackageCall, 'name' | 'uid' | 'status' | 'related'>;
 
 export function validatePackageRequest(body: Json | undefined): Validated<PackageCallParts> {
   if (!isPackageRequest(body))
@@ -48,7 +49,17 @@ export function validatePackageRequest(body: Json | undefined): Validated<Packag
   const deep = depthFaults(body as Json);
   if (deep.length > 0) return { kind: 'faults', faults: deep };
   const { name, uid, status } = callOf(body as Json);
-  return { kind: 'ok', call: { name, uid, status } };
+  return { kind: 'ok', call: { name, uid, status, related: relatedOf(at(body, 'related')) } };
+}
+
+function relatedOf(related: Json | undefined): RelatedObjects {
+  const [locks, stages] = ['Lock.pkg.crossplane.io/v1beta1', 'Transaction.tx.janus.io/v1alpha1'].map((kind) =>
+    Object.values(objectAt(related, kind)),
+  );
+  return {
+    holder: textAt(locks?.[0], 'metadata', 'annotations', holderAnnotation),
+    stages: new Map((stages ?? []).map((one) => [textAt(one, 'metadata', 'name') ?? '', textAt(one, 'status', 'phase') ?? ''])),
+  };
 }
 
 /** A Package, and its revisions. */

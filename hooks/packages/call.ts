@@ -15,6 +15,18 @@ export interface PackageCall {
   /** The status in the request. The hook answers it unchanged if the object is gone, or if nothing is left to do. */
   readonly status: JsonObject;
   readonly finalizing: boolean;
+  /**
+   * What Metacontroller knows of the Lock and the stages. It may be outdated: it only shows that a call may come for nothing, because a
+   * stage has made progress and runs on.
+   */
+  readonly related?: RelatedObjects;
+}
+
+export interface RelatedObjects {
+  /** The name of the package transaction that holds the Lock. */
+  readonly holder: string | undefined;
+  /** The phase of each stage by its name. */
+  readonly stages: ReadonlyMap<string, string>;
 }
 
 export interface PackageReply {
@@ -141,7 +153,18 @@ export interface OwnEvent extends Pick<PackageEvent, 'message' | 'at'> {
   readonly version: number;
 }
 
-export interface OwnParts extends Pick<PackageParts, 'cluster' | 'clock' | 'gzip' | 'namespace' | 'sendingTime'> {
+type SharedParts =
+  | 'cluster'
+  | 'clock'
+  | 'gzip'
+  | 'namespace'
+  | 'sendingTime'
+  | 'openRegistry'
+  | 'deadline'
+  | 'authority'
+  | 'trustedRoot';
+
+export interface OwnParts extends Pick<PackageParts, SharedParts> {
   /** Crossplane runs the revisions that the hook installs. */
   readonly isBeside?: boolean;
   readonly mode: OwnMode;

@@ -15,13 +15,16 @@ import { packageStatusOf } from './package-status.ts';
 
 const afterTrouble = 2;
 const afterRefusal = 30;
+/** In ms: a registry that does not answer keeps no call longer. */
+const longestTagRead = 5_000;
 
 export function createOwnSync(parts: OwnParts): OwnHook {
   const { cluster, clock, gzip, namespace, mode, isBeside = false, sendingTime } = parts;
+  const observing = { reader: { cluster, gzip, namespace }, registries: { ...parts, deadline: longestTagRead }, mode, isBeside };
   return async (call) => {
     const until = clock.monotonic() + sendingTime;
     try {
-      const observation = await observeOwn({ reader: { cluster, gzip, namespace }, mode, isBeside }, call);
+      const observation = await observeOwn(observing, call);
       if (observation === undefined) return { resyncAfterSeconds: 0, finalized: true };
       const step = decideOwn(observation);
       return await announced(parts, call, { observation, step, until });

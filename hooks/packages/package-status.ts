@@ -5,6 +5,7 @@ import { cut } from '../objects/words.ts';
 import type { OwnCondition } from './model/own.ts';
 import { isActive } from './model/package.ts';
 import { conditionOf } from './model/status.ts';
+import { absenceIn } from './writes/absence.ts';
 import { notedIn, refsIn } from './writes/applied.ts';
 
 interface Condition {
@@ -55,6 +56,9 @@ function newestFirst(revisions: readonly JsonObject[]): readonly JsonObject[] {
 function installed(current: JsonObject | undefined): Condition {
   const type = 'Installed';
   if (current === undefined) return { type, status: 'False', reason: 'UnpackingPackage', message: 'It has no revision yet' };
+  const absence = isActive(current) ? absenceIn(current) : undefined;
+  if (absence !== undefined)
+    return { type, status: 'False', reason: absence.reason, message: `${absence.message}: install the package again` };
   if (isActive(current)) return { type, status: 'True', reason: 'ActivePackageRevision' };
   return { type, status: 'False', reason: 'InactivePackageRevision', message: 'Package is inactive' };
 }

@@ -1,12 +1,13 @@
 // The program of package transactions: observe, decide, plan, perform, report. A call takes one step, and the stored status
 // announces the next step. The hook reads everything live, so any process may die anywhere, and any number of processes may serve
 // calls.
-import { textAt } from '../objects/json.ts';
+import { at, objectsAt, textAt } from '../objects/json.ts';
+import { createLruCache } from '../objects/lru-cache.ts';
 import { perform, writerUntil } from '../objects/requests/perform.ts';
 import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageReport } from './call.ts';
 import { decide } from './decide/decide.ts';
 import { withoutCluster } from './decide/preparing.ts';
-import type { Step } from './decide/step.ts';
+import { type Step, safetyWait } from './decide/step.ts';
 import { readPackageTransaction } from './model/package-transaction.ts';
 import { isTerminal } from './model/status.ts';
 import type { Context } from './observe/observation.ts';
@@ -18,6 +19,7 @@ import { echo, gone, resultOf, troubled, waiting } from './outcome/answer.ts';
 import { changedBy, eventOf, leftToNewer } from './outcome/changed.ts';
 import { plan } from './plan/plan.ts';
 import { engine, packageTransactions } from './writes/resources.ts';
+import { isOver } from './writes/stages.ts';
 
 export function createPackageSync(parts: PackageParts): PackageHook {
   const serving: Serving = {
@@ -29,15 +31,39 @@ export function createPackageSync(parts: PackageParts): PackageHook {
     owned: createReadOnce(parts.clock, 0),
   };
   const leaving = { calls: 0 };
+  const follow = createFollowing(parts.clock);
   return async (call) => {
     if (isAtRest(call)) return echo(call, 0);
-    if (!isFinished(call)) return answerCall(serving, call);
+    if (!isFinished(call)) return follow(call) ?? answerCall(serving, call);
     if (leaving.calls >= mostLeaving) return echo(call, secondsUntilTurn);
     leaving.calls += 1;
     return answerCall(serving, call).finally(() => {
       leaving.calls -= 1;
     });
   };
+}
+
+/**
+ * Each change of the status of a stage causes a call. As long as the stage runs there is nothing to do, and the hook answers without any
+ * read. It reads everything at least every `safetyWait` seconds, because the call may be outdated.
+ */
+function createFollowing({ monotonic }: PackageParts['clock']): (call: PackageCall) => PackageReply | undefined {
+  const readAt = createLruCache<number>({ most: mostWaiting });
+  return (call) => {
+    const now = monotonic();
+    const left = (readAt.get(call.uid) ?? now - safetyWait * 1_000) + safetyWait * 1_000 - now;
+    if (left > 0 && isFollowing(call)) return echo(call, left / 1_000);
+    readAt.set(call.uid, now);
+    return undefined;
+  };
+}
+
+/** Whether the call comes while a stage runs, of a package transaction that holds the Lock and that no user deletes. */
+function isFollowing({ name, status, finalizing, related }: PackageCall): boolean {
+  if (finalizing || related?.holder !== name || textAt(status, 'phase') !== 'Installing') return false;
+  const [stages, committed] = [objectsAt(status, 'stages'), at(status, 'committed') ?? 0];
+  const phase = related.stages.get(textAt(stages[Number(committed)], 'name') ?? '');
+  return phase !== undefined && !isOver(phase) && Number(at(status, 'made') ?? 0) > Number(committed);
 }
 
 function isFinished({ status }: PackageCall): boolean {

@@ -114,6 +114,10 @@ export const packageStatus: Schema = {
       'Why Crossplane does not run a revision yet, although the Lock is written. The engine tries it again.',
       packageStatusLimits.message,
     ),
+    lostValues: string(
+      'Instances that lose values in dropped fields, because the user has allowed it.',
+      packageStatusLimits.message,
+    ),
     stages: {
       type: 'array',
       description: 'The stages of this attempt, in order.',

@@ -29,6 +29,11 @@ export const packageSyncRequest: Schema = {
         },
       },
     },
+    related: {
+      type: 'object',
+      description:
+        'The Lock, and the stages, in the cache of Metacontroller. If a stage runs on, the hook answers without any read.',
+    },
     finalizing: { type: 'boolean', description: 'Whether Metacontroller considers the object to be in deletion.' },
   },
 };

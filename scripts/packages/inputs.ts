@@ -2,13 +2,16 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../../hooks/objects/cluster.ts';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../../hooks/objects/json.ts';
 import { type KeySelector, readKeySelector } from '../../hooks/packages/model/key-selector.ts';
 import { readLock } from '../../hooks/packages/model/lock.ts';
 import { kindOf, packageKinds } from '../../hooks/packages/model/package.ts';
+import { readSnapshot } from '../../hooks/packages/model/package-transaction.ts';
 import { readReference } from '../../hooks/packages/model/reference.ts';
 import { readCompleteVersion, type Version } from '../../hooks/packages/model/version.ts';
+import { withApplied } from '../../hooks/packages/observe/applied.ts';
 import { type Live, liveVersionOf } from '../../hooks/packages/observe/comparison.ts';
+import type { faultsOf } from '../../hooks/packages/observe/dropped.ts';
 import type { PackageReader } from '../../hooks/packages/observe/read.ts';
 import type { TreeQuery } from '../../hooks/packages/observe/tree.ts';
 import { engine } from '../../hooks/packages/writes/resources.ts';
@@ -33,7 +36,9 @@ export interface Inputs {
   readonly asked: TreeQuery;
   readonly pullSecrets: readonly string[];
   readonly live: Live;
-  /** Where ImageConfigs are, and what they need; undefined without a cluster. */
+  /** The package transaction that would install the package. */
+  readonly change: Parameters<typeof faultsOf>[1];
+  /** Where ImageConfigs and instances are, and what ImageConfigs need; undefined without a cluster. */
   readonly configs: Configs | undefined;
   readonly close: () => Promise<void>;
 }
@@ -55,13 +60,28 @@ export async function openInputs(options: Options): Promise<Inputs> {
   const lock = options.lock === undefined ? await lockOf(cluster) : lockIn(options.lock);
   const stored = cluster === undefined ? [] : await pullSecretsOf(snapshot, cluster, options.namespace);
   const live = cluster === undefined ? liveIn(options.crds) : liveOf(cluster);
+  const asked = askedOf(snapshot, lock, options.file);
+  const reader = cluster && readerOf(cluster, options.namespace);
   return {
-    asked: { ...askedOf(snapshot, lock, options.file), crossplane },
+    asked: { ...asked, installed: await appliedIn(reader, asked), crossplane },
+    change: changeOf(snapshot),
     pullSecrets: [...files, ...stored],
     live,
-    configs: cluster && { reader: readerOf(cluster, options.namespace), authority, trustedRoot },
+    configs: reader && { reader, authority, trustedRoot },
     close: async () => cluster?.close(),
   };
+}
+
+/** Without a cluster, no Packages are known. */
+function appliedIn(reader: PackageReader | undefined, { installed }: TreeQuery): Promise<TreeQuery['installed']> {
+  return reader === undefined ? Promise.resolve(installed) : withApplied(reader, 'annotated', installed);
+}
+
+function changeOf(snapshot: JsonObject): Inputs['change'] {
+  const { name = '', uid: packageUid = '' } = Object.fromEntries(
+    ['name', 'uid'].map((key) => [key, textAt(snapshot, 'metadata', key)]),
+  );
+  return { name, packageUid, annotations: objectAt(snapshot, 'metadata', 'annotations'), wanted: readSnapshot(snapshot, '') };
 }
 
 function versionOf(text: string | undefined): Version | undefined {

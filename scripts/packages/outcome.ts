@@ -3,7 +3,10 @@ import { clean } from '../../hooks/objects/words.ts';
 import type { PackageFault } from '../../hooks/packages/model/fault.ts';
 import type { Tree, TreePackage } from '../../hooks/packages/observe/tree.ts';
 
-export type Outcome = Tree;
+/** `notes`: which instances lose values, because the user has allowed it. */
+export type Outcome =
+  | Exclude<Tree, { kind: 'resolved' }>
+  | (Extract<Tree, { kind: 'resolved' }> & { readonly notes: readonly string[] });
 
 export function writeJson(outcome: Outcome): string {
   return `${JSON.stringify(outcome.kind === 'resolved' ? { ...outcome, packages: outcome.packages.map(plain) } : outcome, null, 2)}\n`;
@@ -17,7 +20,8 @@ export function writeText(outcome: Outcome): string {
   if (outcome.kind === 'failed') return `Failed: ${outcome.failure.message}\n`;
   if (outcome.kind === 'refused') return outcome.faults.map(refusal).join('');
   const changed = outcome.packages.filter(({ change }) => change !== 'kept').length;
-  return `${outcome.packages.map(described).join('')}${changed} of ${outcome.packages.length} packages change, dependencies first; the Lock then holds ${outcome.lock.length}.\n`;
+  const notes = outcome.notes.map((one) => `Note: ${clean(one)}\n`).join('');
+  return `${outcome.packages.map(described).join('')}${notes}${changed} of ${outcome.packages.length} packages change, dependencies first; the Lock then holds ${outcome.lock.length}.\n`;
 }
 
 function refusal({ reason, message }: PackageFault): string {

@@ -2,8 +2,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { brokenFault, type DefinitionChange } from '../../hooks/packages/checks/conflicts.ts';
 import type { PackageFault } from '../../hooks/packages/model/fault.ts';
 import { compareWithLive } from '../../hooks/packages/observe/comparison.ts';
+import { faultsOf } from '../../hooks/packages/observe/dropped.ts';
 import { type Images, openImages } from '../../hooks/packages/observe/images.ts';
 import { ReadFailed } from '../../hooks/packages/observe/read.ts';
 import { readTree, type Tree } from '../../hooks/packages/observe/tree.ts';
@@ -74,14 +76,30 @@ async function resolveTree(inputs: Inputs, cacheDirectory: string): Promise<Outc
     if (tree.kind !== 'resolved') return tree;
     const unsigned = 'unsigned' in registry ? await unsignedIn(tree, registry) : undefined;
     if (unsigned !== undefined) return unsigned;
-    const faults = await compareWithLive(tree.packages, { registry, live });
+    const notes = new Set<string>();
+    const faults = await compareWithLive(tree.packages, {
+      registry,
+      live,
+      faultsOfBroken: (one) => decidedBy(inputs, one, notes),
+    });
     // Without a progress there is no deadline.
     if (faults === 'unfinished') throw new Error('the comparison with the cluster ended early');
     if ('kind' in faults) return faults;
-    return faults.length > 0 ? { kind: 'refused', faults } : tree;
+    return faults.length > 0 ? { kind: 'refused', faults } : { ...tree, notes: [...notes].sort() };
   } finally {
     await client.close();
   }
+}
+
+/** With a cluster, its instances decide, as in the hook. Files have none. */
+async function decidedBy(
+  { configs, change }: Inputs,
+  broken: DefinitionChange,
+  notes: Set<string>,
+): Promise<readonly PackageFault[]> {
+  if (configs !== undefined) return faultsOf(configs.reader, change, { broken, notes });
+  const fault = brokenFault(broken);
+  return [{ ...fault, message: `${fault.message}; instances were not read: with --kubeconfig they decide` }];
 }
 
 /** With a cluster, its ImageConfigs count. A fault if the authority of registries cannot be read. */

@@ -509,9 +509,9 @@ t.test('the engine shows words of a package on one line, with every character vi
     ...{ change: 'added', from: undefined, leaves: undefined, demands: [{ package: 'b', constraints: '>=v1.0.0\u001b' }] },
     contents: { meta: {} as never, objects: [member] },
   };
-  const text = writeText({ kind: 'resolved', packages: [held], lock: [] });
+  const text = writeText({ kind: 'resolved', packages: [held], lock: [], notes: ['a\u001bb'] });
   t.match(text, /^[\x20-\x7e\n]+$/);
-  t.equal(text.split('\n').length, 5, text);
+  t.equal(text.split('\n').length, 6, text);
 });
 
 t.test('live objects in files of a folder', async (t) => {

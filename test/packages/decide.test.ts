@@ -410,11 +410,11 @@ t.test(
       status,
     });
     const live = revision(JSON.stringify({ refs, resolved: 'x' }), { conditions: [] });
-    t.ok(isUnrecorded(live));
-    t.notOk(isUnrecorded(revision(JSON.stringify({ refs }), { appliedImageConfigRefs: refs })), 'it is there');
-    t.ok(isUnrecorded(revision('{"refs":[]}', { appliedImageConfigRefs: refs })), 'it counts no longer');
+    t.ok(isUnrecorded({ live }));
+    t.notOk(isUnrecorded({ live: revision(JSON.stringify({ refs }), { appliedImageConfigRefs: refs }) }), 'it is there');
+    t.ok(isUnrecorded({ live: revision('{"refs":[]}', { appliedImageConfigRefs: refs }) }), 'it counts no longer');
     for (const noted of [undefined, '}', '{"refs":[]}', '{"refs":[{"name":"x"}]}'])
-      t.notOk(isUnrecorded(revision(noted)), `nothing to record: ${noted}`);
+      t.notOk(isUnrecorded({ live: revision(noted) }), `nothing to record: ${noted}`);
     const ptx = ptxOf({ phase: 'Releasing', outcome: { kind: 'Succeeded' } });
     const unrecorded = [{ resource: revisionsOfKind('Provider'), live }];
     const { mutations, status } = release({ ptx, ...moment, namespace, lock: mine, unrecorded });
@@ -452,6 +452,16 @@ t.test('6: the engine counts tries, with growing pauses, and ends them at the li
   t.same([1, 2, 8, 9, 50].map(pauseAfter), [2, 4, 256, 300, 300]);
   t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now), 'wait');
   t.equal(dueOf({ ...ptxOf(), status: waiting.status }, now + 2_000), 'acquire');
+});
+
+t.test('a wait that a registry asks for is never cut short: the times of the API server are in whole seconds', async (t) => {
+  const outcome = { kind: 'Failed', step: 'Validation', reason: 'Unavailable', message: 'no', retryAfterSeconds: 30 } as const;
+  const status = ended(ptxOf({ phase: 'Validating' }).status, outcome);
+  const waiting = release({ ptx: { ...ptxOf(), status }, ...moment, namespace, lock: mine });
+  t.match(waiting.status, { phase: 'Waiting', retryTime: timeOf(now + 31_000) });
+  const short = ended(ptxOf({ phase: 'Validating' }).status, { ...outcome, retryAfterSeconds: 0 });
+  const soon = release({ ptx: { ...ptxOf(), status: short }, ...moment, namespace, lock: mine });
+  t.match(soon.status, { retryTime: timeOf(now + 2_000) }, 'never shorter than the usual pause');
 });
 
 t.test('the engine refuses an invalid spec without the Lock', async (t) => {

@@ -189,7 +189,7 @@ const changed = {
 } satisfies Changed;
 const checked = async (scene: Scene) => {
   const opened = await open(scene);
-  const progress = { has: () => false, add: () => undefined, isOver: () => false };
+  const progress = { has: () => false, add: () => undefined, notes: new Set<string>(), isOver: () => false };
   return { ...opened, found: await unsignedPackages(opened.images, [changed], progress) };
 };
 const publicKey = { 'Secret/cosign': { 'cosign.pub': encoded('PUBLIC KEY') } };

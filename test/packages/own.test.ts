@@ -9,6 +9,7 @@ import type { OwnStep } from '../../hooks/packages/decide/own-step.ts';
 import { makesOwn, ownName } from '../../hooks/packages/model/own.ts';
 import { readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
 import type { OwnObservation } from '../../hooks/packages/observe/observation.ts';
+import { packageStatusOf } from '../../hooks/packages/package-status.ts';
 import { packageChange } from '../../hooks/packages/writes/changes.ts';
 import { suitsCrossplane } from '../../server/crossplane.ts';
 
@@ -209,7 +210,22 @@ const byHandTable: readonly (readonly [what: string, changes: Partial<OwnObserva
     `create ${ownName('Provider', manual)}`,
   ],
 ];
-for (const [what, changes, expected] of byHandTable)
+/** A package transaction by hand has installed the Package, and nobody has activated the revision. */
+const handWriter = {
+  metadata: { name: 'by-hand' },
+  spec: { install: { package: { spec: { package: `${source}:v1.1.0` } } } },
+  status: { phase: 'Succeeded' },
+};
+const handRevision = (state: string): JsonObject =>
+  manualRevision(state, { labels: { 'pkg.crossplane.io/transaction': 'by-hand' } });
+const handInstalled = (state: string): Partial<OwnObservation> => ({
+  ...{ pkg: manual, made: [], lock: { packages: [] }, writer: handWriter, revisions: [handRevision(state)] },
+});
+const byHandOnly: typeof byHandTable = [
+  ['installed by hand, Inactive', handInstalled('Inactive'), 'nothing'],
+  ['installed by hand, and made Active', handInstalled('Active'), `create ${nameOfActivation}`],
+];
+for (const [what, changes, expected] of [...byHandTable, ...byHandOnly])
   t.test(`the package transaction of a revision that a user makes Active: ${what}`, async (t) => {
     t.equal(written(decided(changes)), expected);
   });
@@ -285,6 +301,110 @@ t.test('its package transaction: progress, refusal, end', async (t) => {
   const lost = decided({ made: [ended], revisions: [] });
   t.match(lost.condition, { status: 'Unknown', reason: 'InstallationPending', message: /^The revision is gone/ });
   t.equal(written(lost), `delete ${ownName('Provider', provider)}`, 'a user has deleted the revision');
+});
+
+t.test('while an update runs, the Package stays installed, for the generation before; a first install is Unknown', async (t) => {
+  const was = { ...provider, status: { conditions: [{ ...condition('Installed', 'True'), observedGeneration: 2 }] } };
+  const running = ptxOf(provider, {
+    phase: 'Installing',
+    conditions: [condition('Validated', 'True'), condition('Installed', 'Unknown')],
+  });
+  const earlier = ptxOf(providerOf({ generation: 2 }), { phase: 'Validating' });
+  const writer = { metadata: { name: 'by-hand' }, status: { phase: 'Installing' } };
+  const steps: readonly (readonly [string, Partial<OwnObservation>])[] = [
+    ['it runs', { made: [running] }],
+    ['it is made', {}],
+    ['an earlier one ends first', { made: [earlier] }],
+    ['one by hand runs', { writer }],
+  ];
+  for (const [what, changes] of steps) {
+    t.equal(decided({ ...changes, pkg: was, revisions: [revision] }).condition?.status, 'True', what);
+    t.equal(decided({ ...changes, revisions: [revision] }).condition?.status, 'Unknown', `${what}: it was not installed`);
+    t.equal(decided({ ...changes, pkg: was, revisions: [] }).condition?.status, 'Unknown', `${what}: nothing is Active`);
+  }
+  const own = decided({ made: [running], pkg: was, revisions: [revision] }).condition;
+  t.match(at(packageStatusOf(was, [revision], '2026-01-01T00:10:00Z', own), 'conditions'), [
+    { type: 'Installed', status: 'True', observedGeneration: 2 },
+  ]);
+});
+
+const goneAt = (lastTransitionTime: string): JsonObject => ({
+  ...revision,
+  status: {
+    conditions: [
+      {
+        ...condition('RevisionHealthy', 'False', 'DefinitionsMissing', 'CustomResourceDefinition x is gone'),
+        lastTransitionTime,
+      },
+    ],
+  },
+});
+const succeededAt = (completionTime: string): JsonObject =>
+  ptxOf(provider, { phase: 'Succeeded', completionTime, conditions: [condition('Installed', 'True')] });
+const [early, late] = ['2026-01-01T00:01:00Z', '2026-01-01T00:02:00Z'];
+const goneTable: readonly (readonly [
+  what: string,
+  changes: Partial<OwnObservation>,
+  written: string,
+  status: string | undefined,
+])[] = [
+  ['it is made again', { made: [succeededAt(early)] }, `delete ${ownName('Provider', provider)}`, 'False'],
+  ['a Package that was installed by hand', { made: [] }, `create ${ownName('Provider', provider)}`, 'False'],
+  ['the condition is older than the install', { made: [succeededAt('2026-01-01T00:03:00Z')] }, 'nothing', undefined],
+  ['it runs already', { made: [ptxOf(provider, { phase: 'Installing' })] }, 'nothing', 'Unknown'],
+  ['it has failed', { made: [ptxOf(provider, { phase: 'Failed' })] }, 'nothing', 'False'],
+  [
+    'another package transaction holds the Lock',
+    {
+      made: [succeededAt(early)],
+      lock: { ...lockOf(), metadata: { annotations: { 'pkg.crossplane.io/current-transaction': 'other' } } },
+    },
+    'nothing',
+    'False',
+  ],
+  [
+    'it is being deleted already',
+    { made: [{ ...succeededAt(early), ...deletedMetadata(succeededAt(early)) }] },
+    'nothing',
+    'False',
+  ],
+];
+
+function deletedMetadata(ptx: JsonObject): JsonObject {
+  return { metadata: { ...(at(ptx, 'metadata') as JsonObject), ...deleted } };
+}
+
+for (const [what, changes, expected, status] of goneTable)
+  t.test(`a CRD of an installed package is gone: ${what}`, async (t) => {
+    const step = decided({ ...installed, revisions: [goneAt(late)], ...changes });
+    t.equal(written(step), expected);
+    t.equal(step.condition?.status, status);
+  });
+
+t.test(
+  'a CRD of a package is gone: the Package that is being deleted makes a Delete, and an Inactive revision counts not',
+  async (t) => {
+    const going = decided({ ...installed, revisions: [goneAt(late)], pkg: providerOf(deleted), isFinalizing: true });
+    t.match(going.write, { verb: 'create', object: { spec: { change: 'Delete' } } });
+    const inactive = { ...goneAt(late), spec: { ...(at(revision, 'spec') as JsonObject), desiredState: 'Inactive' } };
+    t.equal(written(decided({ ...installed, revisions: [revision, inactive], made: [succeededAt(early)] })), 'nothing');
+  },
+);
+
+t.test('a tag has moved: the package transaction is made again; a tag that is followed is read each minute', async (t) => {
+  const follows = providerOf({}, { packagePullPolicy: 'Always' });
+  const always = { ...revision, spec: { ...(at(revision, 'spec') as JsonObject), packagePullPolicy: 'Always' } };
+  const base = { pkg: follows, revisions: [always], lock: lockOf() };
+  const made = [succeededAt(early)];
+  const moved = decided({ ...base, made, moved: `sha256:${'b'.repeat(64)}` });
+  t.equal(written(moved), `delete ${ownName('Provider', provider)}`);
+  t.match(moved.condition, { message: /s3:v1\.1\.0 has moved to sha256:b+: package transaction .* is made again$/ });
+  t.equal(written(decided({ ...base, made: [], moved: `sha256:${'b'.repeat(64)}` })), `create ${ownName('Provider', provider)}`);
+  t.equal(decided({ ...base, made }).wait, 60);
+  t.equal(decided({ ...base, made: [] }).wait, 60, 'installed by hand');
+  t.equal(decided({ ...installed, made }).wait, 0, 'only with the policy');
+  const byDigest = providerOf({}, { package: `${source}@${digest}`, packagePullPolicy: 'Always' });
+  t.equal(decided({ ...base, pkg: byDigest, made }).wait, 0, 'a digest never moves');
 });
 
 t.test('a package transaction of an earlier generation ends before the next one is made', async (t) => {

@@ -18,6 +18,8 @@ interface Row {
   /** The first is the root. */
   readonly releases: readonly string[];
   readonly installed?: readonly string[];
+  /** What the Packages of installed packages say, by name. */
+  readonly said?: Readonly<Record<string, Pick<World['installed'][number], 'applied' | 'mayGoBack'>>>;
   /** Of which packages a version is read, each once. */
   readonly read?: readonly string[];
   /** What is chosen, or the reason and the message. */
@@ -70,7 +72,35 @@ const rows: Row[] = [
     name: 'never a downgrade',
     releases: ['a@v1.0.0 = b <v2.0.0', 'b@v1.0.0', 'b@v2.0.0'],
     installed: ['b@v2.0.0'],
-    expected: /^VersionConflict: .*never downgraded\)$/,
+    expected: /^VersionConflict: .*; it goes to a lower version only if its Package names that version\)$/,
+  },
+  {
+    name: 'an installed one that does not fit: the version that its Package names, lower or higher',
+    releases: ['a@v1.0.0 = b <v2.0.0', 'b@v1.0.0', 'b@v1.1.0', 'b@v2.0.0'],
+    installed: ['b@v2.0.0'],
+    said: { b: { applied: 'v1.0.0' } },
+    expected: { b: 'v1.0.0', a: 'v1.0.0' },
+  },
+  {
+    name: 'an installed one that fits stays, whatever its Package names',
+    releases: ['a@v1.0.0 = b >=v1.0.0', 'b@v1.0.0', 'b@v2.0.0'],
+    installed: ['b@v2.0.0'],
+    said: { b: { applied: 'v1.0.0' } },
+    expected: { b: 'v2.0.0', a: 'v1.0.0' },
+  },
+  {
+    name: 'one that the hook has chosen goes back to the highest version that fits',
+    releases: ['a@v1.0.0 = b <v2.0.0', 'b@v1.0.0', 'b@v1.1.0', 'b@v2.0.0', 'b@v3.0.0'],
+    installed: ['b@v2.0.0'],
+    said: { b: { mayGoBack: true } },
+    expected: { b: 'v1.1.0', a: 'v1.0.0' },
+  },
+  {
+    name: 'one that the hook has chosen goes forward first',
+    releases: ['a@v1.0.0 = b !=v2.0.0', 'b@v1.0.0', 'b@v2.0.0', 'b@v3.0.0'],
+    installed: ['b@v2.0.0'],
+    said: { b: { mayGoBack: true } },
+    expected: { b: 'v3.0.0', a: 'v1.0.0' },
   },
   {
     name: 'what an upgrade needs no more is not added',
@@ -157,11 +187,11 @@ rows.push(
   },
 );
 
-function worldOf({ releases, installed = [] }: Row): World {
+function worldOf({ releases, installed = [], said = {} }: Row): World {
   const all = releases.map(release);
   const [root] = all;
   if (root === undefined) throw new Error('a tree has a root');
-  return { releases: all, installed: installed.map(release), root };
+  return { releases: all, installed: installed.map(release).map((one) => ({ ...one, ...said[one.name] })), root };
 }
 
 for (const row of rows)
@@ -313,10 +343,13 @@ const names = ['a', 'b', 'c', 'd'];
 interface Stuff {
   readonly versions: readonly string[];
   readonly constraints: (name: string) => fc.Arbitrary<string>;
+  /** Packages name other versions than those that are installed, and the hook has chosen some. */
+  readonly isSaid?: boolean;
 }
 
 const ranges = ['>=v1.0.0', '<v2.0.0', '>=v1.1.0', 'v1.0.0', '>=v2.0.0', '<v1.1.0', '!=v1.1.0'];
 const plain: Stuff = { versions: ['v1.0.0', 'v1.1.0', 'v2.0.0'], constraints: () => fc.constantFrom(...ranges) };
+const said: Stuff = { ...plain, isSaid: true };
 const many = ['v1.0.0', 'v1.1.0-rc.1', 'v1.1.0', 'v1.2.0', 'v2.0.0-rc.1', 'v2.0.0'];
 const rich: Stuff = {
   versions: many,
@@ -327,7 +360,7 @@ const rich: Stuff = {
     ),
 };
 
-function worldsOf({ versions, constraints }: Stuff): fc.Arbitrary<World> {
+function worldsOf({ versions, constraints, isSaid = false }: Stuff): fc.Arbitrary<World> {
   const places = 3 * versions.length;
   const requirement = fc
     .constantFrom(...names.slice(1))
@@ -340,8 +373,10 @@ function worldsOf({ versions, constraints }: Stuff): fc.Arbitrary<World> {
       root: fc.uniqueArray(requirement, { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
       installed: fc.subarray(names.slice(1)),
       which: fc.nat(versions.length - 1),
+      applied: fc.array(fc.nat(versions.length), { minLength: 3, maxLength: 3 }),
+      chosen: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
     })
-    .map(({ requires, there, root, installed, which }) => {
+    .map(({ requires, there, root, installed, which, applied, chosen }) => {
       const releases = names.slice(1).flatMap((name, index) =>
         versions.flatMap((version, at) => {
           const place = index * versions.length + at;
@@ -350,7 +385,16 @@ function worldsOf({ versions, constraints }: Stuff): fc.Arbitrary<World> {
       );
       return {
         releases: [{ name: 'a', version: 'v1.0.0', requires: root }, ...releases],
-        installed: installed.map((name) => ({ name, version: versions[which] ?? '' })),
+        installed: installed.map((name, index) => {
+          const version = versions[which] ?? '';
+          const next = releases.find((one) => one.name === name && one.version === versions[applied[index] ?? 0])?.version;
+          const isOther = isSaid && next !== undefined && next !== version;
+          return {
+            ...{ name, version },
+            ...(isOther && { applied: next }),
+            ...(isSaid && !isOther && chosen[index] === true ? ({ mayGoBack: true } as const) : {}),
+          };
+        }),
         root: { name: 'a', version: 'v1.0.0' },
       };
     });
@@ -388,6 +432,7 @@ function faultOf(world: World, chosen: ReturnType<typeof chosenOf>, chance: Iter
 
 for (const [kind, stuff, count] of [
   ['plain', plain, runs],
+  ['with Packages that name other versions', said, runs / 2],
   ['with prereleases and digests', rich, runs / 4],
 ] as const)
   t.test(`${count} generated trees, ${kind}, JANUS_TEST_SEED=${seed}`, async (t) => {

@@ -132,4 +132,13 @@ t.test('values: the condition names ten instances, and the annotation with the n
   await refused();
   must(await allow('v1.0.0'));
   await installed(t, 'v1.0.0', ['a']);
+  const lost = await until(
+    'the loss to be named',
+    (condition) => condition?.status === 'True' && condition.message !== undefined,
+  );
+  t.match(lost, /CRD things\.revert\.example\.org: "held-00", .*"held-09" and 2 more lose the values in fields that it drops/);
+  const [made] = (await client.list(ptxPath(), { labelSelector: `${packageUidLabel}=${uid}` })).items.filter(
+    (one) => textAt(one, 'metadata', 'annotations', 'pkg.crossplane.io/allow-irreversible') === 'v1.0.0',
+  );
+  t.ok(conditionIn(statusOf(made ?? {}), 'Installed')?.message?.includes(lost), 'the package transaction names them, too');
 });

@@ -70,9 +70,14 @@ function wanted(world: World, name: string, demands: readonly string[]): string 
     });
   if (name === world.root.name) return readAs(world.root.version, suits);
   const rising = [...versionsOf(world, name)].sort(compareVersions).filter(suits);
-  const installed = readCompleteVersion(world.installed.find((one) => one.name === name)?.version ?? '');
+  const entry = world.installed.find((one) => one.name === name);
+  const installed = readCompleteVersion(entry?.version ?? '');
   if (installed === undefined) return rising.at(-1)?.text;
-  return rising.find((version) => compareVersions(version, installed) >= 0)?.text;
+  const isInstalled = rising.some(({ text }) => text === entry?.version);
+  const applied = rising.find(({ text }) => text === entry?.applied);
+  const higher = rising.find((version) => compareVersions(version, installed) >= 0);
+  const lower = entry?.mayGoBack === true ? rising.findLast((version) => compareVersions(version, installed) < 0) : undefined;
+  return (isInstalled ? entry?.version : undefined) ?? (applied ?? higher ?? lower)?.text;
 }
 
 /** One of the demands is a digest. */

@@ -13,7 +13,7 @@ const registry = 'registry.example.org/acme';
 /** By name, version and what it requires. */
 export interface World {
   readonly releases: readonly Described[];
-  readonly installed: readonly { readonly name: string; readonly version: string }[];
+  readonly installed: readonly ({ readonly name: string; readonly version: string } & Pick<Installed, 'applied' | 'mayGoBack'>)[];
   readonly root: { readonly name: string; readonly version: string };
 }
 
@@ -62,7 +62,7 @@ export function questionOf({ releases, installed, root }: World): Question {
   const entries = readLock(lock);
   if (typeof entries === 'string') throw new Error(entries);
   return {
-    installed: entries,
+    installed: entries.map((entry, index) => ({ ...entry, ...saidOf(installed[index]) })),
     root: {
       source: sourceOf(root.name),
       name: root.name,
@@ -72,6 +72,10 @@ export function questionOf({ releases, installed, root }: World): Question {
       skipsDependencies: false,
     },
   };
+}
+
+function saidOf({ applied, mayGoBack }: Partial<World['installed'][number]> = {}): Pick<Installed, 'applied' | 'mayGoBack'> {
+  return { ...(applied !== undefined && { applied }), ...(mayGoBack && { mayGoBack }) };
 }
 
 function entryOf(one: Described): ReturnType<typeof lockEntry> {

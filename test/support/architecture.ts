@@ -61,6 +61,7 @@ const entrances = [
   'hooks/transactions/sweep.ts',
   'hooks/packages/reconcile.ts',
   'hooks/packages/customize.ts',
+  'hooks/packages/definitions.ts',
   'hooks/packages/package-status.ts',
   'hooks/packages/own.ts',
 ];

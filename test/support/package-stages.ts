@@ -136,6 +136,13 @@ export const packageUnits: readonly Unit[] = [
     nature: 'effects',
   },
   {
+    name: 'packages/definitions',
+    what: 'the program that notices a CRD which somebody has deleted',
+    holds: file(packages('definitions.ts')),
+    sees: [...observed, 'requests', 'packages/call', 'packages/observe'],
+    nature: 'effects',
+  },
+  {
     name: 'packages/reconcile',
     what: 'the program of package transactions: observe, decide, plan, perform, report',
     holds: file(packages('reconcile.ts')),

@@ -76,6 +76,11 @@ export function droppedFault({ next, breaches }: DefinitionChange, objects: stri
   return packageFault('SchemaIncompatible', `${what}: remove the values, or ${howToAllow}`);
 }
 
+/** The loss that a user has allowed. */
+export function lostWords({ next, breaches }: DefinitionChange, objects: string): string {
+  return `${nameOf(next)}: ${objects} lose the values in fields that it drops (${describeBreaches(breaches)})`;
+}
+
 /** Who controls the object, and what to repair. */
 function controlledBy(controller: JsonObject, { gone, locked }: Pick<Replacing, 'gone' | 'locked'>): string {
   const name = textAt(controller, 'name') ?? '';

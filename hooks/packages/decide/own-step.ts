@@ -51,6 +51,11 @@ export function underWay({ pkg, revisions }: OwnObservation): 'True' | 'Unknown'
   return wasInstalled && revisions.some(isActive) ? 'True' : 'Unknown';
 }
 
+/** The condition of a Package that is about to be installed. */
+export function pending(observation: OwnObservation) {
+  return { status: underWay(observation), reason: 'InstallationPending' } as const;
+}
+
 /** The hook deletes a running package transaction: it ends before its next stage, and is rolled back. */
 export function end(observation: OwnObservation, ptx: JsonObject, whose: string): OwnStep {
   const message = `Package transaction ${nameOf(ptx)} of ${whose} ends first`;

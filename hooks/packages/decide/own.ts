@@ -5,8 +5,8 @@ import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { ownersIn } from '../checks/conflicts.ts';
 import { readLock } from '../model/lock.ts';
-import { ownName } from '../model/own.ts';
-import { isActive, isManual } from '../model/package.ts';
+import { type OwnCondition, ownName } from '../model/own.ts';
+import { followsTag, isActive, isManual } from '../model/package.ts';
 import { allowIrreversible, readSnapshot, type Wanted } from '../model/package-transaction.ts';
 import { isDigest } from '../model/reference.ts';
 import { conditionOf, millisecondsOf } from '../model/status.ts';
@@ -14,6 +14,7 @@ import type { OwnObservation } from '../observe/observation.ts';
 import { hasSettings } from '../writes/changes.ts';
 import { ownInstall } from '../writes/own.ts';
 import { nameLabel } from '../writes/resources.ts';
+import { madeAgain } from './own-again.ts';
 import { remove } from './own-removal.ts';
 import {
   create,
@@ -24,6 +25,7 @@ import {
   letGo,
   nameOf,
   type OwnStep,
+  pending,
   rest,
   safetyWait,
   saidBy,
@@ -40,6 +42,8 @@ export function decideOwn(observation: OwnObservation): OwnStep {
 }
 
 const longestWait = 30;
+/** In seconds, as in Crossplane. */
+const untilTagIsRead = 60;
 
 /** Another package transaction may install a hundred Packages, each of which waits for its end. The longer it runs, the rarer the calls. */
 function waitFor(writer: JsonObject, now: number): number {
@@ -56,13 +60,22 @@ function install(observation: OwnObservation): OwnStep {
   if (typeof wanted === 'string')
     return rest('its spec is not valid', { status: 'False', reason: 'InvalidPackage', message: wanted });
   const current = made.find((one) => nameOf(one) === ownName(kind, pkg));
-  if (current !== undefined && isAllowedSince(pkg, current)) return allowed(observation, current);
-  if (current !== undefined && !hasSucceeded(current)) return follow(observation, current);
+  return (current && unfinished(observation, current)) ?? installWanted(observation, wanted, current);
+}
+
+/** Undefined if the package transaction of the present generation has succeeded. */
+function unfinished(observation: OwnObservation, current: JsonObject): OwnStep | undefined {
+  if (isAllowedSince(observation.pkg, current)) return allowed(observation, current);
+  return hasSucceeded(current) ? undefined : follow(observation, current);
+}
+
+function installWanted(observation: OwnObservation, wanted: Wanted, current: JsonObject | undefined): OwnStep {
   const unlocked = isManual(wanted.spec) ? unlockedRevisions(observation) : [];
   const waiting = unlocked.find((one) => isOfGeneration(observation, one));
   const other = unlocked.find(isActive);
   if (waiting !== undefined) return activate(observation, waiting, other);
-  return installPresent(observation, wanted, { current, other });
+  const step = installPresent(observation, wanted, { current, other });
+  return followsTag(wanted) && step.wait === 0 ? { ...step, wait: untilTagIsRead } : step;
 }
 
 /** Whether the user has allowed a change that cannot be undone, since the package transaction was made. */
@@ -85,23 +98,16 @@ interface Found {
 }
 
 function installPresent(observation: OwnObservation, wanted: Wanted, { current, other }: Found): OwnStep {
-  const { writer, now, revisions } = observation;
-  if (current !== undefined && revisions.length === 0) return again(observation, current);
+  const { writer, now } = observation;
   if (current === undefined && writer !== undefined && isRunning(writer))
     return follow(observation, writer, waitFor(writer, now));
+  const step = madeAgain(observation, wanted, current);
+  if (step !== undefined) return step;
   if (current === undefined && !isAsWanted(observation, wanted))
     return create(observation, ownInstall(observation), pending(observation));
   if (other !== undefined) return ignored(observation, other);
   return current === undefined ? rest('it is installed as its spec says') : follow(observation, current);
 }
-
-/** Somebody has deleted the revision. The package transaction that has made it is made again, and makes the revision again. */
-function again(observation: OwnObservation, ptx: JsonObject): OwnStep {
-  const message = `The revision is gone: package transaction ${nameOf(ptx)} is made again`;
-  return ending(rest(message, { ...pending(observation), message }, wait), ptx, observation);
-}
-
-const pending = (observation: OwnObservation) => ({ status: underWay(observation), reason: 'InstallationPending' }) as const;
 
 /** Revisions of the Package that the Lock does not have. Empty if the Lock cannot be read. */
 function unlockedRevisions({ revisions, lock }: OwnObservation): readonly JsonObject[] {
@@ -149,7 +155,7 @@ function ignored({ kind }: OwnObservation, revision: JsonObject): OwnStep {
 /** Its progress, or why it failed. Once it has succeeded, the revisions say all. */
 function follow(observation: OwnObservation, ptx: JsonObject, seconds = isRunning(ptx) ? safetyWait : 0): OwnStep {
   const installed = conditionOf(ptx, 'Installed');
-  if (textAt(installed, 'status') === 'True') return rest('its package transaction has installed it', undefined, seconds);
+  if (textAt(installed, 'status') === 'True') return rest('its package transaction has installed it', lossOf(ptx), seconds);
   const shown = textAt(conditionOf(ptx, 'Validated'), 'status') === 'True' ? installed : conditionOf(ptx, 'Validated');
   const because = 'its package transaction has not installed it';
   if (isRunning(ptx) || isTerminating(ptx) || textAt(shown, 'status') === 'False') {
@@ -159,6 +165,12 @@ function follow(observation: OwnObservation, ptx: JsonObject, seconds = isRunnin
   // A registry's failure is no verdict on the packages, so Validated is Unknown. But no further try follows.
   const reason = textAt(ptx, 'status', 'outcome', 'reason') ?? 'InstallationFailed';
   return rest(because, { ...saidBy(ptx, shown, endOf(ptx)), status: 'False', reason }, seconds);
+}
+
+/** Which instances have lost values, as the user has allowed. */
+function lossOf(ptx: JsonObject): OwnCondition | undefined {
+  const message = textAt(ptx, 'status', 'lostValues');
+  return message === undefined ? undefined : { reason: 'ActivePackageRevision', message };
 }
 
 function endOf(ptx: JsonObject): string {

@@ -40,8 +40,8 @@ export function validate(observation: ObservedTo<'validate'>): Step {
   if (validation.kind !== 'valid') return endsBy(observation, validation);
   const size = Buffer.byteLength(JSON.stringify(validation.lock));
   if (size > mostLockBytes) return setStatus(ended(status, refusedBy([tooLarge(size)])), 'the Lock would be too large');
-  const { lock: proposed, replaced } = validation;
-  const next = advanced(status, { phase: 'Preparing', proposed, replaced, lockDigest: packagesDigest(lock) });
+  const { lock: proposed, replaced, lostValues } = validation;
+  const next = advanced(status, { phase: 'Preparing', proposed, replaced, lostValues, lockDigest: packagesDigest(lock) });
   return { kind: 'adopt', orphans, isOptional: true, because: 'everything is resolved', status: next, wait: 1 };
 }
 

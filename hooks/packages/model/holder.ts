@@ -16,8 +16,11 @@ export interface Holder {
   readonly isForward: boolean;
 }
 
+/** The annotation of the Lock with the name of its holder. */
+export const holderAnnotation = 'pkg.crossplane.io/current-transaction';
+
 const annotation = {
-  name: 'pkg.crossplane.io/current-transaction',
+  name: holderAnnotation,
   next: 'pkg.crossplane.io/next-transaction-number',
   limit: 'pkg.crossplane.io/transaction-history-limit',
   uid: 'packages.janus.io/holder-uid',

@@ -5,7 +5,7 @@ import { groupOf, versionOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { readConstraint } from './constraint.ts';
 import { allOrFault } from './fault.ts';
-import { readSource } from './reference.ts';
+import { isDigest, type PackageReference, readSource } from './reference.ts';
 
 export const packageKinds = ['Provider', 'Configuration', 'Function'] as const;
 
@@ -101,6 +101,11 @@ export function isActive(revision: JsonObject | undefined): boolean {
 /** Whether a user makes the revisions of the package Active. `spec`: that of the package. */
 export function isManual(spec: Json | undefined): boolean {
   return textAt(spec, 'revisionActivationPolicy') === 'Manual';
+}
+
+/** Whether the package follows its tag, as Crossplane does. */
+export function followsTag({ reference, spec }: { readonly reference: PackageReference; readonly spec: Json }): boolean {
+  return textAt(spec, 'packagePullPolicy') === 'Always' && !isDigest(reference.version);
 }
 
 const longestQuote = 200;

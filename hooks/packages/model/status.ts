@@ -73,6 +73,8 @@ const textFields = [
   'sweepTime',
   /** When Crossplane got revisions before the Lock is written, because their CRDs need an authority that only it can give. */
   'handOverTime',
+  /** Instances that lose values because the user has allowed it, in words. */
+  'lostValues',
   /** Why Crossplane has not got a revision, although the Lock is written. The hook tries it again. */
   'handOverFault',
 ] as const;

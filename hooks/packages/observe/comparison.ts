@@ -40,7 +40,7 @@ interface Comparing {
   readonly faultsOfBroken?: (broken: DefinitionChange) => Promise<readonly PackageFault[]>;
 }
 
-const endless: Progress = { has: () => false, add: () => undefined, isOver: () => false };
+const endless: Progress = { has: () => false, add: () => undefined, notes: new Set(), isOver: () => false };
 
 /** The number of live objects that are in memory at once. The hook reads the package once more for each such part. */
 const part = 128;

@@ -3,7 +3,7 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { instancesOf } from '../../transactions/model/crds.ts';
 import { isPruned, pruningVersions, readableVersion } from '../../transactions/model/pruning.ts';
-import { brokenFault, type DefinitionChange, droppedFault } from '../checks/conflicts.ts';
+import { brokenFault, type DefinitionChange, droppedFault, lostWords } from '../checks/conflicts.ts';
 import type { PackageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
 import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
@@ -12,10 +12,14 @@ import { hasObjects, list, type PackageReader } from './read.ts';
 
 const mostNamed = 10;
 
+/** Who may allow the loss of values. */
+type Allowing = Pick<PackageTransaction, 'name' | 'wanted' | 'annotations' | 'packageUid'>;
+
+/** `notes`: gets the instances that lose values, in words, if the user has allowed the loss. */
 export async function faultsOf(
   reader: PackageReader,
-  ptx: PackageTransaction,
-  broken: DefinitionChange,
+  ptx: Allowing,
+  { broken, notes }: { readonly broken: DefinitionChange; readonly notes: Set<string> },
 ): Promise<readonly PackageFault[]> {
   const { live, breaches } = broken;
   const isFixed = breaches.some(({ rule }) => rule === 'identity' || rule === 'storedVersion');
@@ -24,9 +28,12 @@ export async function faultsOf(
   const others = breaches.filter(({ rule }) => rule !== 'fieldRemoved');
   if (others.length > 0) return [brokenFault({ ...broken, breaches: others })];
   const losing = await losingObjects(reader, broken);
-  if (losing.length === 0 || mayBreak(ptx)) return [];
+  if (losing.length === 0) return [];
   const more = losing.length > mostNamed ? ` and ${losing.length - mostNamed} more` : '';
-  return [droppedFault(broken, `${losing.slice(0, mostNamed).join(', ')}${more}`, howToAllow(ptx))];
+  const objects = `${losing.slice(0, mostNamed).join(', ')}${more}`;
+  if (!mayBreak(ptx)) return [droppedFault(broken, objects, howToAllow(ptx))];
+  notes.add(lostWords(broken, objects));
+  return [];
 }
 
 /** The instances that hold a value which the new definition drops, by name. */

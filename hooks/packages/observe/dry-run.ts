@@ -11,7 +11,7 @@ import { mostObjectBytes } from '../writes/contents.ts';
 import { writeOf } from '../writes/resources.ts';
 import { resourceOf } from './objects.ts';
 import type { DryRunFault } from './observation.ts';
-import { checkAll, type Progress } from './progress.ts';
+import { absentMark, checkAll, type Progress } from './progress.ts';
 import { find, hasObjects, type PackageReader, ReadFailed } from './read.ts';
 
 type Fault = PackageFault | DryRunFault;
@@ -33,13 +33,14 @@ export function dryRunAll(
   ptx: Trying,
   progress: Progress,
 ): Promise<readonly Fault[] | 'unfinished'> {
-  return checkAll(objects, nameOf, (one) => dryRunObject({ reader, ptx, spec }, one), progress);
+  return checkAll(objects, nameOf, (one) => dryRunObject({ reader, ptx, spec, progress }, one), progress);
 }
 
 interface TryingObject {
   readonly reader: PackageReader;
   readonly ptx: Trying;
   readonly spec: JsonObject;
+  readonly progress: Progress;
 }
 
 function nameOf({ revision, object }: PackageObject): string {
@@ -82,9 +83,10 @@ interface DryRun {
 }
 
 /** The refusal of the object, and the live object that was read before. */
-async function dryRun({ reader, ptx, spec }: TryingObject, one: PackageObject, location: Location): Promise<DryRun> {
+async function dryRun(trying: TryingObject, one: PackageObject, location: Location): Promise<DryRun> {
+  const { reader, ptx, spec } = trying;
   for (let attempt = 1; ; attempt += 1) {
-    const live = await find(reader, location);
+    const live = await liveAt(trying, location, attempt);
     const object = installedObject(one, live, ptx, { spec });
     const answer = await reader.cluster.dryRun(writeOf(location, object, reader.namespace, live));
     if (answer.kind === 'ok') return { faults: [], live };
@@ -93,6 +95,12 @@ async function dryRun({ reader, ptx, spec }: TryingObject, one: PackageObject, l
     // Another writer writes the object meanwhile, such as the API server the status of a CRD.
     if (kind === 'transient' || attempt === mostAttempts) throw new ReadFailed(answer.failure);
   }
+}
+
+/** If the comparison has found no such object, the first attempt reads none: the API server says so if somebody has made one since. */
+async function liveAt({ reader, progress }: TryingObject, location: Location, attempt: number): Promise<JsonObject | undefined> {
+  const isAbsent = attempt === 1 && progress.has(absentMark(location.resource.kind, location.name));
+  return isAbsent ? undefined : find(reader, location);
 }
 
 /**

@@ -1,7 +1,8 @@
 // The state of the Lock, of its holder, and of stages, as a decision needs it.
 
 import { isTerminating } from '../../objects/content/ownership.ts';
-import { at, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, type JsonObject, objectAt, textAt } from '../../objects/json.ts';
+import { controllerOf } from '../checks/conflicts.ts';
 import { type Holder, holderOf, isNumbered, numbered, packagesOf } from '../model/holder.ts';
 import { packageKinds } from '../model/package.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
@@ -10,6 +11,7 @@ import { isUnrecorded, type RevisionStatus } from '../writes/applied.ts';
 import { isPaused, type Paused, pauserOf } from '../writes/beside.ts';
 import {
   configMaps,
+  definitions,
   nameLabel,
   packageTransactions,
   revisionsOfKind,
@@ -121,10 +123,30 @@ async function allPaused(reader: PackageReader): Promise<readonly Paused[]> {
   return (await revisionsIn(reader)).filter(({ live }) => pauserOf(live) !== undefined);
 }
 
-/** Revisions of the package transaction whose status lacks the ImageConfigs that were applied. */
+/** Revisions of the package transaction whose status lacks the ImageConfigs that were applied, or CRDs that it has written. */
 export async function unrecordedBy(reader: PackageReader, { name }: PackageTransaction): Promise<readonly RevisionStatus[]> {
-  const own = await revisionsIn(reader, { labelSelector: `${nameLabel}=${name}` });
-  return own.filter(({ live }) => isUnrecorded(live));
+  const labelSelector = `${nameLabel}=${name}`;
+  const own = await revisionsIn(reader, { labelSelector });
+  const found = own.length === 0 ? [] : await list(reader, definitions, undefined, { labelSelector, keep: controlled });
+  const byRevision = Map.groupBy(found, (one) => textAt(one, 'by'));
+  const all = own.map(({ resource, live }) => {
+    const of = byRevision.get(textAt(live, 'metadata', 'uid')) ?? [];
+    const refs = of.map((one) => objectAt(one, 'ref')).sort((left, right) => (nameIn(left) < nameIn(right) ? -1 : 1));
+    return { resource, live, definitions: refs };
+  });
+  return all.filter(isUnrecorded);
+}
+
+/** A reference to a CRD, and the uid of the revision that controls it. */
+function controlled(definition: JsonObject): JsonObject {
+  const { group, version, kind } = definitions;
+  const [name, uid] = ['name', 'uid'].map((key) => textAt(definition, 'metadata', key) ?? '');
+  const ref = { apiVersion: `${group}/${version}`, kind, name: name ?? '', uid: uid ?? '' };
+  return { ref, by: textAt(controllerOf(definition), 'uid') ?? '' };
+}
+
+function nameIn(ref: JsonObject): string {
+  return textAt(ref, 'name') ?? '';
 }
 
 export async function revisionsIn(reader: PackageReader, selector: { readonly labelSelector?: string } = {}) {

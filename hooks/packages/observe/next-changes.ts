@@ -31,7 +31,7 @@ import { leavingOf } from './deletion.ts';
 import { activeRevisions, readStage, resourceOf } from './objects.ts';
 import type { NextChanges } from './observation.ts';
 import { readHolders } from './parts.ts';
-import { find, findMetadata, list, type PackageReader, served } from './read.ts';
+import { createFinder, find, findMetadata, list, type PackageReader, served } from './read.ts';
 
 interface NextContext {
   readonly reader: PackageReader;
@@ -44,12 +44,15 @@ interface NextContext {
   readonly isOwn?: boolean;
   /** The uids of packages and revisions that lose their objects, of a Replace. */
   readonly replaced?: ReadonlySet<string>;
+  /** Reads each revision once. */
+  readonly findOnce?: ReturnType<typeof createFinder>;
 }
 
 export async function readNextChanges(given: NextContext, stage: Stage): Promise<NextChanges> {
   const { reader } = given;
   const { name, purpose } = stage;
-  const context = purpose === 'Objects' ? { ...given, replaced: await replacedOwners(given) } : given;
+  const findOnce = createFinder(reader);
+  const context = purpose === 'Objects' ? { ...given, findOnce, replaced: await replacedOwners(given) } : given;
   const items = await readStage(reader, stage);
   if (items === undefined)
     return {
@@ -123,11 +126,11 @@ const pauses: ChangesOf = async ({ reader, ptx }, item) => {
 };
 
 const objectChanges: ChangesOf = async (context, item) => {
-  const { reader, ptx, servers, replaced } = context;
+  const { reader, ptx, servers, replaced, findOnce = createFinder(reader) } = context;
   const one = item as unknown as PackageObject;
   const { kind, revision, object } = one;
   const [owner, resource] = await Promise.all([
-    find(reader, { resource: revisionsOfKind(kind), name: revision }),
+    findOnce({ resource: revisionsOfKind(kind), name: revision }),
     resourceOf(reader, object),
   ]);
   if (owner === undefined) return `${kind}Revision ${revision} is gone`;

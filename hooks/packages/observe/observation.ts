@@ -62,9 +62,17 @@ export interface Awaiting {
   readonly message: string;
 }
 
+interface ValidTree {
+  readonly kind: 'valid';
+  readonly lock: readonly JsonObject[];
+  /** The packages that leave, of a Replace. */
+  readonly replaced?: readonly PackageReplacement[];
+  /** Instances that lose values because the user has allowed it, in words. */
+  readonly lostValues?: string;
+}
+
 export type Validation =
-  /** `replaced`: the packages that leave, of a Replace. */
-  | { readonly kind: 'valid'; readonly lock: readonly JsonObject[]; readonly replaced?: readonly PackageReplacement[] }
+  | ValidTree
   | { readonly kind: 'refused'; readonly faults: readonly (PackageFault | DryRunFault)[] }
   /** Of a Delete or a Replace that goes on: revisions that somebody has installed since its first deletion, in words. */
   | { readonly kind: 'installedAgain'; readonly revisions: readonly string[] }
@@ -228,6 +236,8 @@ export interface OwnObservation {
   readonly writer: JsonObject | undefined;
   /** Another package transaction that holds the Lock. Undefined unless the Package is being deleted. */
   readonly holder: JsonObject | undefined;
+  /** The digest to which the tag has moved, if the Package follows its tag. */
+  readonly moved?: string | undefined;
   /** Another package transaction with the name of the next one. */
   readonly namesake: JsonObject | undefined;
   readonly revisions: readonly JsonObject[];

@@ -1,8 +1,8 @@
 // The reads that the due step needs.
-import { type JsonObject, listAt, textAt } from '../../objects/json.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import type { PackageParts } from '../call.ts';
 import { type Due, dueOf, faultOf } from '../due.ts';
-import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
+import { finalFault } from '../model/fault.ts';
 import { holderOf, holds, isAsResolved } from '../model/holder.ts';
 import { deletionOf, installOf, type PackageTransaction, replacedBy, type Wanted } from '../model/package-transaction.ts';
 import { packagesAfter } from '../model/replacement.ts';
@@ -10,7 +10,6 @@ import { isForward } from '../model/status.ts';
 import { stages } from '../writes/resources.ts';
 import { leavingOf, readDeactivation, readDeletable, readDeletionState, readRest } from './deletion.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
-import { openImages } from './images.ts';
 import {
   findLock,
   findNumberedLock,
@@ -21,7 +20,6 @@ import {
   stagesOfTry,
   unrecordedBy,
 } from './lock-state.ts';
-import { dockerConfigIn } from './materials.ts';
 import { readNextChanges } from './next-changes.ts';
 import {
   type Context,
@@ -38,6 +36,7 @@ import type { Memory, Progress } from './progress.ts';
 import { firstBefore, type Ready } from './queue.ts';
 import { find, type PackageReader } from './read.ts';
 import type { ReadOnce } from './read-once.ts';
+import { openRegistryOf } from './registries.ts';
 import { retiredByTry } from './retired.ts';
 import { readRuntimes, writtenDefinitions } from './runtimes.ts';
 import { readAhead, readValidation } from './validation.ts';
@@ -207,15 +206,7 @@ async function readPackages(context: ObserveContext, lock: JsonObject | undefine
   return unread;
 }
 
-async function openRegistry({ serving, reader }: ObserveContext, wanted: Wanted) {
-  const { openRegistry: open, clock, deadline, authority, trustedRoot } = serving;
-  const until = clock.monotonic() + deadline;
-  const left = (): number => until - clock.monotonic();
-  const pullSecrets = await pullSecretsOf(reader, wanted);
-  if ('reason' in pullSecrets) return pullSecrets;
-  const images = await openImages({ reader, open, root: wanted.reference.source, pullSecrets, authority, trustedRoot, left });
-  return 'reason' in images ? images : { registry: images, isOver: () => left() <= 0 };
-}
+const openRegistry = ({ serving, reader }: ObserveContext, wanted: Wanted) => openRegistryOf(reader, serving, wanted);
 
 function deadlineOf({ clock, deadline }: PackageParts): () => boolean {
   const until = clock.monotonic() + deadline;
@@ -226,15 +217,4 @@ function progressOf({ serving, ptx }: ObserveContext, isOver: () => boolean): Pr
   // The version grows if the Lock was released, and other package transactions held it.
   const { phase, version } = ptx.status;
   return { ...serving.memory.recall(ptx.uid, `${phase} ${version}`), isOver };
-}
-
-/** The pull secrets that the wanted package names, from the namespace of packages. */
-async function pullSecretsOf(reader: PackageReader, { spec }: Wanted): Promise<readonly string[] | PackageFault> {
-  const found: string[] = [];
-  for (const one of listAt(spec, 'packagePullSecrets')) {
-    const login = await dockerConfigIn(reader, textAt(one, 'name') ?? '');
-    if (typeof login === 'object') return packageFault('InvalidPackage', `packagePullSecrets: ${login.fault}`);
-    found.push(login);
-  }
-  return found;
 }

@@ -7,19 +7,26 @@ import { holderOf } from '../model/holder.ts';
 import { longestLabel, packageLabel } from '../model/names.ts';
 import { makesOwn, type OwnMode, ownName, packageUidLabel } from '../model/own.ts';
 import { isManual } from '../model/package.ts';
+import { readSnapshot } from '../model/package-transaction.ts';
+import { isTerminal } from '../model/status.ts';
+import { absenceIn } from '../writes/absence.ts';
 import { accountIn, nameLabel, packagesOfKind, packageTransactions, revisionsOfKind } from '../writes/resources.ts';
 import { findLock } from './lock-state.ts';
+import { movedTag } from './moved-tag.ts';
 import type { OwnObservation } from './observation.ts';
 import { find, list, type PackageReader, ReadFailed } from './read.ts';
+import type { Registries } from './registries.ts';
 
 interface OwnContext {
   readonly reader: PackageReader;
+  readonly registries: Registries;
   readonly mode: OwnMode;
   readonly isBeside: boolean;
 }
 
 /** Undefined if the Package is gone. */
-export async function observeOwn({ reader, mode, isBeside }: OwnContext, call: OwnCall): Promise<OwnObservation | undefined> {
+export async function observeOwn(context: OwnContext, call: OwnCall): Promise<OwnObservation | undefined> {
+  const { reader, mode, isBeside } = context;
   const { kind, name, uid, isFinalizing } = call;
   const { namespace } = reader;
   const answer = await reader.cluster.get({ resource: packagesOfKind(kind), name }, accountIn(namespace));
@@ -29,15 +36,32 @@ export async function observeOwn({ reader, mode, isBeside }: OwnContext, call: O
   const made = await list(reader, packageTransactions, undefined, { labelSelector: `${packageUidLabel}=${uid}`, ...inShort });
   const isMade = made.some((one) => nameOf(one) === ownName(kind, pkg));
   const revisions = await revisionsOf(reader, call);
-  const isNeeded = !isMade || isTerminating(pkg) || isManual(at(pkg, 'spec'));
-  const lock = isNeeded ? await findLock(reader) : undefined;
+  const lock = !isMade || needsLock(pkg, revisions) ? await findLock(reader) : undefined;
   return {
     ...{ kind, pkg, isFinalizing, isOwn: makesOwn(mode, pkg), isBeside, made, revisions, namespace, now },
     writer: await writerOf(reader, pkg, made),
     namesake: isMade ? undefined : await find(reader, { resource: packageTransactions, name: ownName(kind, pkg) }),
     lock,
     holder: isTerminating(pkg) ? await otherHolder(reader, lock, made) : undefined,
+    moved: await movedOf(context, { kind, pkg, made, revisions }),
   };
+}
+
+function needsLock(pkg: JsonObject, revisions: readonly JsonObject[]): boolean {
+  return isTerminating(pkg) || isManual(at(pkg, 'spec')) || revisions.some((one) => absenceIn(one) !== undefined);
+}
+
+/** While a package transaction of the Package runs, and after that of its generation has failed, the Package does not follow the tag. */
+async function movedOf(
+  { reader, registries }: OwnContext,
+  { kind, pkg, made, revisions }: Pick<OwnObservation, 'kind' | 'pkg' | 'made' | 'revisions'>,
+): Promise<string | undefined> {
+  const wanted = readSnapshot(pkg, '');
+  const current = made.find((one) => nameOf(one) === ownName(kind, pkg));
+  const isResting =
+    made.every((one) => isTerminal(textAt(one, 'status', 'phase'))) && textAt(current, 'status', 'phase') !== 'Failed';
+  if (isTerminating(pkg) || revisions.length === 0 || !isResting || typeof wanted === 'string') return undefined;
+  return movedTag(reader, registries, { wanted, revisions });
 }
 
 async function revisionsOf(reader: PackageReader, { kind, name }: OwnCall): Promise<readonly JsonObject[]> {
@@ -49,7 +73,7 @@ async function revisionsOf(reader: PackageReader, { kind, name }: OwnCall): Prom
 const inShort = {
   whole: true,
   keep(object: JsonObject): JsonObject {
-    const members = ['phase', 'outcome', 'deletionTime', 'completionTime', 'conditions', 'progress'].map(
+    const members = ['phase', 'outcome', 'lostValues', 'deletionTime', 'completionTime', 'conditions', 'progress'].map(
       (key) => [key, at(object, 'status', key)] as const,
     );
     return {

@@ -7,6 +7,8 @@ import type { RegistryFailed } from '../registry.ts';
 export interface Progress {
   has(what: string): boolean;
   add(what: string): void;
+  /** What the check has found, in words, that is no fault. */
+  readonly notes: Set<string>;
   /** Whether the time of the call is over. */
   readonly isOver: () => boolean;
 }
@@ -21,15 +23,15 @@ export interface Memory {
 const mostRemembered = 16;
 
 export function createMemory(most = mostRemembered): Memory {
-  const checks = new Map<string, { readonly check: string; readonly found: Set<string> }>();
+  const checks = new Map<string, { readonly check: string; readonly found: Set<string>; readonly notes: Set<string> }>();
   return {
     recall(uid, check) {
       const known = checks.get(uid);
-      const found = known?.check === check ? known.found : new Set<string>();
+      const { found, notes } = known?.check === check ? known : { found: new Set<string>(), notes: new Set<string>() };
       checks.delete(uid);
-      checks.set(uid, { check, found });
+      checks.set(uid, { check, found, notes });
       for (const [oldest] of checks) if (checks.size > most) checks.delete(oldest);
-      return { has: (what) => found.has(what), add: (what) => void found.add(what) };
+      return { has: (what) => found.has(what), add: (what) => void found.add(what), notes };
     },
     forget: (uid) => void checks.delete(uid),
   };
@@ -61,6 +63,11 @@ async function remembered<Fault>(check: Promise<readonly Fault[]>, name: string,
   const faults = await check;
   if (faults.length === 0) progress.add(name);
   return faults;
+}
+
+/** Under this name a check remembers that there is no such object. */
+export function absentMark(kind: string | undefined, name: string): string {
+  return `absent ${kind} ${name}`;
 }
 
 /** The faults that were found before the time of the call was over. */

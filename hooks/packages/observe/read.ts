@@ -47,6 +47,17 @@ export async function find(reader: PackageReader, location: Location): Promise<J
   return present(await reader.cluster.get(location, identityOf(reader)));
 }
 
+/** Reads each object once: all questions of a call about it have one answer. */
+export function createFinder(reader: PackageReader): (location: Location) => Promise<JsonObject | undefined> {
+  const known = new Map<string, Promise<JsonObject | undefined>>();
+  return (location) => {
+    const key = JSON.stringify([location.resource.plural, location.namespace, location.name]);
+    const found = known.get(key) ?? find(reader, location);
+    known.set(key, found);
+    return found;
+  };
+}
+
 export async function findMetadata(reader: PackageReader, location: Location): Promise<JsonObject | undefined> {
   return present(await reader.cluster.getMetadata(location, identityOf(reader)));
 }

@@ -1,6 +1,7 @@
 // Reads the tree from registries, compares it with the cluster, and sends every write as a dry run.
 import { type JsonObject, objectAt, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
+import { cut } from '../../objects/words.ts';
 import { lostEntry, otherKind, otherName, sharedNames, takenName } from '../checks/names.ts';
 import { finalFault, type PackageFault, packageFault } from '../model/fault.ts';
 import { type Installed, installedKind, present, readLock } from '../model/lock.ts';
@@ -8,6 +9,7 @@ import type { PackageTransaction } from '../model/package-transaction.ts';
 import type { Version } from '../model/version.ts';
 import { type Changed, changedPackages } from '../writes/changed.ts';
 import { packagesOfKind } from '../writes/resources.ts';
+import { awaitedVersions, withApplied } from './applied.ts';
 import { type AwaitedContext, awaited } from './awaited.ts';
 import { compareWithLive, type Live, leavingIn, liveVersionOf } from './comparison.ts';
 import { digestedByRegistries, digestedByRevisions } from './digests.ts';
@@ -16,8 +18,8 @@ import { dryRunAll } from './dry-run.ts';
 import { unsignedPackages } from './image-configs.ts';
 import type { Images } from './images.ts';
 import { activeRevisions, objectsOf, resourceOf } from './objects.ts';
-import type { NotRead, Validation } from './observation.ts';
-import { type Progress, unlessOver } from './progress.ts';
+import type { Awaiting, NotRead, Validation } from './observation.ts';
+import { absentMark, type Progress, unlessOver } from './progress.ts';
 import { find, type PackageReader } from './read.ts';
 import { withRemovals } from './removed.ts';
 import { type Replacement, type ReplacementTree, readReplacement, resolveReplacing } from './replacement.ts';
@@ -44,13 +46,35 @@ interface ValidationContext extends TreeContext {
 export async function readAhead(context: TreeContext, isOver: () => boolean): Promise<NotRead | undefined> {
   const entries = readLock(context.lock);
   if (typeof entries === 'string') return undefined;
-  const { tree } = await replacingOf(context, await withRemovals(context.reader, entries));
-  if (tree.kind === 'resolved') return awaited(context, tree);
-  return tree.kind === 'failed' ? unlessOver(isOver, tree) : undefined;
+  const found = await replacingOf(context, await withRemovals(context.reader, entries));
+  if (found.tree.kind === 'resolved') return awaited(context, found.tree);
+  return found.tree.kind === 'failed' ? unlessOver(isOver, found.tree) : found.awaiting;
+}
+
+interface FoundTree extends ReplacementTree {
+  /** The tree is refused, but other Packages will admit it. */
+  readonly awaiting?: Awaiting | undefined;
 }
 
 /** The tree, and the installed packages that leave for it. */
-async function replacingOf(context: TreeContext, installed: readonly Installed[]): Promise<ReplacementTree> {
+async function replacingOf(context: TreeContext, entries: readonly Installed[]): Promise<FoundTree> {
+  const { reader, wanted, ownMode = 'none' } = context;
+  const isRead = ownMode !== 'none';
+  const known = isRead ? await withApplied(reader, ownMode, entries) : entries;
+  const first = await resolved(context, known);
+  if (!isContradicted(first.tree)) return first;
+  // Where no Package makes its own, only a contradiction needs the live Packages.
+  const installed = isRead ? known : await withApplied(reader, ownMode, entries);
+  const found = isRead ? first : await resolved(context, installed);
+  if (!isContradicted(found.tree) || wanted.replaces !== undefined) return found;
+  return { ...found, awaiting: await awaitedVersions(wanted.reference.source, installed, (among) => treeOf(context, among)) };
+}
+
+function isContradicted(tree: Tree): boolean {
+  return tree.kind === 'refused' && tree.faults.some(({ reason }) => reason === 'VersionConflict');
+}
+
+async function resolved(context: TreeContext, installed: readonly Installed[]): Promise<ReplacementTree> {
   if (context.wanted.replaces === undefined) return { tree: await treeOf(context, installed), leaving: [] };
   return resolveReplacing(installed, context.wanted, (staying) => treeOf(context, staying));
 }
@@ -78,10 +102,9 @@ export async function readValidation(context: ValidationContext): Promise<Valida
   const other = await otherPackage(context);
   if (other !== undefined) return refused(other);
   const all = await digestedByRevisions(context.reader, await withRemovals(context.reader, entries));
-  const { tree, leaving } = await replacingOf(context, all);
-  if (tree.kind === 'failed') return context.progress.isOver() ? { kind: 'unread' } : tree;
-  if (tree.kind === 'refused') return tree;
-  const installed = all.filter((one) => !leaving.includes(one));
+  const { tree, leaving, awaiting } = await replacingOf(context, all);
+  if (tree.kind !== 'resolved') return awaiting ?? unreadIn(context, tree);
+  const installed = all.filter((one) => !leaving.some(({ source }) => source === one.source));
   const proposed = readLock({ packages: tree.lock });
   if (typeof proposed === 'string') throw new Error(proposed);
   const { wanted, isBeside = false } = context;
@@ -89,6 +112,10 @@ export async function readValidation(context: ValidationContext): Promise<Valida
   const replacement = await readReplacement(context.reader, trees);
   if (replacement.faults.length > 0) return { kind: 'refused', faults: replacement.faults };
   return validated(context, { tree, installed: present(installed), replacement });
+}
+
+function unreadIn({ progress }: ValidationContext, tree: Exclude<Tree, { kind: 'resolved' }>): Validation {
+  return tree.kind === 'failed' && progress.isOver() ? { kind: 'unread' } : tree;
 }
 
 interface Resolution {
@@ -110,8 +137,16 @@ async function validated(context: ValidationContext, { tree, installed, replacem
     (await tried(context, tree, installed));
   if (refusal !== undefined) return refusal;
   const lock = await digestedByRegistries(context.registry, tree.lock);
-  return { kind: 'valid', lock, ...(replacement.replaced.length > 0 ? { replaced: replacement.replaced } : {}) };
+  const lostValues = cut([...context.progress.notes].sort().join('; '), longestLoss);
+  return {
+    kind: 'valid',
+    lock,
+    ...(replacement.replaced.length > 0 ? { replaced: replacement.replaced } : {}),
+    ...(lostValues === '' ? {} : { lostValues }),
+  };
 }
+
+const longestLoss = 2_000;
 
 /** Package objects that have, or would have, another source. */
 async function namesTaken(
@@ -156,10 +191,10 @@ async function compared(
   const locked = new Set(installed.map(({ name }) => name));
   const faults = await compareWithLive(packages, {
     registry,
-    live: liveOf(reader),
+    live: liveOf(reader, progress),
     locked,
     leaving: [...leavingIn(packages), ...revisions],
-    faultsOfBroken: (one) => faultsOf(reader, ptx, one),
+    faultsOfBroken: (broken) => faultsOf(reader, ptx, { broken, notes: progress.notes }),
     progress,
   });
   if (faults === 'unfinished') return { kind: 'unfinished' };
@@ -179,11 +214,14 @@ async function otherPackage({ reader, wanted }: ValidationContext): Promise<Pack
   return finalFault('InvalidPackage', `${kind} ${name}: expected uid ${uid}, found ${found ?? 'no such object'}`);
 }
 
-function liveOf(reader: PackageReader): Live {
+function liveOf(reader: PackageReader, progress: Progress): Live {
   return async (object) => {
     const { kind, name } = object;
     const resource = await resourceOf(reader, { apiVersion: liveVersionOf(object), kind });
-    return resource === undefined ? undefined : find(reader, { resource, name });
+    if (resource === undefined) return undefined;
+    const found = await find(reader, { resource, name });
+    if (found === undefined) progress.add(absentMark(kind, name));
+    return found;
   };
 }
 

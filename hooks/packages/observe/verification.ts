@@ -10,14 +10,14 @@ import { replacedBy } from '../model/package-transaction.ts';
 import type { Stage } from '../model/status.ts';
 import { isPaused, pausedAnnotation, pauserOf } from '../writes/beside.ts';
 import type { ChangedPackage, PackageObject } from '../writes/changes.ts';
-import { definitions, packagesOfKind, revisionsOfKind, stages } from '../writes/resources.ts';
+import { definitions, nameLabel, packagesOfKind, revisionsOfKind, stages } from '../writes/resources.ts';
 import { authorityOf, serverSecret } from '../writes/webhooks.ts';
 import { unreadable } from './instances.ts';
 import { readStage, resourceOf } from './objects.ts';
 import type { Context, WebhookSecret } from './observation.ts';
 import { managedDefinition } from './pauses.ts';
 import { checkAll, type Progress, soFar } from './progress.ts';
-import { find, findMetadata, list, type PackageReader, served } from './read.ts';
+import { createFinder, find, findMetadata, list, type PackageReader, served } from './read.ts';
 
 interface Verification {
   /** Objects that are not as the stages made them, in words. */
@@ -30,6 +30,10 @@ interface Verifying {
   readonly context: Pick<Context, 'ptx' | 'isBeside' | 'crossplaneNamespace'>;
   /** The changes of the stage that is checked, if they are not those of its contents. */
   readonly changes: readonly Json[];
+  /** Reads each revision once. */
+  readonly findOnce: ReturnType<typeof createFinder>;
+  /** The CRDs with the label of the package transaction, without their schemas. */
+  readonly definitions: ReadonlyMap<string, JsonObject>;
 }
 
 export async function readVerification(
@@ -38,14 +42,33 @@ export async function readVerification(
   progress: Progress,
 ): Promise<Verification> {
   const found: Found[] = [];
+  const read = { reader, context, findOnce: createFinder(reader), definitions: await definitionsOf(reader, context) };
   const checks = context.isBeside === true ? checksBeside : checksAlone;
   for (const stage of context.ptx.status.stages) {
     const check = checks[stage.purpose];
-    const more = check === undefined ? [] : await checkStage({ reader, context, changes: [] }, stage, { check, progress });
+    const more = check === undefined ? [] : await checkStage({ ...read, changes: [] }, stage, { check, progress });
     if (more === 'unfinished') return { faults: soFar(found.filter(isFault)), unserved: [] };
     found.push(...more);
   }
   return { faults: found.filter(isFault), unserved: found.flatMap((one) => (isFault(one) ? [] : [one])) };
+}
+
+/** A few lists of many CRDs, in place of a read of each. */
+async function definitionsOf(reader: PackageReader, { ptx }: Verifying['context']): Promise<ReadonlyMap<string, JsonObject>> {
+  if (!ptx.status.stages.some(({ purpose }) => purpose === 'Objects')) return new Map();
+  const labelSelector = `${nameLabel}=${ptx.name}`;
+  const found = await list(reader, definitions, undefined, { labelSelector, whole: true, keep: withoutSchemas });
+  return new Map(found.map((one) => [textAt(one, 'metadata', 'name') ?? '', one]));
+}
+
+function withoutSchemas(definition: JsonObject): JsonObject {
+  const [name, ownerReferences] = ['name', 'ownerReferences'].map((key) => at(definition, 'metadata', key) ?? null);
+  const versions = objectsAt(definition, 'spec', 'versions').map(({ schema: _, ...version }) => version);
+  return {
+    metadata: { name: name ?? null, ownerReferences: ownerReferences ?? [] },
+    spec: { ...objectAt(definition, 'spec'), versions },
+    status: { conditions: listAt(definition, 'status', 'conditions') },
+  };
 }
 
 /** A fault in words, or a CRD that Crossplane must complete. */
@@ -225,14 +248,15 @@ interface Made {
   readonly live: JsonObject | undefined;
 }
 
-async function madeOf({ reader }: Verifying, item: JsonObject): Promise<Made> {
+async function madeOf({ reader, findOnce, definitions: known }: Verifying, item: JsonObject): Promise<Made> {
   const { kind, revision, object } = item as unknown as PackageObject;
   const name = textAt(object, 'metadata', 'name') ?? '';
   const resource = await resourceOf(reader, object);
-  const live = resource === undefined ? undefined : await find(reader, { resource, name });
+  const listed = resource === definitions ? known.get(name) : undefined;
+  const live = listed ?? (resource === undefined ? undefined : await find(reader, { resource, name }));
   const what = `${textAt(object, 'kind')} ${name}`;
   if (live === undefined) return { faults: [`${what} is gone`], live };
-  const owner = await findMetadata(reader, { resource: revisionsOfKind(kind), name: revision });
+  const owner = await findOnce({ resource: revisionsOfKind(kind), name: revision });
   const controlled =
     textAt(controllerOf(live), 'uid') === textAt(owner, 'metadata', 'uid') ? [] : [`${what}: not controlled by ${revision}`];
   const isServed = textAt(object, 'kind') !== definitions.kind || isEstablished(live);

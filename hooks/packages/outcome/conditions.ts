@@ -42,13 +42,14 @@ function installConditions(status: Status, note: Note | undefined, change: typeo
     const why = cut(`Rolling back: ${outcome?.message ?? ''}`, longest);
     return { Validated: valid, Installed: condition('Unknown', 'RollingBack', why), Ready: executing };
   }
+  const passed = withMessage(valid, [status.lostValues]);
   // Before its next try, the condition names what the package transaction waits for. The end of the last try does not show what
   // somebody may have to repair.
   const waits = phase === 'Waiting' && isWaiting(note);
   if (outcome !== undefined && !waits) return endOf(status, outcome, change);
   if (phase === 'Waiting' || phase === 'Validating')
     return { Validated: openingOf(phase, note), Installed: change.pending, Ready: executing };
-  return { Validated: valid, Installed: change.inProgress, Ready: executing };
+  return { Validated: passed, Installed: change.inProgress, Ready: executing };
 }
 
 function isWaiting(note: Note | undefined): boolean {
@@ -67,10 +68,9 @@ function openingOf(phase: Status['phase'], note: Note | undefined): Condition {
 }
 
 function endOf(status: Status, outcome: Outcome, change: typeof installation): Conditions {
-  const { phase, lockDigest } = status;
+  const { lockDigest } = status;
   const { kind, step, reason = change.failed.reason, message = '' } = outcome;
-  if (kind === 'Succeeded')
-    return succeeded(phase, [message, waitOf(status)].filter((one) => one !== '').join('; '), change.complete);
+  if (kind === 'Succeeded') return succeeded(status, message, change.complete);
   if (kind === 'Abandoned') {
     // If the status has the digest of the Lock that the try was resolved against, the tree was found valid.
     const Validated = lockDigest === undefined ? condition('Unknown', 'Resolving', `Not resolved: ${message}`) : valid;
@@ -89,13 +89,17 @@ function cleanupPending(left: Condition, change: typeof installation): Condition
 }
 
 /** The Lock is written, and Crossplane has not got all revisions. */
-function waitOf({ handOverFault }: Status): string {
-  return handOverFault === undefined ? '' : `Crossplane does not run it yet, and the hook tries again: ${handOverFault}`;
+function waitOf({ handOverFault }: Status): string | undefined {
+  return handOverFault && `Crossplane does not run it yet, and the hook tries again: ${handOverFault}`;
 }
 
-function succeeded(phase: Status['phase'], message: string, complete: Condition): Conditions {
-  const Installed = message === '' ? complete : { ...complete, message: `${complete.message}; ${message}` };
-  return { Validated: valid, Installed, Ready: phase === 'Succeeded' ? ready : executing };
+function succeeded(status: Status, message: string, complete: Condition): Conditions {
+  const Installed = withMessage(complete, [message, status.lostValues, waitOf(status)]);
+  return { Validated: valid, Installed, Ready: status.phase === 'Succeeded' ? ready : executing };
+}
+
+function withMessage(one: Condition, more: readonly (string | undefined)[]): Condition {
+  return { ...one, message: [one.message, ...more].filter(Boolean).join('; ') };
 }
 
 const longest = 8_000;

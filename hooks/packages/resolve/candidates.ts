@@ -1,6 +1,7 @@
 // The rule that chooses a version: it takes the first candidate that all constraints admit. Candidates for a new dependency are its
-// versions in falling order. Candidates for an installed package are the installed version, then the versions above it in rising
-// order, never a downgrade. The only candidate for the root is the requested version. A digest admits only itself, and is a
+// versions in falling order. Candidates for an installed package are the installed version, then the version that its Package names, then
+// the versions above the installed one in rising order. If the hook has chosen the installed version for other packages, the versions
+// below it follow in falling order. The only candidate for the root is the requested version. A digest admits only itself, and is a
 // candidate if a package demands it.
 import { admits } from '../model/constraint.ts';
 import type { Installed } from '../model/lock.ts';
@@ -46,14 +47,25 @@ function* candidatesFor(source: string, demands: Demands, hasTags: boolean, prob
   const entry = installed.get(source);
   if (source === root.source || entry !== undefined) yield undefined;
   if (source === root.source) return;
+  const named = namedBy(entry);
+  yield* named;
   yield* new Set(demands.filter(ofDigest).map(({ constraints }) => constraints));
-  if (hasTags) for (const { text } of inOrder(entry, index.versions(source))) yield text;
+  if (!hasTags) return;
+  const versions = inOrder(entry, index.versions(source)).map(({ text }) => text);
+  yield* versions.filter((text) => !named.includes(text));
 }
 
-function inOrder(entry: Pick<Installed, 'tag'> | undefined, falling: readonly Version[]): readonly Version[] {
+function namedBy(entry: Installed | undefined): readonly string[] {
+  return entry?.applied === undefined ? [] : [entry.applied];
+}
+
+function inOrder(entry: Installed | undefined, falling: readonly Version[]): readonly Version[] {
   if (entry === undefined) return falling;
   const present = entry.tag === undefined ? undefined : readVersion(entry.tag);
-  return present === undefined ? [] : falling.filter((version) => compareVersions(version, present) >= 0).reverse();
+  if (present === undefined) return [];
+  const isLower = (version: Version): boolean => compareVersions(version, present) < 0;
+  const higher = falling.filter((version) => !isLower(version)).reverse();
+  return entry.mayGoBack === true ? [...higher, ...falling.filter(isLower)] : higher;
 }
 
 export function isAdmitted(chosen: Chosen, demands: Demands, problem: Problem): boolean {

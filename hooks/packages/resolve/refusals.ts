@@ -45,7 +45,10 @@ const mostNamed = 10;
 function presentVersion(source: string, { root, installed }: Problem): string | undefined {
   if (source === root.source) return `to be installed is ${root.tag ?? root.version}`;
   const entry = installed.get(source);
-  return entry === undefined ? undefined : `installed is ${entry.tag ?? entry.digest}; a package is never downgraded`;
+  if (entry === undefined) return undefined;
+  const applied = entry.applied === undefined ? '' : `, its Package names ${entry.applied}`;
+  const rule = entry.mayGoBack === true ? '' : '; it goes to a lower version only if its Package names that version';
+  return `installed is ${entry.tag ?? entry.digest}${applied}${rule}`;
 }
 
 function offered(source: string, { index }: Problem): string {

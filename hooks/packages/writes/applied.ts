@@ -1,8 +1,9 @@
-// The ImageConfigs that were applied to the image of a revision. A stage writes them into an annotation of the revision, and an undo takes
-// them back. Crossplane's package manager would write them into the status of the revision. Without it the hook does so.
+// The status of a revision, which Crossplane's package manager would write. Without it the hook does so: the ImageConfigs that were applied
+// to the image of the revision, and its CRDs. A stage writes these ImageConfigs into an annotation of the revision, and an undo takes them back.
 import type { Resource, Write } from '../../objects/cluster.ts';
-import { at, equalJson, isList, type Json, type JsonObject, objectAt, parseJson, textAt, withPath } from '../../objects/json.ts';
-import { accountIn, fieldManager, imageConfigsAnnotation, preconditionOf } from './resources.ts';
+import { at, equalJson, isList, type Json, type JsonObject, listAt, objectAt, parseJson, textAt } from '../../objects/json.ts';
+import { absenceIn, withoutAbsence } from './absence.ts';
+import { imageConfigsAnnotation, statusWrite } from './resources.ts';
 
 interface Noted {
   /** Undefined: no package transaction has said. */
@@ -32,28 +33,36 @@ function parsed(text: string | undefined): Json | undefined {
   }
 }
 
-/** A revision whose status does not have what its annotation says. */
+/** A revision whose status does not have what its annotation says, or not its CRDs. */
 export interface RevisionStatus {
   readonly resource: Resource;
   readonly live: JsonObject;
+  /** References to its CRDs, in order. */
+  readonly definitions?: readonly JsonObject[];
 }
 
 const inStatus = 'appliedImageConfigRefs';
+const objectRefs = 'objectRefs';
 
-export function isUnrecorded(revision: JsonObject): boolean {
-  const { refs } = notedIn(revision);
-  return refs !== undefined && !equalJson(refs, at(revision, 'status', inStatus) ?? []);
+export function isUnrecorded({ live, definitions = [] }: Omit<RevisionStatus, 'resource'>): boolean {
+  const { refs } = notedIn(live);
+  const isNoted = refs === undefined || equalJson(refs, at(live, 'status', inStatus) ?? []);
+  return !isNoted || !equalJson(definitions, listAt(live, 'status', objectRefs)) || absenceIn(live) !== undefined;
 }
 
-export function recordWrite({ resource, live }: RevisionStatus, namespace: string): Write {
-  const status = { ...objectAt(live, 'status'), [inStatus]: notedIn(live).refs ?? [] };
-  return {
-    verb: 'update',
-    subresource: 'status',
-    identity: accountIn(namespace),
-    location: { resource, name: textAt(live, 'metadata', 'name') ?? '' },
-    object: withPath(live, ['status'], status),
-    precondition: preconditionOf(live),
-    fieldManager,
+export function recordWrite({ resource, live, definitions = [] }: RevisionStatus, namespace: string): Write {
+  const { refs } = notedIn(live);
+  const status = {
+    ...withoutAbsence(objectAt(live, 'status')),
+    ...(refs === undefined ? {} : { [inStatus]: refs }),
+    [objectRefs]: definitions,
   };
+  return statusWrite({ resource, live }, status, namespace);
+}
+
+/** The names of the CRDs that the revision had when a package transaction wrote them. */
+export function definitionsIn(revision: JsonObject): readonly string[] {
+  return listAt(revision, 'status', objectRefs).flatMap((ref) =>
+    textAt(ref, 'kind') === 'CustomResourceDefinition' ? [textAt(ref, 'name') ?? ''] : [],
+  );
 }

@@ -7,10 +7,11 @@ import { packageLabel } from '../model/names.ts';
 import { optedIn } from '../model/own.ts';
 import { isActive, type PackageKind, packageApiVersion } from '../model/package.ts';
 import type { Wanted } from '../model/package-transaction.ts';
+import { readReference } from '../model/reference.ts';
 import { awaitsActivation, besideSettings, pausedForGood, pausedUntilActive, pausedUntilLocked } from './beside.ts';
 import type { Changed } from './changed.ts';
 import { annotationsOf, labelsOf, type Maker, ownersOf } from './owners.ts';
-import { familyLabel, imageConfigsAnnotation, nameLabel, revisionLabel } from './resources.ts';
+import { chosenAnnotation, familyLabel, imageConfigsAnnotation, nameLabel, revisionLabel } from './resources.ts';
 import { convertedBy, type WebhookService } from './webhooks.ts';
 
 /** A package, with the part of its meta that describes its revision. */
@@ -57,8 +58,15 @@ export function packageChange(one: Changed, wanted: Wanted, live: JsonObject | u
   const opting = maker.isOwn && live === undefined ? optedIn : {};
   const spec = one.isRoot ? wanted.spec : { ...objectAt(live, 'spec'), package: one.package };
   const labels = labelsOf(live, one.isRoot ? wanted.labels : {}, maker);
-  const metadata = { name: one.name, labels, ...annotations(live, { ...paused, ...opting }) };
+  const metadata = { name: one.name, labels, ...annotations(live, { ...paused, ...opting, ...chosenFor(one, live) }) };
   return change({ apiVersion: packageApiVersion, kind: one.kind, metadata, spec }, live);
+}
+
+/** A user who names a package transaction's package has chosen its version. */
+function chosenFor({ isRoot, package: reference }: Changed, live: JsonObject | undefined): JsonObject {
+  const isKnown = textAt(live, 'metadata', 'annotations', chosenAnnotation) !== undefined;
+  if (isRoot) return isKnown ? { [chosenAnnotation]: '' } : {};
+  return { [chosenAnnotation]: readReference(reference)?.version ?? '' };
 }
 
 /** The Package has made the package transaction. Its spec is the user's, and the user may change it at any time. */

@@ -1,6 +1,6 @@
 // The kinds of the objects in packages, and the identity that writes them.
 import type { Identity, Location, Precondition, Resource, Write } from '../../objects/cluster.ts';
-import { type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { type Json, type JsonObject, textAt, withPath } from '../../objects/json.ts';
 import type { PackageKind } from '../model/package.ts';
 
 const verbs = ['get', 'list', 'create', 'update', 'delete'];
@@ -62,7 +62,7 @@ export function accountIn(namespace: string): Identity {
 }
 
 /** The field manager of writes outside of stages. */
-export const fieldManager = 'janus-packages';
+const fieldManager = 'janus-packages';
 
 /** The label of all objects that a package transaction makes. */
 export const nameLabel = 'pkg.crossplane.io/transaction';
@@ -79,6 +79,9 @@ export const stageLabel = 'packages.janus.io/stage';
 /** The ImageConfigs that were applied to the image of a revision, and the name of the image after them, as JSON. */
 export const imageConfigsAnnotation = 'packages.janus.io/image-configs';
 
+/** The version of a Package that the hook has chosen for the packages that require it. */
+export const chosenAnnotation = 'packages.janus.io/chosen-version';
+
 /** Copied from the meta of a package to its revision. */
 export const familyLabel = 'pkg.crossplane.io/provider-family';
 
@@ -91,4 +94,15 @@ export function preconditionOf(object: Json | undefined): Precondition {
 export function writeOf(location: Location, object: JsonObject, namespace: string, live?: JsonObject): Write {
   const base = { identity: accountIn(namespace), location, object, fieldManager };
   return live === undefined ? { ...base, verb: 'create' } : { ...base, verb: 'update', precondition: preconditionOf(live) };
+}
+
+/** Replaces the status of a live object. */
+export function statusWrite(
+  { resource, live }: { readonly resource: Resource; readonly live: JsonObject },
+  status: JsonObject,
+  namespace: string,
+): Write {
+  const location = { resource, name: textAt(live, 'metadata', 'name') ?? '' };
+  const [object, precondition] = [withPath(live, ['status'], status), preconditionOf(live)];
+  return { verb: 'update', subresource: 'status', identity: accountIn(namespace), location, object, precondition, fieldManager };
 }

@@ -97,6 +97,11 @@ export function phaseOf(stage: JsonObject): string {
   return textAt(stage, 'status', 'phase') ?? 'Pending';
 }
 
+/** Whether the engine changes nothing more, unless somebody requests it. */
+export function isOver(phase: string): boolean {
+  return ['Committed', 'RolledBack', 'Failed'].includes(phase);
+}
+
 /** Whether the stage has no effect in the cluster: it was rolled back, or it ended before it applied anything. */
 export function isUndone(stage: JsonObject): boolean {
   const phase = phaseOf(stage);

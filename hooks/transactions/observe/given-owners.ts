@@ -1,5 +1,5 @@
 // The owners that a change gives to its object: if one does not exist, Kubernetes deletes the object.
-import type { Reader } from '../../objects/cluster.ts';
+import type { Answer, Reader } from '../../objects/cluster.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
@@ -21,12 +21,36 @@ export async function wrongOwner(
 ): Promise<Wrong | undefined> {
   const given = ownersLackedBy(prior, expected);
   const { namespace } = resolved.target;
-  const found = await findOwners(reader, serviceAccountOf(transaction), given, namespace);
+  const found = await findOwners(readingOnce(reader), serviceAccountOf(transaction), given, namespace);
   if (found.trouble !== undefined) return { kind: 'trouble', failure: found.trouble.failure };
   const [dead] = [...found.gone, ...found.leaving, ...found.unserved];
   const [hidden] = found.hidden;
   if (dead !== undefined) return { kind: 'fault', fault: deadOwnerFault(dead, resolved, transaction) };
   return hidden === undefined ? undefined : { kind: 'fault', fault: hiddenOwnerFault(hidden, resolved, transaction) };
+}
+
+/** The owners that each Reader has read. A Reader serves one attempt. */
+const owners = new WeakMap<Reader, Map<string, Promise<Answer>>>();
+
+/** Many changes give their objects the owners that the change before has given: an attempt reads each owner once. */
+function readingOnce(reader: Reader): Reader {
+  const known = owners.get(reader) ?? new Map<string, Promise<Answer>>();
+  owners.set(reader, known);
+  return {
+    ...reader,
+    getMetadata: (location, identity) => {
+      const key = JSON.stringify([
+        location.resource.group,
+        location.resource.plural,
+        location.namespace,
+        location.name,
+        identity,
+      ]);
+      const answer = known.get(key) ?? reader.getMetadata(location, identity);
+      known.set(key, answer);
+      return answer;
+    },
+  };
 }
 
 /** Faults of owners that an earlier change of this Transaction deletes, even if it creates them again. */
