@@ -515,6 +515,13 @@ t.test('R1, R2: a Package that the holder of the Lock deletes or replaces goes o
   const labels = { 'pkg.crossplane.io/transaction': 'mover' };
   const writing = { pkg: providerOf({ ...deleted, labels }), isFinalizing: true, holder: holder({ phase: 'Installing' }) };
   t.match(decided(writing), stays, 'the holder is about to make a revision');
+  const undone = { ...writing, holder: holder({ phase: 'RollingBack' }) };
+  t.match(
+    decided(undone),
+    { write: undefined, finalized: true },
+    'the holder is rolled back, and waits for the Package that it has made to go',
+  );
+  t.match(decided({ ...undone, ...installed }), stays, 'the holder is rolled back, and a revision is left');
   t.match(decided({ ...writing, ...waiting }).condition, { reason: 'InstallationPending' }, 'its Delete waits');
   t.match(decided({ ...writing, holder: undefined }), { finalized: true }, 'nothing of it is installed');
 });

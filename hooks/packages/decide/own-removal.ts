@@ -2,7 +2,8 @@
 // deletes or replaces the package.
 //
 // R1. The Package waits for no package transaction that waits for the Package. The holder of the Lock deletes the Package after its
-//     revisions, so the Package goes once they are gone, also if a Delete of its own waits for the Lock.
+//     revisions, so the Package goes once they are gone, also if a Delete of its own waits for the Lock. A holder that is rolled back
+//     deletes the Package that it has made, and makes no revision any more.
 // R2. No revision loses its Package while a package transaction still needs the revision: the garbage collector would delete it, its
 //     CRDs, and every instance.
 import { isTerminating } from '../../objects/content/ownership.ts';
@@ -35,7 +36,8 @@ export function remove(observation: OwnObservation): OwnStep {
 function byHolder(observation: OwnObservation): OwnStep | undefined {
   const { holder, made, revisions } = observation;
   if (holder === undefined) return undefined;
-  if (isLeavingBy(holder, observation)) return revisions.length === 0 ? noneLeft : waitFor(holder); // R1, R2
+  const isGoing = isLeavingBy(holder, observation) || (isWriter(holder, observation) && isRollingBack(holder));
+  if (isGoing) return revisions.length === 0 ? noneLeft : waitFor(holder); // R1, R2
   return isWriter(holder, observation) && !made.some(isDelete) ? waitFor(holder) : undefined; // R2
 }
 
@@ -53,6 +55,10 @@ function byDelete(observation: OwnObservation): OwnStep {
 /** Whether the holder of the Lock has stored its first deletion, and deletes the Package. */
 function isLeavingBy(holder: JsonObject, { pkg }: OwnObservation): boolean {
   return listAt(holder, 'status', 'leavingUids').includes(uidOf(pkg));
+}
+
+function isRollingBack(holder: JsonObject): boolean {
+  return textAt(holder, 'status', 'phase') === 'RollingBack';
 }
 
 /** Whether the holder of the Lock has written the Package: it may be about to make a revision. */
