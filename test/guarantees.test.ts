@@ -18,7 +18,7 @@ const promises = [...text.matchAll(/^\| +(\d+) +\| (.+?) +\| (.+?) +\| (.+?) +\|
 t.test('promises are numbered, and a test, a scenario or a command shows each', async (t) => {
   t.same(
     promises.map(({ number }) => number),
-    Array.from({ length: 21 }, (_, index) => index + 1),
+    Array.from({ length: 22 }, (_, index) => index + 1),
   );
   for (const { promise, shown } of promises) {
     t.match(promise, /^\*\*/, 'it has a title');

@@ -8,7 +8,7 @@ import { mayBecome } from '../../objects/content/defaulted.ts';
 import { listKindsOf, partsOf, valueAt } from '../../objects/content/lists.ts';
 import { hasManager, ownedBy } from '../../objects/content/ownership.ts';
 import { type Path, pathSet } from '../../objects/content/path.ts';
-import { equalJson } from '../../objects/json.ts';
+import { equalJson, type JsonObject } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { appliedBy, bearsOurWrite } from '../model/marks.ts';
@@ -36,11 +36,16 @@ interface Known {
  * from the undo.
  */
 export function isLineGone({ managers, live, others }: Evidence & Known): boolean {
-  const holder = appliedBy(live);
-  if (managers.holder === undefined || holder === undefined || holder === managers.holder || others === undefined) return false;
-  const [namespace = ''] = holder.split('/');
+  if (managers.holder === undefined || appliedBy(live) === managers.holder || others === undefined) return false;
+  return goneApplier(live, others) !== undefined;
+}
+
+/** `namespace/name` of the Transaction that has applied the object last, if it is gone. */
+export function goneApplier(object: JsonObject | undefined, others: Others): string | undefined {
+  const holder = appliedBy(object);
+  const [namespace = ''] = (holder ?? '').split('/');
   const isServed = others.namespaces === undefined || others.namespaces.includes(namespace);
-  return isServed && nameIn(holder) !== undefined && !others.changes.some((other) => other.holder === holder);
+  return isServed && !others.changes.some((other) => other.holder === holder) ? nameIn(holder) : undefined;
 }
 
 /** Whether the object shows a write of this change, or of its undo. */

@@ -236,7 +236,14 @@ export function deletedByOthers(evidence: OthersEvidence): Hindrance | undefined
  */
 export function laterWork(evidence: OthersEvidence, attributed: Attributed): Hindrance | undefined {
   const again = appliedOver(evidence, attributed);
-  return again?.reason === 'LaterTransaction' ? again : (builtUpon(evidence, attributed) ?? again);
+  return again?.reason === 'LaterTransaction'
+    ? (undoneByRollback(evidence) ?? again)
+    : (builtUpon(evidence, attributed) ?? again);
+}
+
+// The object that a rollback has restored names the Transaction that stayed, which is older than ours.
+function undoneByRollback(evidence: OthersEvidence): Hindrance | undefined {
+  return readAllFirst(evidence) ?? laterThan(evidence, ({ undoes }) => undoes?.has(evidence.uid) === true);
 }
 
 // A later Update set every field, and a later Patch may own our fields. A part of our change may be gone while managedFields do not

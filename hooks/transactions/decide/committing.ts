@@ -11,7 +11,7 @@ import { asKept } from '../attribution/kept-scale.ts';
 import { evaluateRestore, type Restoring } from '../attribution/restore.ts';
 import { driftRoom } from '../checks/room.ts';
 import { howToAllow, joined, missingOwners, noted, unlistedKindsNote } from '../hazards/messages.ts';
-import { evaluateHazards } from '../hazards/table.ts';
+import { evaluateHazards, takenByRollback } from '../hazards/table.ts';
 import { hasTurn, isSettled } from '../in-flight/in-flight.ts';
 import { madeOf } from '../model/change.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
@@ -164,8 +164,9 @@ function irreversibleStep(
   after: JsonObject | undefined,
 ): Step | undefined {
   const { target, resource, prior } = entry;
+  const undo = entry.restores === true && after === undefined ? { undo: takenByRollback } : {};
   const evaluate = (before: JsonObject | undefined) =>
-    evaluateHazards({ kind: kindOf(resource), target, before, after }, hazards);
+    evaluateHazards({ kind: kindOf(resource), target, before, after, ...undo }, hazards);
   // An earlier change may have made a part of it, such as a default of a CRD. It counts from the state before the Transaction, too.
   const found = mayBreak(observation.transaction)
     ? undefined

@@ -43,7 +43,10 @@ const planChanged = fault(
   'Conflict',
   'spec.rollback.digest: the plan is another one now: make a new plan, and create the rollback again',
 );
-const nothing = fault('Invalid', 'spec.rollback: none of the objects exists, now or then: nothing is to restore');
+const nothing = fault(
+  'Invalid',
+  'spec.rollback: nothing is to restore: all that is newer is undone, or none of its objects exists',
+);
 
 function decisionOf({ status, transaction }: Observation, { set, findings, choices }: Found): UndoDecision {
   const changes = restoresOf(set);

@@ -25,6 +25,8 @@ export interface HazardContext {
   readonly isAgain?: boolean;
   /** Only of an undo. */
   readonly undo?: UndoContext | undefined;
+  /** Only of a rollback, whose deletions count as those of an undo: identities of its targets that stay. */
+  readonly stayingTargets?: ReadonlySet<string> | undefined;
 }
 
 interface UndoContext {

@@ -85,31 +85,32 @@ function isWrittenBack({ undo, entry }: HazardContext, type: SnapshotEntry['type
 }
 
 /**
- * The objects that Kubernetes deletes with the object. In an undo, objects that controllers of the object made are not others'
- * objects.
+ * The objects that Kubernetes deletes with the object. In an undo and in a rollback, objects that controllers of the object made are not
+ * others' objects.
  */
 async function readDeletion(context: HazardContext, { before: object = {} }: States): Promise<Found> {
-  const { lister, entry, gone, isAgain, undo } = context;
+  const { lister, entry, gone, isAgain } = context;
+  const isBack = isBackward(context);
   const deletion = { resource: entry.resource, target: entry.target, object };
   const [candidates, contained] = await Promise.all([
     listCandidates(lister, deletion, isAgain),
-    undo === undefined ? nothingContained : listContained(lister, deletion, gone),
+    isBack ? listContained(lister, deletion, gone) : nothingContained,
   ]);
   if (candidates.kind === 'trouble') return { trouble: candidates.failure };
   if (contained.kind === 'trouble') return { trouble: contained.failure };
   const made = new Set<Dependent>();
   // Targets that were there before the Transaction: a controller may have adopted them within a second.
-  const were = new Set(undo?.entries.flatMap(({ prior, target }) => (prior === undefined ? [] : [identityOf(target)])));
+  const were = formerTargets(context);
   const isMade = (dependent: Dependent, by: Maker): boolean => {
     const isMadeForIt = (): boolean => isMadeBy(dependent, by) && !were.has(identityOf(dependent.reference));
-    const isIts = isDerived(dependent, deletion) || (undo !== undefined && (dependent.isFed === true || isMadeForIt()));
+    const isIts = isDerived(dependent, deletion) || (isBack && (dependent.isFed === true || isMadeForIt()));
     if (isIts) made.add(dependent);
     return isIts;
   };
   const { owned, endpoints: named, bySign } = candidates;
   const left = { owned: asLeft(context, owned), endpoints: asLeft(context, named), bySign: asLeft(context, bySign) };
   const dependents = cascade(deletion, left, isMade);
-  const behind = undo === undefined ? {} : await readVolumes(context, object, [...made]);
+  const behind = isBack ? await readVolumes(context, object, [...made]) : {};
   const { forbiddenKinds, failingKinds, unavailable } = candidates;
   return {
     ...sorted(context, [...(contained.kind === 'known' ? contained.dependents : []), ...dependents]),
@@ -119,6 +120,16 @@ async function readDeletion(context: HazardContext, { before: object = {} }: Sta
     unavailable,
     ...(contained.kind === 'unlistable' ? { unlistableContents: contained.unlistable } : {}),
   };
+}
+
+function isBackward({ undo, stayingTargets }: HazardContext): boolean {
+  return undo !== undefined || stayingTargets !== undefined;
+}
+
+function formerTargets({ undo, stayingTargets }: HazardContext): ReadonlySet<string> {
+  return (
+    stayingTargets ?? new Set(undo?.entries.flatMap(({ prior, target }) => (prior === undefined ? [] : [identityOf(target)])))
+  );
 }
 
 const endpoints: Resource = {

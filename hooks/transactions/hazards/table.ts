@@ -29,12 +29,14 @@ interface StateChange {
   /** Undefined if the object does not exist then. */
   readonly before: JsonObject | undefined;
   readonly after: JsonObject | undefined;
-  /** Only of an undo. */
+  /** Only of an undo, and of a rollback that takes an object away. */
   readonly undo?: {
     /** The state that the change made. */
     readonly expected: JsonObject | undefined;
     /** Whether the Transaction was Committed: from then on others rely on its objects. */
     readonly wasCommitted: boolean;
+    /** Whether a rollback takes the object away: another Transaction created it. */
+    readonly isRollback?: boolean;
   };
 }
 
@@ -68,7 +70,11 @@ function changed(isSo: (before: JsonObject, after: JsonObject) => boolean): (cha
   return ({ before, after }) => before !== undefined && after !== undefined && isSo(before, after);
 }
 
-const created: Words = ({ target }) => `${describe(target)} was created by this Transaction`;
+const created: Words = ({ target, undo }) =>
+  `${describe(target)} was created by ${undo?.isRollback === true ? 'a Transaction that the rollback undoes' : 'this Transaction'}`;
+
+/** The object that a rollback takes away: others' loss counts as in the undo of its Create. */
+export const takenByRollback = { expected: undefined, wasCommitted: true, isRollback: true } as const;
 
 /** With an object that is deleted Kubernetes deletes others. */
 const deletion = {

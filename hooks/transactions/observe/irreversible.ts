@@ -1,14 +1,14 @@
 // Why a change cannot be undone, before anything is changed: what others would lose by it (hazards/table.ts), or that the API server
 // would not take the prior state back (restorable.ts).
 import type { Failure } from '../../objects/failure.ts';
-import { describe, kindOf } from '../../objects/reference.ts';
+import { describe, identityOf, kindOf } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { deletedBefore } from '../checks/targets.ts';
 import { isLostForGood } from '../checks/validity.ts';
 import { noHazards } from '../hazards/hazards.ts';
 import { howToAllow, joined, unlistedKindsNote } from '../hazards/messages.ts';
 import { readHazards } from '../hazards/read.ts';
-import { evaluateHazards } from '../hazards/table.ts';
+import { evaluateHazards, takenByRollback } from '../hazards/table.ts';
 import { isDeletion } from '../model/change.ts';
 import { mayBreak } from '../model/transaction.ts';
 import { serviceAccountOf } from '../writes/resources.ts';
@@ -73,8 +73,15 @@ async function evaluated(context: Context, { resolved, approximate, recreates }:
   const states = { before: prior, after: expected };
   const isShown = !approximate || recreates === true || expected === undefined;
   const gone = deletedBefore(all, index);
-  const found = isShown ? await readHazards({ lister, transaction, entry: resolved, gone }, states) : noHazards;
-  return { found, why: evaluateHazards({ kind: kindOf(resource), target, ...states }, found)?.message };
+  const isTaken = transaction.rollback !== undefined && expected === undefined;
+  const back = isTaken ? { stayingTargets: stayingAmong(all) } : {};
+  const found = isShown ? await readHazards({ lister, transaction, entry: resolved, gone, ...back }, states) : noHazards;
+  const undo = isTaken ? { undo: takenByRollback } : {};
+  return { found, why: evaluateHazards({ kind: kindOf(resource), target, ...states, ...undo }, found)?.message };
+}
+
+function stayingAmong(all: TargetReads['all']): ReadonlySet<string> {
+  return new Set(all.flatMap(({ change, target }) => (isDeletion(change) ? [] : [identityOf(target)])));
 }
 
 // A Delete of these was refused before.
@@ -86,6 +93,9 @@ export function irreversibleFaults(targets: readonly Prepared[]): readonly Fault
   return targets.flatMap(({ irreversible, resolved: { index, change, target } }) => {
     if (irreversible === undefined) return [];
     const what = `spec.changes[${index}]: ${change.type} of ${describe(target)} cannot be undone: ${irreversible}`;
-    return [fault('Irreversible', `${what}; ${howToAllow}`, index)];
+    const restored = `spec.rollback: ${describe(target)}: ${irreversible}; name the object in spec.rollback.keep`;
+    return [
+      fault('Irreversible', change.restore === undefined ? `${what}; ${howToAllow}` : `${restored}, or ${howToAllow}`, index),
+    ];
   });
 }

@@ -1,6 +1,7 @@
 // What must be known to evaluate one item: its lock, its snapshot, the ServiceAccount, the live object.
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { identityOf } from '../../objects/reference.ts';
 import { undoOrder } from '../checks/undo-order.ts';
 import { type Hazards, noHazards } from '../hazards/hazards.ts';
 import { readHazards, readUndoHazards } from '../hazards/read.ts';
@@ -180,8 +181,17 @@ function hazardContextOf(
   entries: readonly SnapshotEntry[],
 ): HazardContext {
   const lister = { reader, callReads, identity: serviceAccountOf(transaction) };
-  const undo = direction === 'backward' ? { status, entries, staying, orderOf: () => undoOrder(entries) } : undefined;
-  return { lister, transaction, entry, gone: assumedGone, isAgain: direction === 'forward', undo };
+  const base = { lister, transaction, entry, isAgain: direction === 'forward' };
+  if (direction === 'backward')
+    return { ...base, gone: assumedGone, undo: { status, entries, staying, orderOf: () => undoOrder(entries) } };
+  if (transaction.rollback === undefined) return { ...base, gone: assumedGone };
+  const identities = (wanted: readonly SnapshotEntry[]) => new Set(wanted.map(({ target }) => identityOf(target)));
+  return {
+    ...base,
+    // A list counts for a moment: it may still have what an earlier change has deleted.
+    gone: identities(entries.filter(({ type, index }) => type === 'Delete' && index < entry.index)),
+    stayingTargets: identities(entries.filter(({ type }) => type !== 'Delete')),
+  };
 }
 
 // What a rollback brings back or changes needs what an undo needs: the owners that the object names.

@@ -82,7 +82,7 @@ export async function tryTargets(context: LockContext, resolved: readonly Resolv
   const composed = context.composition?.found?.objects;
   const trial = readingOnce({ reader, callReads: context.callReads, transaction, all: resolved, autoscaling, composed });
   const outcome = await prepareEach(trial, resolved);
-  if (outcome.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', outcome.why)] });
+  if (outcome.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', `${outcome.why}: split the Transaction`)] });
   const { verdict } = outcome;
   const troubled = verdict.find((one) => one.kind === 'trouble');
   if (troubled !== undefined) return { ...base, faults: [], trouble: troubled.failure };

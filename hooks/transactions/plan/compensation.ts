@@ -93,7 +93,7 @@ function ownersAfter(
     prior: undo.entry.prior,
     expected: withSharedEntry(undo, live),
     halfRestored: holder !== undefined && isBegun ? forward : undefined,
-    halfBy: undo.entry.restores === true ? [ownManager(managers)] : undefined,
+    halfBy: undo.entry.restores === true ? [ownManager(managers), restore] : undefined,
   };
   // Computed from the entries before our own write: when the API server adds our entry it may fold old entries together.
   return (object) => restoredManagers({ ...owned, live: withOwnersOf(live, object, kinds) }, kinds, managersToRemove(undo));

@@ -34,6 +34,6 @@ export function whyTooLarge(sizes: readonly StateSize[], count: number): string 
   const words = largest.map((size) => `${describe(size.target)} ${size.text} bytes`).join(', ');
   return (
     `the states before and after of ${sizes.length} of ${count} targets take ${text} bytes as JSON and ${memory} bytes in memory, ` +
-    `at most ${mostBytes} and ${mostMemory} bytes are allowed (the largest: ${words}): split the Transaction`
+    `at most ${mostBytes} and ${mostMemory} bytes are allowed (the largest: ${words})`
   );
 }

@@ -1,13 +1,13 @@
 // What a rollback makes of each object: the undos of all newer Transactions, the newest first, each evaluated as an undo is (attribution/),
 // on the state that the undos before it leave. Nothing is written. What Kubernetes would delete in answer is read once, for the whole way
 // from now to then, as it is for any change (observe/dry-run.ts).
-import { weightOf } from '../../objects/measure.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { turnFor } from '../../objects/requests/loop-turns.ts';
+import { goneApplier, isLineGone } from '../attribution/applied-by.ts';
 import { goneManagers } from '../attribution/other-transactions.ts';
 import { evaluateUndo } from '../attribution/undo.ts';
-import { type Fault, fault } from '../checks/fault.ts';
+import type { Fault } from '../checks/fault.ts';
 import { selected } from '../checks/undo-choices.ts';
 import { mostChanges } from '../checks/validity.ts';
 import { forgedDrift } from '../decide/guards.ts';
@@ -29,13 +29,20 @@ import { readLive } from '../observe/read.ts';
 import { readSnapshot } from '../observe/snapshot.ts';
 import { leftBy } from '../plan/compensation.ts';
 import { type Drift, driftOf } from '../snapshots/drift.ts';
-import { stateSize, whyTooLarge } from '../snapshots/size.ts';
 import { halfToUndo } from '../writes/halves.ts';
+import {
+  begunAt,
+  bounds,
+  type RollbackProgress,
+  reach,
+  refusal,
+  snapshotsTooLarge,
+  tooLargeStates,
+  tooManyObjects,
+} from './bounds.ts';
 import { compositionOf, type RollbackContext, type UndoObject } from './composition.ts';
+import { blockLosses } from './losses.ts';
 import type { Releases } from './releases.ts';
-
-/** Bytes in memory of all snapshots that one rollback reads. */
-const mostSnapshots = 120 * 1024 * 1024;
 
 type Ended = Exclude<RollbackView, { found: object }>;
 
@@ -46,6 +53,7 @@ interface Context {
   readonly objects: Map<string, UndoObject>;
   /** uids of Transactions that count as undone. */
   readonly undone: Set<string>;
+  readonly progress: RollbackProgress;
 }
 
 /** `releases`: those to undo, found by releases.ts. */
@@ -54,56 +62,40 @@ export async function compose(observing: ObserveContext, rollback: Rollback, rel
   const context: Context = {
     ...{ observing, rollback, releases, objects: new Map() },
     undone: new Set(dropped.map(({ uid }) => uid)),
+    progress: begunAt(releases.composed),
   };
-  const read: Read = { bytes: 0, amount: 0 };
   for (const release of releases.composed) {
-    const ended = await undoOne(context, release, read);
+    reach(context.progress, release, context.objects.values());
+    const ended = await undoOne(context, release);
     if (ended !== undefined) return ended;
   }
   return finished(context);
 }
 
-interface Read {
-  /** In memory, of all snapshots. */
-  bytes: number;
-  amount: number;
-}
-
-async function entriesOf(
-  { observing, releases }: Context,
-  release: Transaction,
-  read: Read,
-): Promise<readonly SnapshotEntry[] | Ended> {
+async function entriesOf({ observing, progress }: Context, release: Transaction): Promise<readonly SnapshotEntry[] | Ended> {
   const snapshot = await readSnapshot(observing.source, release, release.status?.rollbackRef);
   if (snapshot.kind === 'trouble') return { faults: [], trouble: snapshot.failure };
-  if (snapshot.kind === 'broken') return refused('SnapshotBroken', `${snapshot.message}; ${nearest(release)}`);
-  const states = snapshot.entries.flatMap(({ prior, expected }) => [prior, expected]);
-  read.amount += 1;
-  read.bytes += states.reduce((sum, state) => sum + weightOf(state).memory, 0);
-  if (read.bytes <= mostSnapshots) return snapshot.entries;
-  const what = `the snapshots of ${read.amount} of ${releases.composed.length} Transactions`;
-  return refused('SnapshotTooLarge', `${what} take ${read.bytes} bytes, at most ${mostSnapshots} are read: ${nearest(release)}`);
+  if (snapshot.kind === 'broken') return refused(refusal(progress, 'SnapshotBroken', snapshot.message));
+  const tooLarge = snapshotsTooLarge(progress, snapshot.entries, bounds);
+  return tooLarge === undefined ? snapshot.entries : refused(tooLarge);
 }
 
-function refused(reason: Fault['reason'], message: string): Ended {
-  return { faults: [fault(reason, `spec.rollback: ${message}`)] };
+function refused(wrong: Fault): Ended {
+  return { faults: [wrong] };
 }
 
-/** All that is newer is known: so this one can stay. */
-function nearest({ name, status }: Transaction): string {
-  return status?.phase === 'Committed' ? `the nearest release that can be reached is ${name}` : 'no older release can be reached';
-}
-
-async function undoOne(context: Context, release: Transaction, read: Read): Promise<Ended | undefined> {
-  const { observing, objects, undone } = context;
-  const entries = await entriesOf(context, release, read);
+async function undoOne(context: Context, release: Transaction): Promise<Ended | undefined> {
+  const { observing, objects, undone, progress } = context;
+  const entries = await entriesOf(context, release);
   if ('faults' in entries) return entries;
   const request = { annotation: annotations.requestRollback, value: 'rollback' };
   if (release.status === undefined) return undefined;
   const status = undoingAgain(release.status, request, observing.now, { leases: [], writer: undefined });
   const toUndo = entries.filter(({ index }) => status.items[index] !== undefined && isToUndo(status.items[index]));
   const fresh = toUndo.filter(({ target }) => !objects.has(identityOf(target)));
-  const lacking = tooMany(context, release, fresh.length) ?? (await addObjects(context, fresh));
+  const tooMany = tooManyObjects(progress, objects.size + fresh.length, bounds);
+  if (tooMany !== undefined) return refused(tooMany);
+  const lacking = await addObjects(context, fresh);
   if (lacking !== undefined) return lacking;
   for (const entry of toUndo.toReversed()) {
     const ended = await undoEntry(context, { release, status, entry });
@@ -111,15 +103,6 @@ async function undoOne(context: Context, release: Transaction, read: Read): Prom
   }
   undone.add(release.uid);
   return undefined;
-}
-
-function tooMany({ objects }: Context, release: Transaction, more: number): Ended | undefined {
-  const amount = objects.size + more;
-  if (amount <= mostChanges) return undefined;
-  return refused(
-    'Invalid',
-    `with Transaction ${release.name} it has ${amount} objects, at most ${mostChanges} are allowed: ${nearest(release)}`,
-  );
 }
 
 async function undoEntry(context: Context, { release, status, entry }: Omit<Stepping, 'object'>): Promise<Ended | undefined> {
@@ -164,7 +147,7 @@ async function addObject(
   if (others.kind === 'trouble') return { faults: [], trouble: others.failure };
   const now = live.kind === 'present' ? live.object : undefined;
   const known = { target, entry, now, others: others.found, isOverwritten };
-  objects.set(identityOf(target), { ...known, state: now, isSealed: false, place: 0 });
+  objects.set(identityOf(target), { ...known, state: now, isSealed: false, gone: new Set(), place: 0 });
   return undefined;
 }
 
@@ -180,22 +163,30 @@ async function stepBack(context: Context, stepping: Stepping): Promise<Ended | u
   const { release, status, entry, object } = stepping;
   const { source } = context.observing;
   const drift = driftOf(release.status ?? status, entry, { transaction: release, packer: source.packer });
-  if (drift === 'broken')
-    return refused('SnapshotBroken', `${forgedDrift(entry.index)} (Transaction ${release.name}); ${nearest(release)}`);
+  if (drift === 'broken') {
+    const why = `${forgedDrift(entry.index)} (Transaction ${release.name})`;
+    return refused(refusal(context.progress, 'SnapshotBroken', why));
+  }
   const version = status.items[entry.index]?.resourceVersion;
   const changes = await withPriorStates(source, entry.target, version, seenBy(context, release, object));
   if ('kind' in changes) return { faults: [], trouble: changes.failure };
   await turnToCompare(object.state, entry.prior, entry.expected);
   const judged = judge(stepping, { ...object.others, changes }, drift);
   if (judged === undefined) return undefined;
-  const { evidence, verdict } = judged;
-  if (verdict.kind === 'wait') return { faults: [], waiting: verdict.message };
+  if (judged.verdict.kind === 'wait') return { faults: [], waiting: judged.verdict.message };
+  follow(object, release, judged);
+  await turnFor(object.state);
+  return undefined;
+}
+
+/** The object, as the undo would leave it. */
+function follow(object: UndoObject, release: Transaction, { evidence, verdict }: NonNullable<ReturnType<typeof judge>>): void {
+  const gone = isLineGone(evidence) ? goneApplier(object.state, object.others) : undefined;
+  if (gone !== undefined) object.gone.add(gone);
   // Somebody has deleted it: it stays away.
   if (verdict.kind === 'conflict' && verdict.reason !== 'Gone') object.blocked = { evidence, verdict };
   const undo = { transaction: release, entry: evidence.entry, goneOwners: [], goneManagers: goneManagers(evidence) };
   object.state = leftBy(undo, verdict, object.state);
-  await turnFor(object.state);
-  return undefined;
 }
 
 function judge({ release, status, entry, object }: Stepping, others: Others, drift: readonly Drift[]) {
@@ -219,13 +210,15 @@ function seenBy({ undone }: Context, release: Transaction, { others, isOverwritt
     });
 }
 
-function finished({ observing, rollback, releases, objects }: Context): RollbackView {
+async function finished({ observing, rollback, releases, objects, progress }: Context): Promise<RollbackView> {
   const all = [...objects.values()];
-  const tooLarge = whyTooLarge(
-    all.map(({ target, now, state }) => stateSize(target, [now, state])),
-    all.length,
-  );
-  if (tooLarge !== undefined) return refused('SnapshotTooLarge', tooLarge);
+  const targets = all.map(({ target }) => target);
+  const names = { place: 'spec.rollback.keep', names: rollback.keep };
+  const { indexes } = selected(names, targets, observing.transaction.namespace);
+  const trouble = await blockLosses(observing, all, new Set(all.filter((_, index) => indexes.includes(index))));
+  if (trouble !== undefined) return { faults: [], trouble };
+  const tooLarge = tooLargeStates(progress, all);
+  if (tooLarge !== undefined) return refused(tooLarge);
   const composing: RollbackContext = { transaction: observing.transaction, rollback, releases, packer: observing.source.packer };
   return compositionOf(composing, all.map(resealed));
 }

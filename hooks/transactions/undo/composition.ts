@@ -4,15 +4,18 @@ import { contentOf } from '../../objects/content/content.ts';
 import { hasSameOwners } from '../../objects/content/ownership.ts';
 import { equalJson, type JsonObject } from '../../objects/json.ts';
 import { describe, identityOf, type Reference } from '../../objects/reference.ts';
+import { goneApplier } from '../attribution/applied-by.ts';
 import { attribute } from '../attribution/attribute.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { needsOf } from '../checks/needs.ts';
 import { selected } from '../checks/undo-choices.ts';
 import { noHazards } from '../hazards/hazards.ts';
+import { howToAllow, joined, noted } from '../hazards/messages.ts';
 import type { Way } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Others } from '../model/other-transactions.ts';
+import type { Reason } from '../model/reason.ts';
 import type { Rollback, RollbackSet } from '../model/rollback.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import type { UndoFinding } from '../model/undo.ts';
@@ -29,6 +32,8 @@ export interface UndoObject {
   readonly isOverwritten: boolean;
   state: JsonObject | undefined;
   isSealed: boolean;
+  /** Transactions that were deleted, whose values go back with those of an older one. */
+  readonly gone: Set<string>;
   /** Orders the objects of the undone Transactions: the older ones first, and each in its own order. */
   place: number;
   blocked?: { readonly evidence: UndoEvidence; readonly verdict: UndoVerdict };
@@ -90,8 +95,14 @@ function decidedOn(object: UndoObject, { isPartial }: Rollback, isChosen: boolea
 function blockedFault({ blocked, isKept, target }: Decided, finding: UndoFinding | undefined): readonly Fault[] {
   if (blocked === undefined || isKept) return [];
   const { reason = 'RollbackConflict', message = '' } = finding ?? {};
-  const next = 'name the object in spec.rollback.keep or in spec.rollback.overwrite, or set spec.rollback.partial';
-  return [fault(reason, `spec.rollback: ${describe(target)}: ${message}; ${next}`)];
+  return [fault(reason, `spec.rollback: ${describe(target)}: ${message}; ${nextFor(reason)}`)];
+}
+
+// What Kubernetes would delete with an object cannot be overwritten.
+function nextFor(reason: Reason): string {
+  return reason === 'NotEmpty'
+    ? `name the object in spec.rollback.keep, set spec.rollback.partial, or ${howToAllow}`
+    : 'name the object in spec.rollback.keep or in spec.rollback.overwrite, or set spec.rollback.partial';
 }
 
 // What stays or comes back, what is needed first: objects of older releases, then those of the release that stays, in its order. Then what
@@ -151,25 +162,45 @@ function wayFor(now: JsonObject | undefined, after: JsonObject | undefined): Way
 
 /** As an undo shows it: of the change from what is to be to what is now. */
 function findingFor({ transaction, packer }: RollbackContext, object: Decided, index: number): UndoFinding {
-  const { blocked, now, after, entry, isSealed } = object;
+  const { blocked, after } = object;
   if (blocked !== undefined) {
     const { evidence, verdict } = blocked;
     return findingOf({ evidence: { ...evidence, entry: { ...evidence.entry, index } }, packer }, verdict);
   }
+  const evidence = evidenceOf(transaction, object, after);
+  return findingOf({ evidence: { ...evidence, entry: { ...evidence.entry, index } }, packer }, verdictFor(object, evidence));
+}
+
+/** Of the change from what is to be, `after`, to what is now. */
+export function evidenceOf(
+  transaction: Transaction,
+  { now, entry, isSealed }: UndoObject,
+  after: JsonObject | undefined,
+): UndoEvidence {
   const type = now === undefined ? 'Delete' : after === undefined ? 'Create' : 'Update';
   const { keepsScale: _own, recreates: _half, prior: _prior, expected: _expected, ...rest } = entry;
-  const evidence: UndoEvidence = {
-    entry: { ...rest, index, type, ...(after && { prior: after }), ...(now && { expected: now }) },
+  return {
+    entry: { ...rest, type, ...(after && { prior: after }), ...(now && { expected: now }) },
     ...{ live: now, managers: managersOfChange(transaction, undefined), drift: [], recorded: true, isSealed },
     ...{ hazards: noHazards, others: undefined, version: undefined, createdUid: undefined },
     ...{ isRequested: true, wasCommitted: true, uid: transaction.uid },
   };
-  return findingOf({ evidence, packer }, verdictFor(object, evidence));
 }
 
 function verdictFor(object: Decided, evidence: UndoEvidence): UndoVerdict {
   const { now, after, entry } = object;
   if (isUnchanged(object, after)) return { kind: 'restored' };
   if (now === undefined || after === undefined) return now === undefined ? { kind: 'recreate' } : { kind: 'delete', live: now };
-  return { kind: 'content', live: now, restored: contentOf(after, entry.resource), attributed: attribute(evidence) };
+  const restored = contentOf(after, entry.resource);
+  return { kind: 'content', live: now, restored, attributed: attribute(evidence), ...noted(recordNote(object, after)) };
+}
+
+/** What a user should know of Transactions that were deleted. */
+function recordNote({ gone, others }: Decided, after: JsonObject): string | undefined {
+  const staying = goneApplier(after, others);
+  const overwritten = [...gone].filter((name) => name !== staying);
+  return joined(
+    ...overwritten.map((name) => `Transaction ${name} was deleted: its values are overwritten`),
+    staying === undefined ? undefined : `Transaction ${staying} was deleted: its values stay`,
+  );
 }

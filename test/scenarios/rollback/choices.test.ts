@@ -2,25 +2,9 @@
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { config, createRollback, release, rollBack, takeBack } from '../../support/releases.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
 import { portraits } from '../../support/targets.ts';
-
-const config = (name: string, data: JsonObject): JsonObject => ({
-  type: 'Apply',
-  content: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },
-});
-
-async function commit(stage: Stage, name: string, changes: readonly JsonObject[], fieldManager = 'shop'): Promise<void> {
-  await stage.transaction(name, changes, { spec: { fieldManager } });
-  const status = await stage.finished(name);
-  if (textAt(status, 'phase') !== 'Committed') throw new Error(`${name}: ${textAt(status, 'message')}`);
-}
-
-/** The body of a rollback has no changes. */
-async function rollBack(stage: Stage, name: string, rollback: JsonObject, spec: JsonObject = {}): Promise<JsonObject> {
-  await stage.transaction(name, [], { spec: { fieldManager: 'shop', changes: undefined as never, rollback, ...spec } });
-  return stage.finished(name);
-}
 
 async function edit(stage: Stage, name: string, data: JsonObject): Promise<void> {
   must(await stage.client.patch(stage.path(`configmaps/${name}`), { data }, 'merge', { fieldManager: 'kubectl-edit' }));
@@ -31,10 +15,15 @@ const dataOf = async (stage: Stage, name: string): Promise<unknown> =>
 
 t.test('what is refused before a lock', async (t: Test) => {
   const stage = await startStage(t);
-  await commit(stage, 'v1', [config('a', { v: '1' })]);
-  await commit(stage, 'v2', [config('a', { v: '2' })]);
-  await commit(stage, 'other', [config('o', { v: '1' })], 'billing');
+  await release(stage, 'v1', [config('a', { v: '1' })]);
+  await release(stage, 'v2', [config('a', { v: '2' })]);
+  await release(stage, 'other', [config('o', { v: '1' })], { spec: { fieldManager: 'billing' } });
+  must(await stage.client.create(stage.path('configmaps'), { metadata: { name: 'taken' } }));
+  const failing = { type: 'Create', target: { apiVersion: 'v1', kind: 'ConfigMap', name: 'taken' }, content: {} };
+  await stage.transaction('failed', [failing], { spec: { fieldManager: 'shop' } });
+  t.equal(textAt(await stage.finished('failed'), 'phase'), 'Failed');
   const cases = [
+    [{ to: 'failed' }, {}, /failed is Failed, not Committed; a rollback can go to v2, v1/],
     [{ to: 'v0' }, {}, /does not exist; a rollback can go to v2, v1/],
     [{ to: 'other' }, {}, /has another spec\.fieldManager than shop; a rollback can go to v2, v1/],
     [{ to: 'v2' }, {}, /v2 is the newest Transaction/],
@@ -44,7 +33,9 @@ t.test('what is refused before a lock', async (t: Test) => {
     [{ to: 'v1' }, { serviceAccountName: 'default' }, /Transaction .*\/v2 acted as deployer/],
   ] as const;
   for (const [index, [rollback, spec, message]] of cases.entries()) {
-    const status = await rollBack(stage, `bad-${index}`, rollback as unknown as JsonObject, spec as unknown as JsonObject);
+    const status = await rollBack(stage, `bad-${index}`, rollback as unknown as JsonObject, {
+      spec: spec as unknown as JsonObject,
+    });
     t.equal(textAt(status, 'phase'), 'Failed');
     t.match(textAt(status, 'message') ?? '', message);
     t.same(await stage.leases(), []);
@@ -54,15 +45,17 @@ t.test('what is refused before a lock', async (t: Test) => {
 
 t.test('both, or neither, of changes and rollback', async (t: Test) => {
   const stage = await startStage(t);
-  await t.rejects(stage.transaction('both', [config('a', {})], { spec: { fieldManager: 'shop', rollback: { to: '' } } }));
-  await t.rejects(stage.transaction('neither', [], { spec: { fieldManager: 'shop', changes: undefined as never } }));
+  const both = stage.transaction('both', [config('a', {})], { spec: { fieldManager: 'shop', rollback: { to: '' } } });
+  await t.rejects(both, /spec.*must validate one and only one schema \(oneOf\)/);
+  const neither = stage.transaction('neither', [], { spec: { fieldManager: 'shop', changes: undefined as never } });
+  await t.rejects(neither, /spec.*must validate one and only one schema \(oneOf\)/);
 });
 
 t.test('edits of others', async (t: Test) => {
   const stage = await startStage(t);
-  await commit(stage, 'v1', [config('a', { v: '1' }), config('b', { v: '1' })]);
-  await commit(stage, 'v2', [config('a', { v: '2' }), config('b', { v: '2' })]);
-  await commit(stage, 'v3', [config('a', { v: '3' }), config('b', { v: '3' })]);
+  await release(stage, 'v1', [config('a', { v: '1' }), config('b', { v: '1' })]);
+  await release(stage, 'v2', [config('a', { v: '2' }), config('b', { v: '2' })]);
+  await release(stage, 'v3', [config('a', { v: '3' }), config('b', { v: '3' })]);
   await edit(stage, 'a', { free: 'mine' });
   await edit(stage, 'b', { v: 'hotfix' });
   const before = await portraits(
@@ -81,8 +74,7 @@ t.test('edits of others', async (t: Test) => {
     t.equal(textAt(status, 'phase'), 'Committed', String(textAt(status, 'message')));
     t.same(await dataOf(stage, 'a'), { v: '1', free: 'mine' });
     t.same(await dataOf(stage, 'b'), { v: 'hotfix' });
-    await stage.annotate('keeping', { 'tx.janus.io/request-rollback': '1' });
-    await stage.phase('keeping', 'RolledBack');
+    await takeBack(stage, 'keeping');
     t.same(
       await portraits(
         stage.client,
@@ -100,7 +92,7 @@ t.test('edits of others', async (t: Test) => {
   });
 
   await t.test('a release after a rollback, and back over both', async (t) => {
-    await commit(stage, 'v4', [config('a', { v: '4' }), config('b', { v: '4' })]);
+    await release(stage, 'v4', [config('a', { v: '4' }), config('b', { v: '4' })]);
     const status = await rollBack(stage, 'again', { to: 'v1' });
     t.equal(textAt(status, 'phase'), 'Committed', String(textAt(status, 'message')));
     t.same(await dataOf(stage, 'a'), { v: '1', free: 'mine' });
@@ -110,9 +102,9 @@ t.test('edits of others', async (t: Test) => {
 
 t.test('a Transaction of another application', async (t: Test) => {
   const stage = await startStage(t);
-  await commit(stage, 'v1', [config('a', { v: '1' })]);
-  await commit(stage, 'v2', [config('a', { v: '2' })]);
-  await commit(stage, 'bill', [config('a', { v: 'billing' })], 'billing');
+  await release(stage, 'v1', [config('a', { v: '1' })]);
+  await release(stage, 'v2', [config('a', { v: '2' })]);
+  await release(stage, 'bill', [config('a', { v: 'billing' })], { spec: { fieldManager: 'billing' } });
   const status = await rollBack(stage, 'blocked', { to: 'v1' });
   t.equal(textAt(status, 'phase'), 'Failed');
   t.match(textAt(status, 'message') ?? '', /ConfigMap .*a.*Transaction .*\/bill/);
@@ -123,10 +115,9 @@ t.test('a Transaction of another application', async (t: Test) => {
 
 t.test('a plan writes nothing', async (t: Test) => {
   const stage = await startStage(t);
-  await commit(stage, 'v1', [config('a', { v: '1' })]);
-  await commit(stage, 'v2', [config('a', { v: '2' })]);
-  const spec = { fieldManager: 'shop', changes: undefined as never, rollback: { to: 'v1' } };
-  await stage.transaction('plan', [], { spec, annotations: { 'tx.janus.io/plan-undo': '1' } });
+  await release(stage, 'v1', [config('a', { v: '1' })]);
+  await release(stage, 'v2', [config('a', { v: '2' })]);
+  await createRollback(stage, 'plan', { to: 'v1' }, { annotations: { 'tx.janus.io/plan-undo': '1' } });
   const status = await waitFor(async () => {
     const found = at(await stage.read('plan'), 'status') as JsonObject;
     return at(found, 'undo') === undefined ? undefined : found;
@@ -142,11 +133,10 @@ t.test('a plan writes nothing', async (t: Test) => {
 
 t.test('a plan of a blocked rollback shows what is in the way, and stays a plan without its annotation', async (t: Test) => {
   const stage = await startStage(t);
-  await commit(stage, 'v1', [config('a', { v: '1' }), config('b', { v: '1' })]);
-  await commit(stage, 'v2', [config('a', { v: '2' }), config('b', { v: '2' })]);
+  await release(stage, 'v1', [config('a', { v: '1' }), config('b', { v: '1' })]);
+  await release(stage, 'v2', [config('a', { v: '2' }), config('b', { v: '2' })]);
   await edit(stage, 'b', { v: 'hotfix' });
-  const spec = { fieldManager: 'shop', changes: undefined as never, rollback: { to: 'v1' } };
-  await stage.transaction('plan', [], { spec, annotations: { 'tx.janus.io/plan-undo': '1' } });
+  await createRollback(stage, 'plan', { to: 'v1' }, { annotations: { 'tx.janus.io/plan-undo': '1' } });
   const answered = (value: string) =>
     waitFor(async () => {
       const found = at(await stage.read('plan'), 'status') as JsonObject;

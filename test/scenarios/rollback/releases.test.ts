@@ -1,42 +1,22 @@
 // spec.rollback: back to any earlier release in one Transaction, with one write for each object, and its undo brings back what was there.
 import t, { type Test } from 'tap';
-import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
-import { type Stage, startStage } from '../../support/stage.ts';
+import { at, textAt } from '../../../hooks/objects/json.ts';
+import { config, release, removal, rollBack, takeBack } from '../../support/releases.ts';
+import { startStage } from '../../support/stage.ts';
 import { portraits } from '../../support/targets.ts';
-
-const manager = { fieldManager: 'shop' };
-
-const config = (name: string, data: JsonObject): JsonObject => ({
-  type: 'Apply',
-  content: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },
-});
-
-const remove = (name: string): JsonObject => ({ type: 'Delete', target: { apiVersion: 'v1', kind: 'ConfigMap', name } });
-
-async function commit(stage: Stage, name: string, spec: JsonObject, changes: readonly JsonObject[] = []): Promise<void> {
-  const { changes: _none, ...rest } = spec;
-  await stage.transaction(name, changes, { spec: { ...manager, ...rest } });
-  const status = await stage.finished(name);
-  if (textAt(status, 'phase') !== 'Committed') throw new Error(`${name}: ${textAt(status, 'message')}`);
-}
-
-async function rollBack(stage: Stage, name: string, rollback: JsonObject): Promise<JsonObject> {
-  await stage.transaction(name, [], { spec: { ...manager, changes: undefined as never, rollback } });
-  return stage.finished(name);
-}
 
 t.test('four releases', async (t: Test) => {
   const stage = await startStage(t);
   const places = ['a', 'b', 'c', 'd'].map((name) => stage.path(`configmaps/${name}`));
   const show = () => portraits(stage.client, places, true);
   const states = [await show()];
-  await commit(stage, 'v1', {}, [config('a', { v: '1', only: 'one' }), config('b', { v: '1' })]);
+  await release(stage, 'v1', [config('a', { v: '1', only: 'one' }), config('b', { v: '1' })]);
   states.push(await show());
-  await commit(stage, 'v2', {}, [config('a', { v: '2' }), config('b', { v: '2' }), config('c', { v: '2' })]);
+  await release(stage, 'v2', [config('a', { v: '2' }), config('b', { v: '2' }), config('c', { v: '2' })]);
   states.push(await show());
-  await commit(stage, 'v3', {}, [config('a', { v: '3', more: 'x' }), remove('b'), config('d', { v: '3' })]);
+  await release(stage, 'v3', [config('a', { v: '3', more: 'x' }), removal('b'), config('d', { v: '3' })]);
   states.push(await show());
-  await commit(stage, 'v4', {}, [config('a', { v: '4' }), config('c', { v: '4' })]);
+  await release(stage, 'v4', [config('a', { v: '4' }), config('c', { v: '4' })]);
   states.push(await show());
 
   await t.test('back to the second', async (t) => {
@@ -50,8 +30,7 @@ t.test('four releases', async (t: Test) => {
   });
 
   await t.test('the undo of the rollback', async (t) => {
-    await stage.annotate('back', { 'tx.janus.io/request-rollback': '1' });
-    await stage.phase('back', 'RolledBack');
+    await takeBack(stage, 'back');
     t.same(await show(), states[4]);
   });
 
