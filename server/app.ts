@@ -46,10 +46,10 @@ export interface App {
   drain(): Promise<void>;
 }
 
-const keepAliveTimeout = 100_000; // longer than the 90 s for which Go reuses a connection, or a request meets the close
-const receiveTimeout = 10_000; // for a whole request; the network of a cluster takes milliseconds
+const keepAliveTimeoutMs = 100_000; // longer than the 90 s for which Go reuses a connection, or a request meets the close
+const receiveTimeoutMs = 10_000; // for a whole request; the network of a cluster takes milliseconds
 const receiveCheckInterval = 1_000;
-const handshakeTimeout = 5_000;
+const handshakeTimeoutMs = 5_000;
 
 export function buildApp(parts: AppParts): App {
   const server = createServer(parts);
@@ -116,8 +116,8 @@ function eventOf(
 function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts): FastifyInstance {
   const options = {
     bodyLimit,
-    keepAliveTimeout,
-    requestTimeout: receiveTimeout,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    requestTimeout: receiveTimeoutMs,
     forceCloseConnections: 'idle',
     logController: new LogController({ disableRequestLogging: true }),
     logger: { level: logLevel, base: null, timestamp: isoTime, ...(logTo && { stream: logTo }) },
@@ -125,13 +125,19 @@ function createServer({ bodyLimit, logLevel, logTo, access: { tls } }: AppParts)
   } as const;
   // Both are set, because Node uses the shorter one for the headers.
   const http = {
-    headersTimeout: receiveTimeout,
-    requestTimeout: receiveTimeout,
+    headersTimeout: receiveTimeoutMs,
+    requestTimeout: receiveTimeoutMs,
     connectionsCheckingInterval: receiveCheckInterval,
   };
   if (tls === undefined) return fastify({ ...options, http });
   // The server accepts a connection without a valid certificate, because probes have none. The guard requires one for calls.
-  const https = { ...tls, ...http, handshakeTimeout, requestCert: tls.ca !== undefined, rejectUnauthorized: false };
+  const https = {
+    ...tls,
+    ...http,
+    handshakeTimeout: handshakeTimeoutMs,
+    requestCert: tls.ca !== undefined,
+    rejectUnauthorized: false,
+  };
   return fastify({ ...options, https }) as unknown as FastifyInstance;
 }
 

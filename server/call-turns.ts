@@ -22,7 +22,7 @@ const spacing = 10;
 const longSpacing = 250;
 const slow = 3_000;
 /** ms after which a refused call comes again at the latest. */
-const longestPause = 8_000;
+const longestPauseMs = 8_000;
 
 /** Bytes of a large request. */
 const largeRequest = 256 * 1024;
@@ -96,7 +96,7 @@ function createTurns(count: number, usual: number): Turns {
     if (known !== undefined) refused.set(namespace, { ...known, ended: performance.now() });
   };
   const forget = (now: number): void => {
-    for (const [name, { next }] of refused) if (next + longestPause < now) refused.delete(name);
+    for (const [name, { next }] of refused) if (next + longestPauseMs < now) refused.delete(name);
   };
   return {
     async take({ namespace }) {
@@ -115,9 +115,9 @@ function createTurns(count: number, usual: number): Turns {
       forget(now);
       const { next: last, ended } = refused.get(namespace) ?? { next: now, ended: now };
       const next = Math.max(now, last) + (isSlow({ ended }, now) ? longSpacing : usual);
-      refused.set(namespace, { next: Math.min(next, now + longestPause), ended });
+      refused.set(namespace, { next: Math.min(next, now + longestPauseMs), ended });
       // Beyond that time there is no order.
-      const pause = next > now + longestPause ? (longestPause * (1 + Math.random())) / 2 : next - now;
+      const pause = next > now + longestPauseMs ? (longestPauseMs * (1 + Math.random())) / 2 : next - now;
       const because = 'other Transactions of the namespace take its share of calls';
       return { kind: 'retry', retryAfterSeconds: pause / 1_000, because };
     },

@@ -7,7 +7,7 @@ import { aroundSteps } from '../hooks/objects/requests/loop-turns.ts';
 /** A tenant waits for others this many times as long as its step took. */
 const pausePerStep = 5;
 /** ms that one call waits in this way, at most: Metacontroller waits 30 s for a reply. */
-const longestPause = 8_000;
+const longestPauseMs = 8_000;
 /** ms after its last call in which a tenant still counts as a caller. */
 const recent = 1_000;
 
@@ -29,7 +29,7 @@ export async function callOf<Result>(name: string, call: () => Promise<Result>):
   tenants.set(name, tenant);
   tenant.calls += 1;
   try {
-    return await current.run({ tenant, pauseLeft: longestPause }, call);
+    return await current.run({ tenant, pauseLeft: longestPauseMs }, call);
   } finally {
     tenant.calls -= 1;
     tenant.endedAt = performance.now();

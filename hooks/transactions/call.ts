@@ -2,7 +2,7 @@
 import type { Clock, Cluster, Expressions, Manifests, Sealer } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
 
-/** The parts of a request that the engine uses. A call is a doorbell: the engine reads everything else live. */
+/** The parts of a request that the engine uses. A call is only a trigger: the engine reads everything else live. */
 export interface Call {
   readonly namespace: string;
   readonly name: string;

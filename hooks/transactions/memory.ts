@@ -81,8 +81,8 @@ export interface Memory {
 }
 
 /** In seconds. */
-const longestPause = 30;
-const firstPause = 0.2;
+const longestPauseSeconds = 30;
+const firstPauseSeconds = 0.2;
 
 const nothing: Remembered = { troubles: 0, waits: 0, ...noWrites };
 
@@ -119,7 +119,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
       const refused = refusedSince(refusedAt, ended, clock.monotonic());
       calls.set(uid, { ...known, troubles, waits, ...away, ...refused });
       // The pause doubles, with jitter: many Transactions must not return at the same time to a server that is just recovering.
-      const pause = Math.min(longestPause, firstPause * 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
+      const pause = Math.min(longestPauseSeconds, firstPauseSeconds * 2 ** Math.min(troubles - 1, 10)) * (0.75 + random() / 2);
       return Math.max(pause, stayAway / 1_000);
     },
     rememberFence: (uid, turn) => {

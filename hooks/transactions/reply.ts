@@ -21,13 +21,13 @@ import { reportOf } from './report/report.ts';
 import { engine, transactions } from './writes/resources.ts';
 
 /** In seconds: a longer Retry-After of the API server is cut to this. */
-const longestStay = 60;
+const longestStaySeconds = 60;
 
 /**
  * In seconds: as long where locks may be held that cannot be read. They are to be renewed at half of their duration, and the shortest that
  * a spec may have is 30 s (schemas/spec-values.ts).
  */
-const longestBlindStay = 15;
+const longestBlindStaySeconds = 15;
 
 const because = 'internal error of the engine';
 
@@ -38,7 +38,7 @@ export function replyOf({ parts, memory, session, callReads }: CallContext, call
   const next = spokenFor(memory, made, truncated(answer.status, transaction.size));
   const status = completed(stored, next, now, { ...transaction, order: memory.snapshots.get(uid)?.order });
   const isTroubled = answer.wait === 'backoff';
-  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStay, longestPauseUnder(made));
+  const stayAway = 1_000 * Math.min(session.retryAfter(), longestStaySeconds, longestPauseUnder(made));
   const isRefused = answer.wait === 'refusal' || (typeof answer.wait === 'object' && answer.wait.isRefusal === true);
   const isWaiting = (isRefused || answer.wait === 'now' || typeof answer.wait === 'object') && status.version === stored.version;
   const lists = callReads.unfinished();
@@ -79,7 +79,7 @@ const afterRefusal = 1;
 
 /** Seconds until the next try, if not even the Transaction could be read. */
 function pauseAfterTrouble({ memory, session }: CallContext, uid: string): number {
-  const stayAway = 1_000 * Math.min(session.retryAfter(), longestBlindStay);
+  const stayAway = 1_000 * Math.min(session.retryAfter(), longestBlindStaySeconds);
   return memory.remember(uid, { isTroubled: true, isWaiting: false, stayAway });
 }
 
@@ -119,9 +119,9 @@ function spokenFor(memory: Memory, { transaction: { uid }, stored, first }: Atte
 
 /** Seconds that a call may wait without renewing its locks: they are renewed at half of their duration. */
 function longestPauseUnder({ leases, now, stored }: Attempt): number {
-  if (leases.length === 0 && holdsLocks(stored)) return longestBlindStay;
+  if (leases.length === 0 && holdsLocks(stored)) return longestBlindStaySeconds;
   const left = leases.map((lease) => halfLifeLeft(lease, now) / 1_000);
-  return Math.max(1, Math.min(longestStay, ...left));
+  return Math.max(1, Math.min(longestStaySeconds, ...left));
 }
 
 // If a process has not read the Transaction, it replaces only itself, or a settled writer. A call that only waits takes no turn.
@@ -136,7 +136,7 @@ function nextFenceOf({ stored, first }: Attempt, status: Status, { writer }: Own
 }
 
 /** ms for which the undo of a deleted Transaction is retried: only that undo can restore deleted objects. */
-const undoPatience = 60_000;
+const undoPatienceMs = 60_000;
 
 /**
  * The last resort: the reply to an error that not even a failed attempt answered. It depends on nothing that failed: it uses the live
@@ -161,7 +161,7 @@ export async function recoveredReply(context: CallContext, call: Call, thrown: u
 function isToLetGo(object: JsonObject, now: number): boolean {
   const deletedAt = parseTime(textAt(object, 'metadata', 'deletionTimestamp'));
   if (deletedAt === undefined) return false;
-  return textAt(object, 'status', 'phase') !== 'RollingBack' || now > deletedAt + undoPatience;
+  return textAt(object, 'status', 'phase') !== 'RollingBack' || now > deletedAt + undoPatienceMs;
 }
 
 function faultReport(

@@ -19,7 +19,7 @@ import { configMaps, engine, leases, transactions, uidLabel } from './writes/res
 /**
  * ms: a call that acquires the locks of a finished Transaction again reports that sooner. After this time such a Lease is orphaned.
  */
-const settlingTime = 120_000;
+const settlingTimeMs = 120_000;
 
 /**
  * (L6) Deletes expired Leases whose Transaction does not exist, and Leases of Transactions that have released their locks. Returns how
@@ -39,7 +39,7 @@ export function sweepLeases(cluster: Cluster, engineNamespace: string): Promise<
 
 function isOrphaned(lease: JsonObject, owner: Fate, now: number): boolean {
   if (owner === 'gone') return leaseState(lease, 'no holder', now) === 'expired';
-  return owner === 'finished' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTime;
+  return owner === 'finished' && now > (parseTime(textAt(lease, 'spec', 'renewTime')) ?? now) + settlingTimeMs;
 }
 
 /**

@@ -15,7 +15,7 @@ export interface PoolOptions {
 /** ms for which a request may wait before it reaches the API server, once it has a free connection. */
 export const connectTimeout = 3_000;
 
-const idleConnectionTimeout = 60_000; // shorter than the API server's 90 s, so that no request meets a close
+const idleConnectionTimeoutMs = 60_000; // shorter than the API server's 90 s, so that no request meets a close
 
 interface Pools {
   poolFor(tls: TlsSettings): Dispatcher;
@@ -52,8 +52,8 @@ function limitsOf(options: PoolOptions): Pool.Options {
     connections: options.connections,
     allowH2: false, // with HTTP/2, undici 8 ends the process when the API server sends GOAWAY
     pipelining: 1,
-    keepAliveTimeout: idleConnectionTimeout,
-    keepAliveMaxTimeout: idleConnectionTimeout,
+    keepAliveTimeout: idleConnectionTimeoutMs,
+    keepAliveMaxTimeout: idleConnectionTimeoutMs,
     maxResponseSize: options.longestAnswer,
     headersTimeout: options.requestTimeout,
     bodyTimeout: options.requestTimeout,

@@ -32,7 +32,7 @@ export interface ClientOptions {
   /** The maximum of parallel requests. */
   readonly atOnce?: number;
   /** The time limit of a request and its answer, in ms. */
-  readonly requestTimeout?: number;
+  readonly requestTimeoutMs?: number;
   readonly pace?: Pace;
   /** Registries that use plain HTTP. */
   readonly httpHosts?: readonly string[];
@@ -62,11 +62,11 @@ interface RegistryClient {
 const requestsAtOnce = 8;
 /** The number of packages that are unpacked and parsed in parallel. Each has a document of some MiB in memory. */
 const parsedAtOnce = 2;
-const requestTimeout = 15_000;
+const requestTimeoutMs = 15_000;
 
 export function createRegistryClient(options: ClientOptions): RegistryClient {
   const atOnce = options.atOnce ?? requestsAtOnce;
-  const timeout = options.requestTimeout ?? requestTimeout;
+  const timeout = options.requestTimeoutMs ?? requestTimeoutMs;
   const { pace, proxy, httpHosts } = options;
   const exchange = createExchange({ connections: atOnce, requestTimeout: timeout, pace, proxy });
   const trusting = createTrusting();

@@ -52,7 +52,7 @@ export interface Pace {
 /** A slower host never sends a package within a call. */
 const usualPace: Pace = { bytesPerSecond: 4_096, ms: 10_000 };
 
-const connectTimeout = 5_000;
+const connectTimeoutMs = 5_000;
 const idle = 10_000;
 /** The number of hosts and addresses with open connections. The least recently used one gives way. */
 const mostPools = 64;
@@ -135,7 +135,7 @@ function limitsOf({ connections, requestTimeout }: ExchangeOptions) {
 function connectingTo({ url, trust }: Asked) {
   const name = nameOf(url);
   const named = url.protocol === 'https:' && !/^[\d.:]+$/.test(name) ? { servername: name } : {};
-  return { timeout: connectTimeout, ...named, ...secured(trust) };
+  return { timeout: connectTimeoutMs, ...named, ...secured(trust) };
 }
 
 function secured(trust: Trust | undefined) {
@@ -148,7 +148,7 @@ function createPool(asked: Asked, address: string | undefined, options: Exchange
 }
 
 function createAgent(asked: Asked, { url }: ProxySettings, options: ExchangeOptions): ProxyAgent {
-  const proxyTls = { timeout: connectTimeout, ...secured(asked.trust) };
+  const proxyTls = { timeout: connectTimeoutMs, ...secured(asked.trust) };
   return new ProxyAgent({ uri: url, requestTls: connectingTo(asked), proxyTls, ...limitsOf(options) });
 }
 

@@ -210,10 +210,10 @@ function reasonOf({ source, path = '' }: Place, code: number, isKnown: boolean):
   return { kind: 'unavailable', message: `${source}: the registry answers ${code}` };
 }
 
-const longestWait = 3_600;
+const longestWaitSeconds = 3_600;
 
 function secondsOf(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const seconds = /^\d+$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - Date.now()) / 1_000);
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), longestWait);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), longestWaitSeconds);
 }

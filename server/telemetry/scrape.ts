@@ -18,7 +18,7 @@ interface ScrapeParts {
 type Scrape = () => Promise<void>;
 
 const freshFor = 5_000;
-const longestWait = 8_000; // Prometheus waits 10 s by default
+const longestWaitMs = 8_000; // Prometheus waits 10 s by default
 const unconfirmedFor = 10_000;
 const mostReads = 200;
 
@@ -50,7 +50,7 @@ async function refresh<Found>(
   read: Promise<Found | undefined>,
   set: (found: Found) => void,
 ): Promise<void> {
-  const found = await within(longestWait, read);
+  const found = await within(longestWaitMs, read);
   clear[source](definitions);
   if (found === undefined) definitions.scrapeErrors.inc({ source });
   else set(found);

@@ -33,7 +33,7 @@ export function forgedStatus(call: number): JsonObject {
 }
 
 /** I13: nothing that only the body of a request says is requested, written or reported. */
-export function doorbell({ portCalls, events, reports }: Evidence): readonly string[] {
+export function triggers({ portCalls, events, reports }: Evidence): readonly string[] {
   const calls = portCalls.filter(({ what }) => what.includes(forged)).map(({ what }) => `the call ${what} is from the body`);
   const writes = events
     .filter((event) => JSON.stringify(event).includes(forged))

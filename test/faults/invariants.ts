@@ -14,7 +14,7 @@ import {
 } from './evidence.ts';
 import { authority } from './invariants-of-authority.ts';
 import { committedWithGates, nothingBehindGates } from './invariants-of-gates.ts';
-import { doorbell, secrets } from './invariants-of-secrecy.ts';
+import { secrets, triggers } from './invariants-of-secrecy.ts';
 import { conditionsAgree, versionsRise } from './invariants-of-status.ts';
 import {
   announcedInOrder,
@@ -204,7 +204,7 @@ export const invariants: Readonly<Record<string, Invariant>> = {
   'I10 nothing left': nothingLeft,
   'I11 identities': identities,
   'I12 secrets': secrets,
-  'I13 doorbell': doorbell,
+  'I13 trigger': triggers,
   'I14 no trace': noTrace,
   'I15 conditions': conditionsAgree,
   'I16 authority': authority,

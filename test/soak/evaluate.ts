@@ -3,7 +3,7 @@
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { type Evidence, isSnapshot, itemsOf, targetsOf, transactionsOf } from '../faults/evidence.ts';
 import { nothingLeft } from '../faults/invariants.ts';
-import { doorbell, secrets } from '../faults/invariants-of-secrecy.ts';
+import { secrets, triggers } from '../faults/invariants-of-secrecy.ts';
 import { conditionsAgree, versionsRise } from '../faults/invariants-of-status.ts';
 import { footprint, identities, preconditions, snapshotFirst } from '../faults/invariants-of-writes.ts';
 import type { Leaves } from '../generated/oracle.ts';
@@ -25,7 +25,7 @@ const evaluators: Readonly<Record<string, Evaluate>> = {
   'I10 nothing left': nothingLeft,
   'I11 identities': identities,
   'I12 secrets': secrets,
-  'I13 doorbell': doorbell,
+  'I13 trigger': triggers,
   'I14 no trace': noTrace,
   'I15 conditions': conditionsAgree,
 };

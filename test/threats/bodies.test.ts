@@ -1,4 +1,4 @@
-// The request is a doorbell: whatever it says, the engine does what the live Transaction asks for. Requests of many kinds that
+// The request is only a trigger: whatever it says, the engine does what the live Transaction asks for. Requests of many kinds that
 // Metacontroller does not send: each is answered as its kind is, none makes the hook fail, none makes it write.
 //
 // `JANUS_FUZZ_BODIES=10000 npm test -- test/threats/bodies.test.ts` sends ten thousand; JANUS_TEST_SEED other ones.

@@ -20,7 +20,7 @@ interface Recovered {
 }
 
 /** ms for which an undo that strands is tried again before one change is left, so that those before it get their turn. */
-const undoPatience = 60_000;
+const undoPatienceMs = 60_000;
 
 const what = 'internal error of the engine (its log says more)';
 
@@ -38,7 +38,7 @@ export function recover({ status, due, now }: Interrupted): Recovered {
     case 'reacquire':
       return going(answered(status, due.request, noEffect(due.request)));
     case 'restore':
-      return now > (status.rollbackStartedAt ?? now) + undoPatience
+      return now > (status.rollbackStartedAt ?? now) + undoPatienceMs
         ? going(notRestored(status, due.index, now, { reason: 'EngineFault', message: what }))
         : again(status, now);
     default:

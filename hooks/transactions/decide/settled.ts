@@ -25,11 +25,11 @@ export function unsettledAtRelease(observation: Observation): number | undefined
 }
 
 /** ms for which objects that cannot be read or written hold up a deletion: it must not depend on others' actions. */
-const deletionPatience = 60_000;
+const deletionPatienceMs = 60_000;
 
 /** Whether a deletion has waited long enough. From then on, the engine tries each object and each snapshot only once. */
 export function isDeletionOverdue({ transaction: { deletedAt }, now }: Pick<Observation, 'transaction' | 'now'>): boolean {
-  return deletedAt !== undefined && now > deletedAt + deletionPatience;
+  return deletedAt !== undefined && now > deletedAt + deletionPatienceMs;
 }
 
 /** Our entry in the managedFields of a patched object goes with the Transaction. If it cannot, nothing waits for it for long. */

@@ -17,7 +17,7 @@ import { notRestored, undoing } from './undo-transitions.ts';
 import { setAside, setStatus, waitOut } from './waiting.ts';
 
 /** ms since the beginning, of the Transaction or of its undo, for which a kind is waited for; at most half of spec.timeout. */
-const listPatience = 60_000;
+const listPatienceMs = 60_000;
 
 /**
  * Attempts in a row that must have failed: a list that fails once after a long time may succeed at the next try. After half of
@@ -27,7 +27,7 @@ const attempts = { most: 6, least: 2 } as const;
 
 function isLasting({ transaction, now, waits }: Observation, since: number): boolean {
   const half = since + transaction.timeout / 2;
-  return now > Math.min(since + listPatience, half) && waits >= (now > half ? attempts.least : attempts.most);
+  return now > Math.min(since + listPatienceMs, half) && waits >= (now > half ? attempts.least : attempts.most);
 }
 
 /**
@@ -37,7 +37,7 @@ function isLasting({ transaction, now, waits }: Observation, since: number): boo
 export function lastsForRequest(observation: Observation, since: number): boolean {
   const { transaction, now, waits, status } = observation;
   const isAgain = waits >= attempts.least || status.locksReturnedAt !== undefined;
-  return isAgain && now > since + Math.min(listPatience, transaction.timeout / 2);
+  return isAgain && now > since + Math.min(listPatienceMs, transaction.timeout / 2);
 }
 
 /** A Delete among these whose dependents cannot all be listed: the engine waits, then refuses the Delete. */

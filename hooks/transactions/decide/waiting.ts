@@ -18,10 +18,10 @@ export const lockPatience: Wait = { seconds: 0.5 };
 const turnPatience: Wait = { seconds: 0.2 };
 
 /** ms for which something that is not written yet waits for a webhook: with the last try it is a minute. */
-const webhookPatience = 45_000;
+const webhookPatienceMs = 45_000;
 
 /** ms for which a refusal is tried again that an earlier write removes: an API server may hear of that write late. */
-const hearsayPatience = 30_000;
+const hearsayPatienceMs = 30_000;
 
 /** ms of tries a second apart, and in seconds the pause after that. */
 const brisk = { span: 5_000, pause: 5 } as const;
@@ -38,12 +38,12 @@ export function refusalPause({ refusedFor = 0 }: Waited): Pause {
 
 /** Whether a wait for a webhook before the first write is over. */
 export function isTooLong({ refusedFor = 0 }: Waited): boolean {
-  return refusedFor >= webhookPatience;
+  return refusedFor >= webhookPatienceMs;
 }
 
 /** Whether an API server may still not have heard of an earlier write. */
 export function mayHearLater({ refusedFor = 0 }: Waited): boolean {
-  return refusedFor < hearsayPatience;
+  return refusedFor < hearsayPatienceMs;
 }
 
 /** Whether the API server could not finish its admission or its conversion: it mostly waits for a webhook. */

@@ -17,7 +17,7 @@ export interface UnfinishedLists {
 const mostFound = 200_000;
 
 /** ms for which kept lists count: longer than any pause between calls. */
-const longestPause = 60_000;
+const longestPauseMs = 60_000;
 
 interface Kept {
   readonly lists: Lists;
@@ -38,7 +38,7 @@ export function createUnfinished(clock: Pick<Clock, 'monotonic'>): UnfinishedLis
     },
     of(uid) {
       const known = kept.get(uid);
-      return known === undefined || clock.monotonic() > known.keptAt + longestPause ? new Map() : known.lists;
+      return known === undefined || clock.monotonic() > known.keptAt + longestPauseMs ? new Map() : known.lists;
     },
     kindsOf: (uid) => ({
       get: (place) => kinds.get(uid)?.get(place),

@@ -209,7 +209,7 @@ t.test('the engine refuses tags without end', async (t) => {
   const proxy = await startProxy(t, origin);
   const answerOf = async (behaviour: Behaviour) => {
     proxy.act(behaviour);
-    return failureOf(await openRegistry(t, { requestTimeout: 5_000 }).tags(`${proxy.host}/acme/p`));
+    return failureOf(await openRegistry(t, { requestTimeoutMs: 5_000 }).tags(`${proxy.host}/acme/p`));
   };
   const page = (link: (count: number) => string, body: (count: number) => string): Behaviour => {
     let count = 0;
@@ -391,7 +391,7 @@ t.test('the engine does not use the content of one repository for another, whate
 });
 
 t.test('the engine reports a registry that does not listen', async (t) => {
-  const message = async (source: string) => failureOf(await openRegistry(t, { requestTimeout: 2_000 }).tags(source));
+  const message = async (source: string) => failureOf(await openRegistry(t, { requestTimeoutMs: 2_000 }).tags(source));
   t.match(await message('127.0.0.1:1/acme/p'), {
     kind: 'unavailable',
     message: /^127.0.0.1:1\/v2\/acme\/p\/tags\/list: the connection is refused$/,
@@ -412,7 +412,7 @@ t.test('a call ends by its deadline', async (t) => {
   const proxy = await startProxy(t);
   proxy.act(silent);
   const started = performance.now();
-  t.match(failureOf(await openRegistry(t, { deadline: 300, requestTimeout: 60_000 }).tags(`${proxy.host}/acme/p`)), {
+  t.match(failureOf(await openRegistry(t, { deadline: 300, requestTimeoutMs: 60_000 }).tags(`${proxy.host}/acme/p`)), {
     kind: 'unavailable',
     message: /no answer in time/,
   });

@@ -9,7 +9,12 @@ import { failureOf, objectsOf, openRegistry } from './clients.ts';
 t.test('a call ends by its deadline while all turns are those of another one', async (t) => {
   const proxy = await startProxy(t);
   proxy.act(() => true);
-  const client = createRegistryClient({ cacheDirectory: t.testdir({}), cacheBytes: 1 << 20, atOnce: 2, requestTimeout: 600_000 });
+  const client = createRegistryClient({
+    cacheDirectory: t.testdir({}),
+    cacheBytes: 1 << 20,
+    atOnce: 2,
+    requestTimeoutMs: 600_000,
+  });
   t.teardown(() => client.close());
   const source = `${proxy.host}/acme/p`;
   const long = client.open({ pullSecrets: [], root: source, deadline: 600_000 });
