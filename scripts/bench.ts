@@ -16,6 +16,7 @@ import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
 import { measurePackages } from './bench/packages.ts';
 import { measurePrograms } from './bench/programs.ts';
+import { measureReleases, rollbacksBeside } from './bench/releases.ts';
 import { measureManyByReplicas, measureReplicas } from './bench/replicas.ts';
 import { against, besidePackage, besideRows, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
@@ -35,6 +36,7 @@ const special: Readonly<Record<string, (world: World) => Promise<readonly Line[]
   'replicas-many': (world) => measureManyByReplicas(world, undo),
   programs: (world) => measurePrograms(world, undo),
   kinds: measureKinds,
+  releases: measureReleases,
   ...Object.fromEntries(besideRows.map((row) => [row, (world: World) => measureBeside(world, row)])),
   gates: measureGates,
   'targets-heavy': measureHeavy,
@@ -112,6 +114,6 @@ function printed(lines: readonly Line[]): readonly Line[] {
 
 function printTable(lines: readonly Line[], title: string): void {
   process.stdout.write(`\n${title}:\n\n${tableOf(lines)}\n\n`);
-  for (const sentence of [...comparisons(lines), ...besideOthers(lines), ...deletesBeside(lines)])
+  for (const sentence of [...comparisons(lines), ...besideOthers(lines), ...deletesBeside(lines), ...rollbacksBeside(lines)])
     process.stdout.write(`${sentence}\n`);
 }

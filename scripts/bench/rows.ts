@@ -107,6 +107,7 @@ const rows: readonly Row[] = [
   { ...one, name: 'finished', changes: 3, onDemand: true },
   { ...one, name: 'fifty-deletes', changes: 50, onDemand: true },
   { ...one, name: 'kinds', changes: 1, onDemand: true },
+  { ...one, name: 'releases', changes: 100, onDemand: true },
   { ...one, name: 'gates', changes: 10, onDemand: true },
   ...besideRows.map((name): Row => ({ ...one, name, changes: 3, onDemand: true })),
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },

@@ -4,6 +4,7 @@ import { sweepLeases, sweepSnapshots } from '../../hooks/transactions/sweep.ts';
 import { waitFor } from '../support/client.ts';
 import { engineNamespace } from '../support/install.ts';
 import { drive, letGo, wokenOf } from './drive.ts';
+import { forgetEarlier, makeEarlier } from './earlier.ts';
 import { allTargets, type Evidence, transactionsOf } from './evidence.ts';
 import { violations } from './invariants.ts';
 import { laterCluster } from './port.ts';
@@ -36,6 +37,7 @@ export async function attempt(
   const run = createRun(world, story, given);
   await setUp(run);
   await settled(run);
+  const releases = await makeEarlier(run);
   const before = await targets(run);
   const failure = await failureOf(drive(run).then(() => given.afterwards?.()));
   const [portCalls, hookCalls] = [run.board.calls.length, run.board.hookCall];
@@ -57,6 +59,7 @@ export async function attempt(
     struckAt,
     hadHookFaults: given.hookFaults !== undefined,
     isOneByOne: (given.timing?.callBudget ?? world.callBudget) === 0,
+    releases,
     before: new Map([...before, ...run.since]),
     after,
     finally: await targets(run),
@@ -65,6 +68,7 @@ export async function attempt(
     leftovers,
     bystanders: (await given.bystanders?.()) ?? [],
   };
+  await forgetEarlier(run);
   await removeTargets(run);
   const thrown = [failure, hindrance].flatMap((text) => (text === undefined ? [] : [`it threw: ${text}`]));
   const unseen = evidence.events.length === 0 ? ['the audit log has no event of this run'] : [];

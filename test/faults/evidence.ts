@@ -35,6 +35,8 @@ export interface Evidence {
   readonly hadHookFaults: boolean;
   /** Whether each call of the hook handled one target. */
   readonly isOneByOne: boolean;
+  /** The targets after each earlier Transaction of the story, by its name. */
+  readonly releases?: ReadonlyMap<string, Objects>;
   /** The targets by their keys; undefined for objects that do not exist. */
   readonly before: Objects;
   readonly after: Objects;

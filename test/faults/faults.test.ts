@@ -33,6 +33,7 @@ const shares: Readonly<Record<string, number>> = {
   S16: 141,
   S17: 1197,
   S22: 4809,
+  S25: 277,
 };
 
 const world = await openWorld();

@@ -152,19 +152,28 @@ export function startEngine(world: World, board: Board, given: Partial<Timing> =
 
 /** Creates the targets and the Transactions. */
 export async function setUp(run: Run): Promise<void> {
-  const { names, world, story } = run;
+  const { names, story } = run;
   if (story.isAlone === true) await createHome(run);
   await createTargets(run);
   for (const [key, changes] of Object.entries(story.transactions(names))) {
-    const { namespace, name } = homeOf(names, key);
-    const metadata = { name, annotations: { ...story.annotations } };
-    const spec = { serviceAccountName: account, changes, ...story.spec };
-    const object = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata, spec };
-    const path = transactionPath(namespace, name);
-    const stored = must(await world.controller.create(path.replace(/\/[^/]+$/, ''), object));
-    await adopt(world, path);
+    const metadata = { annotations: { ...story.annotations } };
+    const stored = await createTransaction(run, key, { metadata, spec: { serviceAccountName: account, changes, ...story.spec } });
     run.uids.set(key, textAt(stored, 'metadata', 'uid') ?? '');
   }
+}
+
+/** `key`: its name, or with its namespace before the name. */
+export async function createTransaction(
+  { names, world }: Pick<Run, 'names' | 'world'>,
+  key: string,
+  { metadata, spec }: { readonly metadata?: JsonObject; readonly spec: JsonObject },
+): Promise<JsonObject> {
+  const { namespace, name } = homeOf(names, key);
+  const object = { apiVersion: 'tx.janus.io/v1alpha1', kind: 'Transaction', metadata: { ...metadata, name }, spec };
+  const path = transactionPath(namespace, name);
+  const stored = must(await world.controller.create(path.replace(/\/[^/]+$/, ''), object));
+  await adopt(world, path);
+  return stored;
 }
 
 /** Adds the finalizer, as Metacontroller does before its first call. */

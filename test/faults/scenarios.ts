@@ -21,6 +21,7 @@ import { matrixCases } from './matrix.ts';
 import { oneWayCases } from './one-way.ts';
 import { overlapCases, overlaps } from './overlaps.ts';
 import { recreateCommit, recreateRollback, recreations } from './recreations.ts';
+import { rollbackCases, rollbackStories } from './releases.ts';
 import { sourceStories } from './sources.ts';
 import {
   cancelMidCommit,
@@ -125,5 +126,11 @@ export const scenarios: readonly Scenario[] = [
     casesOf: adversaryCases,
   },
   windowsOfHundred,
+  {
+    id: 'S25',
+    what: 'a rollback over releases: a crash before and after each request, and of its undo',
+    stories: rollbackStories,
+    casesOf: rollbackCases,
+  },
   { id: 'S24', what: 'limits of size', cases: limitCases },
 ];

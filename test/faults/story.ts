@@ -28,6 +28,8 @@ export interface Story {
   /** The changes of each Transaction, by its name, with a namespace before the name if it is not the usual one. */
   readonly transactions: (names: Names) => Readonly<Record<string, readonly JsonObject[]>>;
   readonly given?: (names: Names) => readonly Given[];
+  /** The changes of the Transactions that are Committed before, without faults, by their names. */
+  readonly earlier?: (names: Names) => Readonly<Record<string, readonly JsonObject[]>>;
   readonly annotations?: Readonly<Record<string, string>>;
   /** The rest of the spec, without changes and ServiceAccount. */
   readonly spec?: JsonObject;
