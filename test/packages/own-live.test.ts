@@ -17,7 +17,7 @@ import { conditionIn, startPackageWorld, statusOf } from '../support/package-wor
 import { definitionOf } from '../support/registry/builder.ts';
 import { mutatingPolicies } from '../support/stamping.ts';
 
-t.setTimeout(1_800_000);
+t.setTimeout(5_400_000);
 
 const world = await startPackageWorld(t, { environment: { JANUS_PACKAGES_OWN: 'annotated' } });
 const { client, source, plane } = world;
@@ -94,7 +94,8 @@ async function until(name: string, wanted: string, kind: PackageKind = 'Provider
       throw new Error(JSON.stringify([statusOf(found), ...made.map((one) => [at(one, 'metadata', 'name'), statusOf(one)])]));
     },
     `${kind} ${name} to be ${wanted}`,
-    { timeoutMs: 300_000 },
+    // Ten installs, one after the other, take minutes on a busy machine.
+    { timeoutMs: 1_200_000 },
   );
 }
 
