@@ -52,7 +52,7 @@ export interface CallContext {
   readonly memory: Memory;
   readonly session: Session;
   readonly callReads: CallReads;
-  readonly room: MemoryBudget;
+  readonly budget: MemoryBudget;
   readonly sources: Sources;
 }
 
@@ -225,7 +225,7 @@ async function movedMeanwhile({ parts, session }: CallContext, { transaction, re
 
 /** The due step, with all facts that the decision needs. */
 async function observeBasis(context: CallContext, basis: Basis, carry: Carry): Promise<Observation> {
-  const { memory, session, callReads, room, sources, server, writer, parts } = context;
+  const { memory, session, callReads, budget, sources, server, writer, parts } = context;
   const { engineNamespace, namespaces = [], timing } = parts;
   const { transaction, now, first, ownLeases, target, isOvertaken, after } = basis;
   // The process knows this before the reads. If the reads are refused, this is at least so much later than the first refusal.
@@ -233,8 +233,8 @@ async function observeBasis(context: CallContext, basis: Basis, carry: Carry): P
   const status = foundStatus(basis.pending ?? basis.status, first, ownWrites);
   const [lateWindow, pace] = [lateWindowOf(timing), paceOf(timing)];
   // The engine has dropped the results of the earlier read by now.
-  room.drop();
-  const reader = readingInto(room, memory.sightings(session.cluster));
+  budget.drop();
+  const reader = readingInto(budget, memory.sightings(session.cluster));
   const source = { reader, packer: parts.sealer, cache: memory.snapshots, callReads };
   const { snapshot, order } =
     status.phase === 'RollingBack' ? await readOrder(source, transaction, status.rollbackRef) : unordered;

@@ -47,7 +47,7 @@ export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
   const memory = createMemory(clock, Math.random, timing.sighting ?? 0);
   const inTurn = createTurns();
-  const rooms = createMemoryBudgets();
+  const budgets = createMemoryBudgets();
   const server = crypto.randomUUID();
   let calls = 0;
   return (call) =>
@@ -63,8 +63,8 @@ export function createSync(parts: EngineParts): Hook {
         targets: memory.targets,
       });
       const sources = createSources(parts.manifests, parts.clock);
-      const { room, close } = rooms.open(call.namespace);
-      const context = { parts, server, writer: nameWriter(server, calls), memory, session, callReads, sources, room };
+      const { budget, close } = budgets.open(call.namespace);
+      const context = { parts, server, writer: nameWriter(server, calls), memory, session, callReads, sources, budget };
       return reconcile(context, call)
         .catch((thrown) => recoveredReply(context, call, thrown))
         .finally(close);

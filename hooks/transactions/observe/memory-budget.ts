@@ -12,14 +12,14 @@ import { inTurn } from '../../objects/requests/in-turn.ts';
 const mega = 1024 * 1024;
 
 /** Bytes of V8's heap. `little`: what a call may read whatever others hold. */
-interface RoomLimits {
+interface BudgetLimits {
   readonly little: number;
   readonly call: number;
   readonly process: number;
 }
 
 /** The heap has 320 MB (package.json). The rest is for kept snapshots, for the program, and for garbage that is collected later. */
-const shippedRoom: RoomLimits = { little: 2 * mega, call: 120 * mega, process: 152 * mega };
+const shippedLimits: BudgetLimits = { little: 2 * mega, call: 120 * mega, process: 152 * mega };
 
 /** The part of a call. */
 export interface MemoryBudget {
@@ -33,16 +33,16 @@ export interface MemoryBudget {
   readonly isCrowded: boolean;
 }
 
-interface Rooms {
+interface MemoryBudgets {
   /**
    * For a call about a Transaction of that namespace. `close` ends it: a read that outlives its call, because a step threw beside it, must not
    * hold memory for ever.
    */
-  open(namespace: string): { readonly room: MemoryBudget; close(): void };
+  open(namespace: string): { readonly budget: MemoryBudget; close(): void };
 }
 
 /** Shared by all calls of a process. */
-export function createMemoryBudgets(limits: RoomLimits = shippedRoom): Rooms {
+export function createMemoryBudgets(limits: BudgetLimits = shippedLimits): MemoryBudgets {
   const tenants = new Map<string, number>();
   let all = 0;
   return {
@@ -64,7 +64,7 @@ export function createMemoryBudgets(limits: RoomLimits = shippedRoom): Rooms {
         else tenants.delete(namespace);
       };
       return {
-        room: roomOf(take, add),
+        budget: budgetOf(take, add),
         close() {
           add(-call);
           isOpen = false;
@@ -74,7 +74,7 @@ export function createMemoryBudgets(limits: RoomLimits = shippedRoom): Rooms {
   };
 }
 
-function roomOf(take: MemoryBudget['take'], add: (bytes: number) => void): MemoryBudget {
+function budgetOf(take: MemoryBudget['take'], add: (bytes: number) => void): MemoryBudget {
   let [own, isCrowded] = [0, false];
   return {
     take(bytes) {
@@ -83,7 +83,7 @@ function roomOf(take: MemoryBudget['take'], add: (bytes: number) => void): Memor
       else isCrowded = true;
       return refusal;
     },
-    inner: () => roomOf(take, add),
+    inner: () => budgetOf(take, add),
     drop() {
       add(-own);
       own = 0;
@@ -105,18 +105,18 @@ const busy: Failure = {
   definitive: true,
 };
 
-const rooms = new WeakMap<Reader, { readonly reader: Reader; readonly room: MemoryBudget }>();
+const budgets = new WeakMap<Reader, { readonly reader: Reader; readonly budget: MemoryBudget }>();
 
-function taken(room: MemoryBudget, answer: Answer): Answer {
+function taken(budget: MemoryBudget, answer: Answer): Answer {
   if (answer.kind === 'failed') return answer;
-  const failure = room.take(weightOf(answer.object).memory);
+  const failure = budget.take(weightOf(answer.object).memory);
   return failure === undefined ? answer : { kind: 'failed', failure };
 }
 
-/** The reader, whose objects are counted in `room`. */
-export function readingInto(room: MemoryBudget, reader: Reader): Reader {
+/** The reader, whose objects are counted in `budget`. */
+export function readingInto(budget: MemoryBudget, reader: Reader): Reader {
   const counted = <Arguments extends readonly unknown[]>(read: (...args: Arguments) => Promise<Answer>) => {
-    return async (...args: Arguments): Promise<Answer> => taken(room, await read(...args));
+    return async (...args: Arguments): Promise<Answer> => taken(budget, await read(...args));
   };
   const wrapped: Reader = {
     get: counted(reader.get.bind(reader)),
@@ -127,13 +127,13 @@ export function readingInto(room: MemoryBudget, reader: Reader): Reader {
     resources: reader.resources.bind(reader),
     allowed: reader.allowed.bind(reader),
   };
-  rooms.set(wrapped, { reader, room });
+  budgets.set(wrapped, { reader, budget });
   return wrapped;
 }
 
 /** Counts the bytes that the engine keeps of dropped reads, or reports why there is no room for them. */
 export function keeping(reader: Reader, bytes: number): Failure | undefined {
-  return rooms.get(reader)?.room.take(bytes);
+  return budgets.get(reader)?.budget.take(bytes);
 }
 
 /** What `work` reads through the reader that it is given is dropped after it: its result must hold none of it. */
@@ -159,12 +159,12 @@ export async function droppingEach<Item, Result>(
 }
 
 async function droppedAfter<Result>(reader: Reader, work: (reader: Reader) => Promise<Result>) {
-  const known = rooms.get(reader);
+  const known = budgets.get(reader);
   if (known === undefined) return { result: await work(reader), isCrowded: false };
-  const room = known.room.inner();
+  const budget = known.budget.inner();
   try {
-    return { result: await work(readingInto(room, known.reader)), isCrowded: room.isCrowded };
+    return { result: await work(readingInto(budget, known.reader)), isCrowded: budget.isCrowded };
   } finally {
-    room.drop();
+    budget.drop();
   }
 }

@@ -20,13 +20,13 @@ type Kept = { readonly kind: 'kept'; readonly read: () => JsonObject } | { reado
 
 /** The survey's results. The engine unpacks their large objects at each use; a failure if there is no room for them. */
 export async function packed(
-  room: Keeping,
+  budget: Keeping,
   found: Surveyed,
 ): Promise<Surveyed | { readonly kind: 'failed'; readonly failure: Failure }> {
   const { finding, after, entry } = found;
   const [own, next] = [finding.object, after.kind === 'present' ? after.object : undefined];
-  const live = own === undefined ? undefined : await kept(room, own, entry);
-  const left = next === undefined || next === own ? live : await kept(room, next, entry);
+  const live = own === undefined ? undefined : await kept(budget, own, entry);
+  const left = next === undefined || next === own ? live : await kept(budget, next, entry);
   if (live?.kind === 'failed') return live;
   if (left?.kind === 'failed') return left;
   return {

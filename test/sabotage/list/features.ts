@@ -134,6 +134,6 @@ export const features: readonly Sabotage[] = [
         replace: 'if (call + bytes > limits.call * 1000) return tooLarge(',
       },
     ],
-    caughtBy: ['test/hooks/transactions/observe/room.test.ts'],
+    caughtBy: ['test/hooks/transactions/observe/memory-budget.test.ts'],
   },
 ];

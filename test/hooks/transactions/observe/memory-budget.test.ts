@@ -15,17 +15,17 @@ const limits = { little: 10, call: 100, process: 150 };
 const location = { resource: configMaps, namespace: 'shop', name: 'one' };
 
 t.test('a call gets no more than its bound: the failure is final (R1)', async (t) => {
-  const room = createMemoryBudgets(limits).open('shop').room;
-  t.equal(room.take(100), undefined);
-  t.match(room.take(1), { kind: 'refused', code: 413, message: /more than 100 bytes/ });
-  t.ok(room.isCrowded);
-  room.drop();
-  t.equal(room.take(100), undefined, 'what was given back is free');
+  const budget = createMemoryBudgets(limits).open('shop').budget;
+  t.equal(budget.take(100), undefined);
+  t.match(budget.take(1), { kind: 'refused', code: 413, message: /more than 100 bytes/ });
+  t.ok(budget.isCrowded);
+  budget.drop();
+  t.equal(budget.take(100), undefined, 'what was given back is free');
 });
 
 t.test('a call waits while its namespace, or all of them, hold too much; a little is free (R1, R2)', async (t) => {
-  const rooms = createMemoryBudgets(limits);
-  const [first, second, other] = [rooms.open('shop').room, rooms.open('shop').room, rooms.open('bank').room];
+  const budgets = createMemoryBudgets(limits);
+  const [first, second, other] = [budgets.open('shop').budget, budgets.open('shop').budget, budgets.open('bank').budget];
   t.equal(first.take(90), undefined);
   t.match(second.take(20), { kind: 'transient', reason: 'Busy' }, 'of the same namespace');
   t.equal(other.take(60), undefined, 'of another one');
@@ -36,15 +36,15 @@ t.test('a call waits while its namespace, or all of them, hold too much; a littl
 });
 
 t.test('a read that outlives its call holds nothing', async (t) => {
-  const rooms = createMemoryBudgets(limits);
-  const { room, close } = rooms.open('shop');
-  const inner = room.inner();
+  const budgets = createMemoryBudgets(limits);
+  const { budget, close } = budgets.open('shop');
+  const inner = budget.inner();
   t.equal(inner.take(90), undefined);
   close();
   t.equal(inner.take(90), undefined);
   inner.drop();
-  t.equal(rooms.open('shop').room.take(100), undefined);
-  t.match(rooms.open('shop').room.take(20), { kind: 'transient' }, 'what is held now is counted');
+  t.equal(budgets.open('shop').budget.take(100), undefined);
+  t.match(budgets.open('shop').budget.take(20), { kind: 'transient' }, 'what is held now is counted');
 });
 
 function readerOf(objects: readonly JsonObject[]): Reader {
@@ -55,9 +55,9 @@ function readerOf(objects: readonly JsonObject[]): Reader {
 t.test('a dropped object makes room, and an object that found no room beside others is tried again alone', async (t) => {
   const object = { data: { key: 'x'.repeat(50) } };
   const { memory } = weightOf(object);
-  const room = createMemoryBudgets({ little: 0, call: memory, process: memory }).open('shop').room;
+  const budget = createMemoryBudgets({ little: 0, call: memory, process: memory }).open('shop').budget;
   const plain = readerOf(Array.from({ length: 9 }, () => ({ ...object })));
-  const reader = readingInto(room, { ...plain, ...unused });
+  const reader = readingInto(budget, { ...plain, ...unused });
   const read = async (own: Reader) => (await own.get(location, engine)).kind;
   t.same([await dropping(reader, read), await dropping(reader, read)], ['ok', 'ok']);
   t.same(await droppingEach({ reader, atOnce: 3 }, [1, 2, 3], (_, own) => read(own)), ['ok', 'ok', 'ok']);
