@@ -60,8 +60,8 @@ export async function rollbackOfGiven(call: Call, manifests: readonly Manifest[]
     throw wrongUse('The plan of a rollback is no markdown: give -o json or yaml, or no -o.');
   const session = await call.connect();
   const { transaction } = transactionIn(manifests, await releaseOptionsOf(call, session, manifests));
-  const { labels, namespace = session.namespace } = objectAt(transaction, 'metadata');
-  const metadata = { namespace, generateName: 'plan-', ...(labels === undefined ? {} : { labels }) };
+  const { labels, name, namespace = session.namespace, generateName = `${name}-` } = objectAt(transaction, 'metadata');
+  const metadata = { namespace, generateName, ...(labels === undefined ? {} : { labels }) };
   const isPartial = at(transaction, 'spec', 'rollback', 'partial') === true;
   return { session, transaction: { ...transaction, metadata }, undoes: [], isPartial };
 }

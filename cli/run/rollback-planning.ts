@@ -48,7 +48,12 @@ export async function planRollback({ io, session, transaction, isPartial, patien
 }
 
 function askedFor(transaction: JsonObject, { name, value }: { readonly name: string; readonly value: string }): JsonObject {
-  const annotated = withPath(transaction, ['metadata', 'annotations', name], value);
+  const generateName = `${textAt(transaction, 'metadata', 'generateName') ?? ''}plan-`;
+  const annotated = withPath(
+    withPath(transaction, ['metadata', 'annotations', name], value),
+    ['metadata', 'generateName'],
+    generateName,
+  );
   return { ...annotated, spec: { ...objectAt(annotated, 'spec'), ...leftFor } };
 }
 

@@ -67,7 +67,7 @@ function openApp(on: Stage) {
 const createdIn = (out: string): string => /^transaction\.tx\.janus\.io\/(shop-[a-z0-9]{5}) created$/m.exec(out)?.[1] ?? '';
 
 t.test('four releases', async (t) => {
-  const { commit, undo, janus, names, only, show } = openApp(stage);
+  const { commit, undo, janus, names, only, show, where } = openApp(stage);
   await commit('rel-1', apply(config('blue'), service(80), secret('one')));
   const first = await show();
   await commit('rel-2', apply(config('red'), service(81), secret('two'), config('red', 'extra')));
@@ -155,9 +155,14 @@ t.test('four releases', async (t) => {
   let name = '';
 
   await t.test('one Transaction goes back, and all say so', async (t) => {
+    const watching = cli.start(['list', '--watch', ...where]);
+    await waitFor(() => /^rel-4 /m.test(watching.out()), 'the list');
     const { code, out, err } = await undo('--to', 'rel-1', '--yes');
     t.equal(code, 0, out + err);
     name = createdIn(out);
+    await waitFor(() => new RegExp(`^rel-2 +Committed.* undone by ${name} `, 'm').test(watching.out()), 'the row of rel-2');
+    watching.process.kill('SIGINT');
+    t.match(await watching.finished, { code: 130, out: new RegExp(`^${name} +Committed.* undid rel-4, rel-3, rel-2 `, 'm') });
     t.match(out, new RegExp(`${name} was committed after .*\\n +It undid rel-4, rel-3, rel-2\\.\\n +janus undo ${name} -n`));
     t.same(await show(), first);
     const spec = at(await stage.read(name), 'spec');
@@ -335,7 +340,7 @@ t.test('Ctrl-C says what goes on, and what is there', async (t) => {
 
   await t.test('before the plan: nothing was written', async (t) => {
     const running = cli.start(['undo', '--to', 'rel-1', ...where, '--yes']);
-    await waitFor(async () => (await names()).length > known.length, 'the Transaction of the plan');
+    await waitFor(async () => (await names()).some((name) => name.startsWith('shop-plan-')), 'the Transaction of the plan');
     running.process.kill('SIGINT');
     t.match(await running.finished, { code: 130, out: '', err: 'janus: Interrupted: no object was changed.\n' });
     await only(known);
