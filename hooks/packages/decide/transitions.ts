@@ -34,8 +34,9 @@ export function succeeded(status: Status, message: string | undefined): Status {
   return advanced(status, { phase: 'Releasing', outcome: { kind: 'Succeeded', ...words } });
 }
 
-export function abandoned(status: Status): Status {
-  return ended(status, { kind: 'Abandoned', message: 'it is being deleted' });
+/** `message`: why nobody wants it any more. */
+export function abandoned(status: Status, message = 'it is being deleted'): Status {
+  return ended(status, { kind: 'Abandoned', message: cut(message, longestMessage) });
 }
 
 export function lostLock(status: Status): Status {

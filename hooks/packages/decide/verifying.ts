@@ -14,13 +14,15 @@ import { type Step, setStatus } from './step.ts';
 import { abandoned, ended, installationFailure, longestMessage, lostLock, succeeded } from './transitions.ts';
 
 export function verify(observation: ObservedTo<'verify'>): Step {
-  const { ptx, lock, faults } = observation;
+  const { ptx, lock, faults, edited } = observation;
   const { status } = ptx;
   // The Lock was written, and the answer was lost. From then on the try has succeeded, even if the package transaction is being
   // deleted.
   if (holds(ptx, lock) && holderOf(lock)?.hasWritten === true) return setStatus(done(ptx, lock), 'the Lock is written');
   if (!isAsResolved(ptx, lock)) return setStatus(lostLock(status), 'the Lock is not as it was');
   if (ptx.isDeleting) return giveUp(lock, abandoned(status), 'it is being deleted');
+  // Its Package makes another package transaction, which deletes this one: no try has failed.
+  if (edited !== undefined) return giveUp(lock, abandoned(status, edited), edited);
   const outcome = failureIn(status, faults);
   if (outcome !== undefined) return giveUp(lock, ended(status, outcome), outcome.message ?? '');
   if (faults === 'unfinished') return setStatus(status, 'the time of the call is over', 0.2);

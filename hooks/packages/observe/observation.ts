@@ -188,6 +188,8 @@ interface Read {
   /** `faults`: objects that are not as the stages made them, in words. `retired`: absent unless the hook may write the Lock. */
   readonly verify: WithLock & {
     readonly faults: readonly string[] | 'unfinished';
+    /** That the Package which made the package transaction is another one now, in words. */
+    readonly edited?: string | undefined;
     readonly unserved?: readonly WebhookSecret[];
     /** Of a Replace beside Crossplane, if no object has a fault. */
     readonly runtimes?: RuntimeState | undefined;

@@ -139,11 +139,11 @@ const reads: Reads = {
     const isToCheck = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
     const progress = progressOf(context, deadlineOf(serving));
     if (!isToCheck) return { lock, faults: 'unfinished' };
-    const { faults, unserved } = await readVerification(reader, context, progress);
+    const { faults, unserved, edited } = await readVerification(reader, context, progress);
     const isReady = faults !== 'unfinished' && faults.length + unserved.length === 0;
     const isFree = faults !== 'unfinished' && faults.length === 0;
     const runtimes = isFree && replacedBy(ptx) !== undefined ? await readRuntimes(reader, context) : undefined;
-    return { lock, faults, unserved, runtimes, retired: isReady ? await retiredByTry(reader, ptx) : undefined };
+    return { lock, faults, edited, unserved, runtimes, retired: isReady ? await retiredByTry(reader, ptx) : undefined };
   },
   async delete({ reader, ptx }) {
     const [lock, leaving] = [await findLock(reader), leavingOf(ptx)];

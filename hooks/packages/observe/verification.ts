@@ -22,6 +22,8 @@ import { createFinder, find, findMetadata, list, type PackageReader, served } fr
 interface Verification {
   /** Objects that are not as the stages made them, in words. */
   readonly faults: readonly string[] | 'unfinished';
+  /** That the Package which made the package transaction is another one now, in words. */
+  readonly edited?: string | undefined;
   readonly unserved: readonly WebhookSecret[];
 }
 
@@ -50,7 +52,8 @@ export async function readVerification(
     if (more === 'unfinished') return { faults: soFar(found.filter(isFault)), unserved: [] };
     found.push(...more);
   }
-  return { faults: found.filter(isFault), unserved: found.flatMap((one) => (isFault(one) ? [] : [one])) };
+  const unserved = found.filter((one): one is WebhookSecret => !isFault(one) && !isEdited(one));
+  return { faults: found.filter(isFault), edited: found.find(isEdited)?.edited, unserved };
 }
 
 /** A few lists of many CRDs, in place of a read of each. */
@@ -71,8 +74,16 @@ function withoutSchemas(definition: JsonObject): JsonObject {
   };
 }
 
-/** A fault in words, or a CRD that Crossplane must complete. */
-type Found = string | WebhookSecret;
+interface Edited {
+  readonly edited: string;
+}
+
+/** A fault in words, a CRD that Crossplane must complete, or a Package that is another one now. */
+type Found = string | WebhookSecret | Edited;
+
+function isEdited(found: Found): found is Edited {
+  return typeof found === 'object' && 'edited' in found;
+}
 
 function isFault(found: Found): found is string {
   return typeof found === 'string';
@@ -112,17 +123,19 @@ async function checkStage(
   return checkAll(items, nameOf, (item) => check({ ...verifying, changes: listAt(made, 'spec', 'changes') }, item), progress);
 }
 
-async function ofPackage({ reader }: Verifying, item: JsonObject): Promise<readonly string[]> {
-  const { kind, name, package: expected } = item as unknown as ChangedPackage;
+async function ofPackage({ reader, context }: Verifying, item: JsonObject): Promise<readonly Found[]> {
+  const { kind, name, isRoot, package: expected } = item as unknown as ChangedPackage;
   const live = await find(reader, { resource: packagesOfKind(kind), name });
   const found = live === undefined ? 'no such object' : (textAt(live, 'spec', 'package') ?? 'none');
   if (found === expected) return [];
+  if (isRoot && context.ptx.packageUid !== undefined)
+    return [{ edited: `${kind} ${name} was changed or deleted since: its next package transaction installs what it is then` }];
   const next = 'another writer has changed it during the install: let that writer write the expected package';
   return [`${kind} ${name}: expected package ${expected}, found ${foreign(found, longestWords)}: ${next}`];
 }
 
 /** Crossplane's package manager would write the Lock. */
-async function ofPausedPackage(verifying: Verifying, item: JsonObject): Promise<readonly string[]> {
+async function ofPausedPackage(verifying: Verifying, item: JsonObject): Promise<readonly Found[]> {
   const { kind, name } = item as unknown as ChangedPackage;
   const live = await find(verifying.reader, { resource: packagesOfKind(kind), name });
   return live === undefined || isPaused(live) ? ofPackage(verifying, item) : [unpaused(`${kind} ${name}`, live)];

@@ -90,20 +90,27 @@ function writesOf({ changes, namespace, status }: Transaction): ReadonlyMap<stri
 
 // Times are whole seconds. The completion of a Failed one is the end of its undo.
 function compareEnds(one: Transaction, other: Transaction): number {
-  return endOf(one) - endOf(other) || newestWrite(one) - newestWrite(other) || one.createdAt - other.createdAt;
+  return endOf(one) - endOf(other) || compareWrites(one, other) || one.createdAt - other.createdAt;
+}
+
+// Within a second. A Delete has the version that it found, so one that only deletes is known by its own last write.
+function compareWrites(one: Transaction, other: Transaction): number {
+  const [write, otherWrite] = [newestWrite(one), newestWrite(other)];
+  const isKnown = write > 0 && otherWrite > 0;
+  return isKnown ? write - otherWrite : versionOf(one.resourceVersion) - versionOf(other.resourceVersion);
 }
 
 function endOf({ status }: Transaction): number {
   return (status?.phase === 'Committed' ? status.completionTime : status?.startTime) ?? 0;
 }
 
-function newestWrite({ status }: Transaction): number {
-  return Math.max(
-    0,
-    ...(status?.items ?? []).map(({ resourceVersion = '' }) =>
-      /^\d{1,15}$/.test(resourceVersion) ? Number(resourceVersion) : 0,
-    ),
-  );
+function newestWrite({ status, changes }: Transaction): number {
+  const written = (status?.items ?? []).filter((_, index) => changes[index]?.type !== 'Delete');
+  return Math.max(0, ...written.map(({ resourceVersion = '' }) => versionOf(resourceVersion)));
+}
+
+function versionOf(resourceVersion: string): number {
+  return /^\d{1,15}$/.test(resourceVersion) ? Number(resourceVersion) : 0;
 }
 
 const longestName = 253;
