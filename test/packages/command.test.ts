@@ -167,9 +167,13 @@ t.test('15: against a cluster', async (t) => {
   // The API server writes the conditions of a new CRD on its own, a second later on a busy machine.
   await waitFor(async () => isEstablished(await read()), 'the CRD to be established');
   const before = await read();
+  const without = await with2('v2.0.0');
+  t.match({ code: without.code, stdout: parseJson(without.stdout) }, { code: 0, stdout: { kind: 'resolved' } }, 'no instance');
+  const instance = { apiVersion: `${group}/v1beta1`, kind: 'Bucket', metadata: { name: 'mine' }, spec: { acl: 'public' } };
+  await waitFor(async () => (await client.create(`/apis/${group}/v1beta1/buckets`, instance)).code === 201, 'an instance');
   const broken = await with2('v2.0.0');
   t.equal(broken.code, 1);
-  t.match(parseJson(broken.stdout), { kind: 'refused', faults: [{ reason: 'SchemaIncompatible' }] });
+  t.match(parseJson(broken.stdout), { kind: 'refused', faults: [{ reason: 'SchemaIncompatible', message: /mine/ }] });
   t.equal(at(await read(), 'metadata', 'resourceVersion'), at(before, 'metadata', 'resourceVersion'), 'nothing was written');
 });
 
