@@ -1,4 +1,4 @@
-// The schemas of a rollback: what a user asks for, and what the engine has found.
+// The schemas of a rollback: the spec that a user writes, and the set of Transactions and objects that the engine stores.
 import type { Schema } from './schema.ts';
 
 /** As hooks/transactions/model/rollback.ts has it. */

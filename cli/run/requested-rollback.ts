@@ -1,5 +1,5 @@
-// The rollback that undo --to creates, and what it undoes. What the engine would refuse without a look at objects is refused here, by the
-// engine's own rules, before anything is written.
+// The rollback that undo --to creates, and what it undoes. The command refuses what the engine would refuse without reading objects, by the
+// engine's own rules, before it writes anything.
 import { at, type JsonObject, objectAt, textAt, withPath } from '../../hooks/objects/json.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';

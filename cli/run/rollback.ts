@@ -8,13 +8,14 @@ import type { Call } from '../command/command.ts';
 import { say, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { refusedCode } from '../show/end.ts';
-import { planCodes, planLines, type UndoPlan, undoDocument, undoLines, undoQuestion, verdictOf } from '../show/undo.ts';
+import { planCodes, type UndoPlan, undoDocument, undoLines, verdictOf } from '../show/undo.ts';
 import { namesOf } from '../show/undone.ts';
-import { confirmed, outputStyle, refuseUnanswerable, saidAsData, timeoutOf } from './given.ts';
+import { outputStyle, refuseUnanswerable, saidAsData, timeoutOf } from './given.ts';
 import { gateOf } from './release-options.ts';
 import { type RequestedRollback, requestedRollback } from './requested-rollback.ts';
 import { planRollback } from './rollback-planning.ts';
-import { refuseOtherDigest, type Wish } from './undo-wish.ts';
+import { disagreement } from './undo-agreement.ts';
+import type { Wish } from './undo-wish.ts';
 import { watch } from './watching.ts';
 import { mustBeWritten } from './written.ts';
 
@@ -32,17 +33,12 @@ export async function undoTo(call: Call, { wish, named }: Wanted): Promise<numbe
   if (options.flag('plan')) return showPlanOfRollback(call, way, timeout);
   refuseUnanswerable(io, options, `Undo ${namesOf(way.undoes)}?`);
   const plan = await planRollback({ io, ...way, patience: undefined, refusalCode: refusedCode });
-  const setting = { style: outputStyle(io, options), program: io.program };
-  if (['refused', 'unknown'].includes(verdictOf(plan))) {
-    sayAll(io, undoLines(plan, { ...setting, code: refusedCode }));
-    return refusedCode;
-  }
-  sayAll(io, planLines(plan, setting));
-  refuseOtherDigest(wish, plan.answer);
-  if (!(await confirmed(io, options, undoQuestion('Undo', plan)))) return exits.notDone;
+  const code = await disagreement(call, { plan, wish, verb: 'Undo' });
+  if (code !== undefined) return code;
   const wanted = await created(call, way.session, agreedOn(way.transaction, plan, gate));
   named(wanted);
-  return watch({ io, session: way.session, wanted, end: 'Committed', style: setting.style, timeout, known: wanted.known });
+  const style = outputStyle(io, options);
+  return watch({ io, session: way.session, wanted, end: 'Committed', style, timeout, known: wanted.known });
 }
 
 /** Resolves with the exit code of a plan. `patience`: the time limit for the engine's answer, in ms. */

@@ -9,15 +9,16 @@ import { exits, Problem, wrongUse } from '../problem.ts';
 import { refusedCode } from '../show/end.ts';
 import { formatted } from '../show/formats.ts';
 import { requests, undoPlan } from '../show/requests.ts';
-import { planCodes, planLines, undoDocument, undoLines, undoQuestion, verdictOf } from '../show/undo.ts';
+import { planCodes, undoDocument, undoLines, verdictOf } from '../show/undo.ts';
 import { viewOf } from '../show/view.ts';
-import { confirmed, outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
+import { outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
 import { withOutcome } from './outcome.ts';
 import { mayAct, send } from './request.ts';
 import { undoTo } from './rollback.ts';
+import { disagreement } from './undo-agreement.ts';
 import { followUndo } from './undo-following.ts';
 import { planUndo } from './undo-planning.ts';
-import { annotationsOf, refuseOtherDigest, type Wish, wishOf } from './undo-wish.ts';
+import { annotationsOf, type Wish, wishOf } from './undo-wish.ts';
 
 type Undoing = 'undo' | 'retry';
 type Named = (one: TransactionName) => void;
@@ -112,17 +113,9 @@ async function undo(call: Call, { name, wish, undone: named }: Asked): Promise<n
 }
 
 /** Shows the plan, and asks. Resolves with the request for the undo of that plan, or with the exit code. */
-async function agreedOn({ io, options }: Call, name: Undoing, wanted: Undone & { readonly wish: Wish }): Promise<Wish | number> {
+async function agreedOn(call: Call, name: Undoing, wanted: Undone & { readonly wish: Wish }): Promise<Wish | number> {
   const { wish } = wanted;
-  const plan = await planUndo({ io, ...wanted, patience: undefined, refusalCode: refusedCode });
-  const setting = { style: outputStyle(io, options), program: io.program };
-  if (['refused', 'unknown'].includes(verdictOf(plan))) {
-    sayAll(io, undoLines(plan, { ...setting, code: refusedCode }));
-    return refusedCode;
-  }
-  sayAll(io, planLines(plan, setting));
-  refuseOtherDigest(wish, plan.answer);
-  if (!(await confirmed(io, options, undoQuestion(name === 'undo' ? 'Undo' : 'Undo what is left of', plan))))
-    return exits.notDone;
-  return { ...wish, digest: plan.answer.digest };
+  const plan = await planUndo({ io: call.io, ...wanted, patience: undefined, refusalCode: refusedCode });
+  const code = await disagreement(call, { plan, wish, verb: name === 'undo' ? 'Undo' : 'Undo what is left of' });
+  return code ?? { ...wish, digest: plan.answer.digest };
 }

@@ -1,11 +1,11 @@
-// The program that notices a CRD which somebody has deleted: each replica looks once a minute, also if nothing wakes a Package. Beside
+// The program that notices a CRD which somebody has deleted: each replica checks once a minute, also if nothing wakes a Package. Beside
 // Crossplane it does not run: Crossplane makes the CRD again. It writes the condition of the revision, and the Package decides what follows.
 import { perform, writerUntil } from '../objects/requests/perform.ts';
 import type { PackageParts } from './call.ts';
 import { readAbsences, readPresent } from './observe/absence.ts';
 import { absenceWrite } from './writes/absence.ts';
 
-/** One look. Returns the names of the revisions whose condition it has written; rejects if a read failed. */
+/** Checks once. Returns the names of the revisions whose condition it has written; rejects if a read failed. */
 export type DefinitionCheck = () => Promise<readonly string[]>;
 
 export function createDefinitionCheck(parts: Pick<PackageParts, 'cluster' | 'gzip' | 'namespace'>): DefinitionCheck {

@@ -4,7 +4,7 @@
 // The API server accepts a PUT that changes only managedFields.
 import { at, equalJson, isList, isObject, type Json, type JsonObject, textAt } from '../json.ts';
 import { formatTime, parseTime } from '../time.ts';
-import { withManagedFields } from './content.ts';
+import { contentOf, withManagedFields } from './content.ts';
 import { editedTree, gainedMembers, hasSameMembers, membersOf, membersWithin } from './field-trees.ts';
 import {
   entryOf,
@@ -141,6 +141,16 @@ export function hasSameOwners(object: Json | undefined, other: Json | undefined)
   const [ours, theirs] = [managersByKey(object), managersByKey(other)];
   const keys = [...new Set([...ours.keys(), ...theirs.keys()])];
   return keys.every((key) => hasSameMembers(treeIn(ours, key), treeIn(theirs, key)));
+}
+
+/** Whether two states of an object have one content and the same owners. Undefined: the object does not exist. */
+export function isSameState(
+  one: JsonObject | undefined,
+  other: JsonObject | undefined,
+  resource: Parameters<typeof contentOf>[1],
+): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return equalJson(contentOf(one, resource), contentOf(other, resource)) && hasSameOwners(one, other);
 }
 
 /**

@@ -34,7 +34,7 @@ export function succeeded(status: Status, message: string | undefined): Status {
   return advanced(status, { phase: 'Releasing', outcome: { kind: 'Succeeded', ...words } });
 }
 
-/** `message`: why nobody wants it any more. */
+/** `message`: why the try ends although nothing has failed. */
 export function abandoned(status: Status, message = 'it is being deleted'): Status {
   return ended(status, { kind: 'Abandoned', message: cut(message, longestMessage) });
 }

@@ -19,7 +19,7 @@ export interface Installed {
   readonly entry: JsonObject;
   /** The version that its Package names, if that is another one: the Package has not installed it yet. */
   readonly applied?: string;
-  /** The hook has chosen its version for the packages that require it, and no user has since: they may go back, and take it along. */
+  /** The hook, not a user, has chosen its version for the packages that require it. If these packages go back, it goes back, too. */
   readonly mayGoBack?: true;
   /** Neither its package nor its revision exists: only its entry is installed. */
   readonly isRemoved?: true;

@@ -1,5 +1,5 @@
 // CRDs that somebody has deleted although an Active revision has them. One list of the metadata of our CRDs is enough as long as the CRDs
-// are those of the last look at all revisions.
+// are those that the last read of all revisions found.
 //
 // 1. The holder of the Lock may be deleting or making CRDs: while the Lock is held, nothing is known to be missing.
 // 2. A revision is written only as it was read before the CRD was found missing. So a package transaction that has restored the CRD since,

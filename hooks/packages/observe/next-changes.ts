@@ -15,6 +15,7 @@ import {
   activationChanges,
   type ChangedPackage,
   dependsOnSpec,
+  editedWords,
   manualChange,
   objectChange,
   type PackageObject,
@@ -97,7 +98,7 @@ function otherSince(one: ChangedPackage, wanted: Wanted, live: JsonObject | unde
 function editedSince(one: ChangedPackage, wanted: Wanted, ptx: PackageTransaction, live: JsonObject | undefined) {
   if (!one.isRoot || ptx.packageUid === undefined || live === undefined) return undefined;
   if (!isTerminating(live) && equalJson(at(live, 'spec'), wanted.spec)) return undefined;
-  return `${one.kind} ${one.name} was changed or deleted since: its next package transaction installs what it is then`;
+  return editedWords(one);
 }
 
 const revisionChanges: ChangesOf = async ({ reader, ptx, isBeside = false }, item) => {

@@ -9,7 +9,7 @@ import { isActive, packageApiVersion } from '../model/package.ts';
 import { replacedBy } from '../model/package-transaction.ts';
 import type { Stage } from '../model/status.ts';
 import { isPaused, pausedAnnotation, pauserOf } from '../writes/beside.ts';
-import type { ChangedPackage, PackageObject } from '../writes/changes.ts';
+import { type ChangedPackage, editedWords, type PackageObject } from '../writes/changes.ts';
 import { definitions, nameLabel, packagesOfKind, revisionsOfKind, stages } from '../writes/resources.ts';
 import { authorityOf, serverSecret } from '../writes/webhooks.ts';
 import { unreadable } from './instances.ts';
@@ -128,8 +128,7 @@ async function ofPackage({ reader, context }: Verifying, item: JsonObject): Prom
   const live = await find(reader, { resource: packagesOfKind(kind), name });
   const found = live === undefined ? 'no such object' : (textAt(live, 'spec', 'package') ?? 'none');
   if (found === expected) return [];
-  if (isRoot && context.ptx.packageUid !== undefined)
-    return [{ edited: `${kind} ${name} was changed or deleted since: its next package transaction installs what it is then` }];
+  if (isRoot && context.ptx.packageUid !== undefined) return [{ edited: editedWords({ kind, name }) }];
   const next = 'another writer has changed it during the install: let that writer write the expected package';
   return [`${kind} ${name}: expected package ${expected}, found ${foreign(found, longestWords)}: ${next}`];
 }

@@ -1,5 +1,5 @@
 // One change of a spec: as the user wrote it, and as the engine makes it after it has read the object.
-import { at, isList, type Json, textAt } from '../../objects/json.ts';
+import { at, isList, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { withEncodedStrings } from '../../objects/secret-data.ts';
 
 /** A target as written: whether an absent namespace means the Transaction's own depends on the kind. */
@@ -74,6 +74,12 @@ export function wayOf(type: ChangeType, isThere: boolean): Way {
   if (type !== 'Apply' && type !== 'Restore') return type;
   if (!isThere) return 'Create';
   return type === 'Apply' ? 'Patch' : 'Update';
+}
+
+/** How a Restore leads from one state of its object to the next one. Undefined: the object does not exist. */
+export function restoreWay(now: JsonObject | undefined, after: JsonObject | undefined): Way {
+  if (now === undefined) return 'Create';
+  return after === undefined ? 'Delete' : 'Update';
 }
 
 /** The stored way of a change of that type; undefined if such a change does not have that way. */

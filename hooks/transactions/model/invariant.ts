@@ -1,4 +1,4 @@
-// A broken invariant of the engine, and what tells whether a write would break one.
+// A broken invariant of the engine, and the values that a write is checked against (perform/invariants.ts).
 import type { Status } from './status.ts';
 import type { Transaction } from './transaction.ts';
 

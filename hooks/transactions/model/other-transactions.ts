@@ -81,7 +81,7 @@ function changeOf(other: Transaction, change: Change, item: Item): OtherChange {
     managers: managersOfChange(other, change),
     type: change.type,
     recreates: item.deleted === true,
-    // An undo that has begun ends before the Transaction is deleted. What an undo has kept is an edit, and in nobody's way.
+    // An undo that has begun ends before the Transaction is deleted. What an undo has kept counts as an edit: no other undo waits for it.
     stands: isApplied && phase !== 'RolledBack' && (!other.isBeingDeleted || phase === 'RollingBack'),
     ...(phase === 'Committed' && rollback !== undefined ? { undoes: new Set(rollback.undone.map((one) => one.uid)) } : {}),
     uid,

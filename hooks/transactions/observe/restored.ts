@@ -5,13 +5,13 @@ import { asNew, contentOf, withContent, withManagedFields } from '../../objects/
 import { withoutGenerated } from '../../objects/content/generated.ts';
 import { listKindsOf } from '../../objects/content/lists.ts';
 import { merge } from '../../objects/content/merge.ts';
-import { hasSameOwners, restoredManagers } from '../../objects/content/ownership.ts';
+import { isSameState, restoredManagers } from '../../objects/content/ownership.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { equalJson, isObject, type JsonObject, textAt } from '../../objects/json.ts';
 import { describe, identityOf } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
-import type { Way } from '../model/change.ts';
+import { restoreWay, type Way } from '../model/change.ts';
 import { fieldManagers } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { preconditionOf, serviceAccountOf } from '../writes/resources.ts';
@@ -52,8 +52,8 @@ async function preparedFrom(
 }
 
 async function tried(context: Context, prepared: Prepared, reads: number): Promise<Tried> {
-  const { resolved, prior } = prepared;
-  const failure = isUnchanged(prepared) ? undefined : await refusalOf(context, prepared);
+  const { resolved, prior, expected } = prepared;
+  const failure = isSameState(prior, expected, resolved.resource) ? undefined : await refusalOf(context, prepared);
   if (failure === undefined) return { kind: 'prepared', prepared };
   const isMoved = failure.kind === 'stale' || failure.kind === 'exists' || failure.kind === 'absent';
   if (isMoved && reads < mostReads) return tryRestore(context, resolved, reads + 1);
@@ -86,17 +86,12 @@ interface Next {
 /** The composed state, if others have written since it was composed. */
 function follow({ now, after }: RollbackObject, live: JsonObject | undefined, resolved: Resolved): Next | 'moved' {
   const { restore } = resolved.change;
-  const isMoved = (now === undefined) !== (live === undefined) || restore?.way !== wayFrom(live, after);
+  const isMoved = (now === undefined) !== (live === undefined) || restore?.way !== restoreWay(live, after);
   if (restore === undefined || isMoved) return 'moved';
   const { way } = restore;
   if (live === undefined || now === undefined || after === undefined) return { way, after };
   const moved = movedBy({ now, after, live }, resolved);
   return moved === undefined ? 'moved' : { way, after: moved };
-}
-
-function wayFrom(live: JsonObject | undefined, after: JsonObject | undefined): Way {
-  if (live === undefined) return 'Create';
-  return after === undefined ? 'Delete' : 'Update';
 }
 
 interface States {
@@ -123,11 +118,6 @@ function keepingUid(object: JsonObject, after: JsonObject): JsonObject {
   const { metadata } = object;
   const uid = textAt(after, 'metadata', 'uid');
   return isObject(metadata) && uid !== undefined ? { ...object, metadata: { ...metadata, uid } } : object;
-}
-
-function isUnchanged({ prior, expected, resolved: { resource } }: Prepared): boolean {
-  if (prior === undefined || expected === undefined) return prior === expected;
-  return equalJson(contentOf(prior, resource), contentOf(expected, resource)) && hasSameOwners(prior, expected);
 }
 
 function trialOf({ transaction }: Context, { resolved, way, prior, expected }: Prepared): Write | undefined {

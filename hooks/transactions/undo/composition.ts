@@ -1,8 +1,8 @@
 // What a rollback would do, from the composed states: the order of its changes, the decisions of the user, and what its plan shows.
 import type { Packer } from '../../objects/cluster.ts';
 import { contentOf } from '../../objects/content/content.ts';
-import { hasSameOwners } from '../../objects/content/ownership.ts';
-import { equalJson, type JsonObject } from '../../objects/json.ts';
+import { isSameState } from '../../objects/content/ownership.ts';
+import type { JsonObject } from '../../objects/json.ts';
 import { describe, identityOf, type Reference } from '../../objects/reference.ts';
 import { goneApplier } from '../attribution/applied-by.ts';
 import { attribute } from '../attribution/attribute.ts';
@@ -12,7 +12,7 @@ import { needsOf } from '../checks/needs.ts';
 import { selected } from '../checks/undo-choices.ts';
 import { noHazards } from '../hazards/hazards.ts';
 import { howToAllow, joined, noted } from '../hazards/messages.ts';
-import type { Way } from '../model/change.ts';
+import { restoreWay } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Others } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
@@ -49,12 +49,6 @@ export interface RollbackContext {
 interface Decided extends UndoObject {
   readonly after: JsonObject | undefined;
   readonly isKept: boolean;
-}
-
-/** Whether nothing is to be written. */
-function isUnchanged({ entry, now }: UndoObject, after: JsonObject | undefined): boolean {
-  if (now === undefined || after === undefined) return now === after;
-  return equalJson(contentOf(now, entry.resource), contentOf(after, entry.resource)) && hasSameOwners(now, after);
 }
 
 export function compositionOf(composing: RollbackContext, objects: readonly UndoObject[]): RollbackView {
@@ -151,13 +145,8 @@ function neededFirst(objects: readonly Decided[], stateOf: (one: Decided) => Jso
 function setOf({ releases }: RollbackContext, ordered: readonly Decided[]): RollbackSet {
   return {
     undone: releases.undone.map(({ name, uid }) => ({ name, uid })),
-    objects: ordered.map(({ target, now, after, isSealed }) => ({ ...target, way: wayFor(now, after), isSealed })),
+    objects: ordered.map(({ target, now, after, isSealed }) => ({ ...target, way: restoreWay(now, after), isSealed })),
   };
-}
-
-function wayFor(now: JsonObject | undefined, after: JsonObject | undefined): Way {
-  if (now === undefined) return 'Create';
-  return after === undefined ? 'Delete' : 'Update';
 }
 
 /** As an undo shows it: of the change from what is to be to what is now. */
@@ -189,7 +178,7 @@ export function evidenceOf(
 
 function verdictFor(object: Decided, evidence: UndoEvidence): UndoVerdict {
   const { now, after, entry } = object;
-  if (isUnchanged(object, after)) return { kind: 'restored' };
+  if (isSameState(now, after, entry.resource)) return { kind: 'restored' };
   if (now === undefined || after === undefined) return now === undefined ? { kind: 'recreate' } : { kind: 'delete', live: now };
   const restored = contentOf(after, entry.resource);
   return { kind: 'content', live: now, restored, attributed: attribute(evidence), ...noted(recordNote(object, after)) };

@@ -1,6 +1,7 @@
 // What rollbacks have undone, and what stands again.
 import t from 'tap';
-import { undoneBy } from '../../../../hooks/transactions/model/rollback.ts';
+import { mostUndone, undoneBy } from '../../../../hooks/transactions/model/rollback.ts';
+import { rollbackSet } from '../../../../schemas/rollback.ts';
 
 const rollback = (uid: string, ...undoes: readonly string[]) => ({ uid, undoes: new Set(undoes) });
 
@@ -27,4 +28,8 @@ t.test('each of many rollbacks is evaluated once, also in a forged cycle', async
   const line = uids.map((uid, number) => rollback(uid, 'v1', ...uids.slice(0, number)));
   t.same(undone(...line), Object.fromEntries(['v1', ...uids.slice(0, -1)].map((uid) => [uid, 'r199'])));
   t.ok(undone(rollback('a', 'b'), rollback('b', 'a')));
+});
+
+t.test('the schema admits as many Transactions as a rollback undoes', async (t) => {
+  t.match(rollbackSet, { properties: { undone: { maxItems: mostUndone } } });
 });
