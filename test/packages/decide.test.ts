@@ -28,6 +28,7 @@ import {
 } from '../../hooks/packages/model/package-transaction.ts';
 import { advanced, type Status, timeOf, writeStatus } from '../../hooks/packages/model/status.ts';
 import { compareWithLive, leavingIn } from '../../hooks/packages/observe/comparison.ts';
+import { editedSince } from '../../hooks/packages/observe/edited.ts';
 import { garbageOfPrevious, garbageOfTries } from '../../hooks/packages/observe/garbage.ts';
 import { readHolder, stagesOfTry } from '../../hooks/packages/observe/lock-state.ts';
 import { readNextChanges } from '../../hooks/packages/observe/next-changes.ts';
@@ -1100,6 +1101,42 @@ t.test('the engine does not replace a package object that has changed its source
   );
   t.match(await made(live(source, 'uid-2'), 'uid-1'), /Provider root: expected uid uid-1, found uid-2, since it was validated/);
   t.match(await made(undefined, 'uid-1'), /found no such object/);
+});
+
+t.test('a try that cannot go on, since its Package is another one, is abandoned in each phase', async (t) => {
+  const stages = [{ name: 's', purpose: 'Packages', digest: 'd' }] as const;
+  const status = { phase: 'Installing', lockDigest: packagesDigest(mine), stages } as const;
+  const lost = { kind: 'lost', message: 'Provider root: expected uid uid-1' } as const;
+  const failed = { metadata: { name: 's' }, status: { phase: 'RolledBack', message: 'a conflict' } };
+  const edited = 'Provider root was changed or deleted since';
+  const scene = { ...moment, namespace, lock: mine, ptx: ptxOf(status) };
+  const verifying = ptxOf({ ...status, phase: 'Verifying', proposed: [entry('root')], stages: activated });
+  const tries = {
+    'before the first stage': (words?: string) => install({ ...scene, stage: undefined, next: lost, edited: words }),
+    'in a stage': (words?: string) => install({ ...scene, stage: failed, next: undefined, edited: words }),
+    verifying: (words?: string) => verify({ ...scene, ptx: verifying, faults: ['Provider root'], edited: words }),
+  };
+  for (const [name, decided] of Object.entries(tries)) {
+    const abandoned = { kind: 'Abandoned', message: edited };
+    t.match(decided(edited).status, { phase: 'RollingBack', failures: 0, outcome: abandoned }, name);
+    t.match(decided().status, { phase: 'RollingBack', failures: 1, outcome: { kind: 'Failed' } }, `${name}, unchanged`);
+  }
+
+  const wanted = ptxOf().wanted as Wanted;
+  const live = { metadata: { name: 'root', uid: 'p' }, spec: { package: 'registry.example.org/acme/root:v1.0.0' } };
+  const said = (now: JsonObject | undefined, packageUid: string | undefined = 'p') =>
+    editedSince({ ...ptxOf(), packageUid }, wanted, now);
+  t.equal(said(live), undefined);
+  const others = {
+    edited: withPath(live, ['spec', 'package'], 'registry.example.org/acme/root:v2.0.0'),
+    'made again': withPath(live, ['metadata', 'uid'], 'q'),
+    'being deleted': withPath(live, ['metadata', 'deletionTimestamp'], '2026-01-01T00:00:00Z'),
+    gone: undefined,
+  };
+  for (const [name, other] of Object.entries(others)) {
+    t.match(said(other), /^Provider root was changed or deleted since: its next package transaction installs/, name);
+    t.equal(editedSince(ptxOf(), wanted, other), undefined, `${name}: no Package has made the package transaction`);
+  }
 });
 
 t.test('the engine refuses a package whose contents do not fit into memory', async (t) => {

@@ -65,6 +65,7 @@ export const filesInAllOnly: ReadonlyMap<string, string> = new Map([
   ['packages/delete', 'packages/install'],
   ['packages/deleted-definitions', 'packages/own'],
   ['packages/dry-run', 'packages/retired'],
+  ['packages/edited', 'packages/own'],
   ['packages/image-configs', 'packages/images'],
   ['packages/graphs', 'packages/install'],
   ['packages/histories', 'packages/own'],

@@ -6,7 +6,7 @@ import { isAsResolved } from '../model/holder.ts';
 import { deletionOf, type PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, isForward, type Outcome } from '../model/status.ts';
 import type { ObservedTo } from '../observe/observation.ts';
-import { phaseOf } from '../writes/stages.ts';
+import { hasFailed, phaseOf } from '../writes/stages.ts';
 import { type Step, safetyWait, setStatus } from './step.ts';
 import { abandoned, ended, installationFailure, lostLock } from './transitions.ts';
 
@@ -27,8 +27,9 @@ function afterStages(ptx: PackageTransaction): 'Deleting' | 'Verifying' {
   return deletionOf(ptx) !== undefined || isForward(ptx.status) ? 'Deleting' : 'Verifying';
 }
 
-function create({ ptx: { status }, next }: ObservedTo<'install'>): Step {
+function create({ ptx: { status }, next, edited }: ObservedTo<'install'>): Step {
   const index = status.committed;
+  if (edited !== undefined) return setStatus(abandoned(status, edited), edited);
   const failed = (message: string) => ended(status, installationFailure(message));
   if (status.made > index) return setStatus(failed('a stage was deleted while it was under way'), 'a stage is gone');
   if (next === undefined) return setStatus(status, 'nothing was read', 1);
@@ -44,14 +45,17 @@ function create({ ptx: { status }, next }: ObservedTo<'install'>): Step {
   };
 }
 
-function follow({ ptx }: ObservedTo<'install'>, stage: JsonObject): Step {
+function follow({ ptx, edited }: ObservedTo<'install'>, stage: JsonObject): Step {
   const { status } = ptx;
   const [index, phase] = [status.committed, phaseOf(stage)];
   const made = advanced(status, { made: index + 1 });
   if (phase === 'Committed')
     return setStatus(advanced(status, { made: index + 1, committed: index + 1 }), `stage ${index + 1} is Committed`);
-  if (phase === 'RolledBack' || phase === 'Failed')
-    return setStatus(ended(made, failedBy(stage, ptx)), `stage ${index + 1} failed`);
+  if (hasFailed(stage))
+    return setStatus(
+      edited === undefined ? ended(made, failedBy(stage, ptx)) : abandoned(made, edited),
+      `stage ${index + 1} failed`,
+    );
   return setStatus(status.made > index ? status : made, `stage ${index + 1} is ${phase}`, safetyWait);
 }
 

@@ -1,7 +1,7 @@
 // The changes of the next stage, against the cluster as it is now. The stages before it are Committed, so every owner has its uid.
 
 import { isTerminating } from '../../objects/content/ownership.ts';
-import { at, equalJson, type JsonObject, textAt } from '../../objects/json.ts';
+import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { controllerOf, isLeaving } from '../checks/conflicts.ts';
 import { takenName } from '../checks/names.ts';
@@ -15,7 +15,6 @@ import {
   activationChanges,
   type ChangedPackage,
   dependsOnSpec,
-  editedWords,
   manualChange,
   objectChange,
   type PackageObject,
@@ -29,6 +28,7 @@ import { sourced } from '../writes/contents.ts';
 import { packagesOfKind, revisionsOfKind } from '../writes/resources.ts';
 import type { WebhookService } from '../writes/webhooks.ts';
 import { leavingOf } from './deletion.ts';
+import { editedSince } from './edited.ts';
 import { activeRevisions, readStage, resourceOf } from './objects.ts';
 import type { NextChanges } from './observation.ts';
 import { readHolders } from './parts.ts';
@@ -81,7 +81,7 @@ const packageChanges: ChangesOf = async ({ reader, ptx, wanted, isBeside = false
   const one = item as unknown as ChangedPackage;
   if (wanted === undefined) return 'the package transaction installs no package';
   const live = await find(reader, { resource: packagesOfKind(one.kind), name: one.name });
-  const other = otherSince(one, wanted, live) ?? editedSince(one, wanted, ptx, live);
+  const other = (one.isRoot ? editedSince(ptx, wanted, live) : undefined) ?? otherSince(one, wanted, live);
   return other ?? [packageChange(one, wanted, live, { ...ptx, isBeside, isOwn })];
 };
 
@@ -92,13 +92,6 @@ function otherSince(one: ChangedPackage, wanted: Wanted, live: JsonObject | unde
   const uid = textAt(live, 'metadata', 'uid');
   if (!one.isRoot || wanted.uid === undefined || uid === wanted.uid) return undefined;
   return `${one.kind} ${one.name}: expected uid ${wanted.uid}, found ${uid ?? 'no such object'}, since it was validated`;
-}
-
-/** The Package that made the package transaction makes another one for what it is now, in words. */
-function editedSince(one: ChangedPackage, wanted: Wanted, ptx: PackageTransaction, live: JsonObject | undefined) {
-  if (!one.isRoot || ptx.packageUid === undefined || live === undefined) return undefined;
-  if (!isTerminating(live) && equalJson(at(live, 'spec'), wanted.spec)) return undefined;
-  return editedWords(one);
 }
 
 const revisionChanges: ChangesOf = async ({ reader, ptx, isBeside = false }, item) => {

@@ -184,11 +184,13 @@ interface Read {
     readonly stage: JsonObject | undefined;
     /** The contents of the stage, if it does not exist. */
     readonly next: NextChanges | undefined;
+    /** Why the try is abandoned, if it cannot go on. */
+    readonly edited?: string | undefined;
   };
   /** `faults`: objects that are not as the stages made them, in words. `retired`: absent unless the hook may write the Lock. */
   readonly verify: WithLock & {
     readonly faults: readonly string[] | 'unfinished';
-    /** That the Package which made the package transaction is another one now, in words. */
+    /** Why the try is abandoned, if there are faults. */
     readonly edited?: string | undefined;
     readonly unserved?: readonly WebhookSecret[];
     /** Of a Replace beside Crossplane, if no object has a fault. */

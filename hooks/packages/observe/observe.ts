@@ -8,7 +8,9 @@ import { deletionOf, installOf, type PackageTransaction, replacedBy, type Wanted
 import { packagesAfter } from '../model/replacement.ts';
 import { isForward } from '../model/status.ts';
 import { stages } from '../writes/resources.ts';
+import { hasFailed } from '../writes/stages.ts';
 import { leavingOf, readDeactivation, readDeletable, readDeletionState, readRest } from './deletion.ts';
+import { readEdited } from './edited.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
 import {
   findLock,
@@ -129,9 +131,11 @@ const reads: Reads = {
     // The end of a try needs no further read, which may fail for ever.
     const goesOn = !ptx.isDeleting && faultOf(ptx) === undefined && isAsResolved(ptx, lock);
     const isNext = goesOn && planned !== undefined && stage === undefined;
-    if (!isNext) return { lock, stage, next: undefined };
+    const isLost = goesOn && stage !== undefined && hasFailed(stage);
+    if (!isNext) return { lock, stage, next: undefined, edited: isLost ? await readEdited(reader, ptx) : undefined };
     const { servers } = await readWebhooks(reader, { ...serving, crossplaneNamespace });
-    return { lock, stage, next: await readNextChanges({ reader, ptx, wanted, lock, isBeside, isOwn, servers }, planned) };
+    const next = await readNextChanges({ reader, ptx, wanted, lock, isBeside, isOwn, servers }, planned);
+    return { lock, stage, next, edited: next.kind === 'lost' ? await readEdited(reader, ptx) : undefined };
   },
   async verify(context) {
     const { reader, ptx, serving } = context;
@@ -139,11 +143,11 @@ const reads: Reads = {
     const isToCheck = !ptx.isDeleting && isAsResolved(ptx, lock) && ptx.status.outcome === undefined;
     const progress = progressOf(context, deadlineOf(serving));
     if (!isToCheck) return { lock, faults: 'unfinished' };
-    const { faults, unserved, edited } = await readVerification(reader, context, progress);
-    const isReady = faults !== 'unfinished' && faults.length + unserved.length === 0;
-    const isFree = faults !== 'unfinished' && faults.length === 0;
-    const runtimes = isFree && replacedBy(ptx) !== undefined ? await readRuntimes(reader, context) : undefined;
-    return { lock, faults, edited, unserved, runtimes, retired: isReady ? await retiredByTry(reader, ptx) : undefined };
+    const { faults, unserved } = await readVerification(reader, context, progress);
+    if (faults === 'unfinished') return { lock, faults, unserved };
+    if (faults.length > 0) return { lock, faults, unserved, edited: await readEdited(reader, ptx) };
+    const runtimes = replacedBy(ptx) === undefined ? undefined : await readRuntimes(reader, context);
+    return { lock, faults, unserved, runtimes, retired: unserved.length > 0 ? undefined : await retiredByTry(reader, ptx) };
   },
   async delete({ reader, ptx }) {
     const [lock, leaving] = [await findLock(reader), leavingOf(ptx)];

@@ -9,7 +9,7 @@ import { isActive, packageApiVersion } from '../model/package.ts';
 import { replacedBy } from '../model/package-transaction.ts';
 import type { Stage } from '../model/status.ts';
 import { isPaused, pausedAnnotation, pauserOf } from '../writes/beside.ts';
-import { type ChangedPackage, editedWords, type PackageObject } from '../writes/changes.ts';
+import type { ChangedPackage, PackageObject } from '../writes/changes.ts';
 import { definitions, nameLabel, packagesOfKind, revisionsOfKind, stages } from '../writes/resources.ts';
 import { authorityOf, serverSecret } from '../writes/webhooks.ts';
 import { unreadable } from './instances.ts';
@@ -22,8 +22,6 @@ import { createFinder, find, findMetadata, list, type PackageReader, served } fr
 interface Verification {
   /** Objects that are not as the stages made them, in words. */
   readonly faults: readonly string[] | 'unfinished';
-  /** That the Package which made the package transaction is another one now, in words. */
-  readonly edited?: string | undefined;
   readonly unserved: readonly WebhookSecret[];
 }
 
@@ -52,8 +50,7 @@ export async function readVerification(
     if (more === 'unfinished') return { faults: soFar(found.filter(isFault)), unserved: [] };
     found.push(...more);
   }
-  const unserved = found.filter((one): one is WebhookSecret => !isFault(one) && !isEdited(one));
-  return { faults: found.filter(isFault), edited: found.find(isEdited)?.edited, unserved };
+  return { faults: found.filter(isFault), unserved: found.filter((one): one is WebhookSecret => !isFault(one)) };
 }
 
 /** A few lists of many CRDs, in place of a read of each. */
@@ -74,16 +71,8 @@ function withoutSchemas(definition: JsonObject): JsonObject {
   };
 }
 
-interface Edited {
-  readonly edited: string;
-}
-
-/** A fault in words, a CRD that Crossplane must complete, or a Package that is another one now. */
-type Found = string | WebhookSecret | Edited;
-
-function isEdited(found: Found): found is Edited {
-  return typeof found === 'object' && 'edited' in found;
-}
+/** A fault in words, or a CRD that Crossplane must complete. */
+type Found = string | WebhookSecret;
 
 function isFault(found: Found): found is string {
   return typeof found === 'string';
@@ -123,12 +112,11 @@ async function checkStage(
   return checkAll(items, nameOf, (item) => check({ ...verifying, changes: listAt(made, 'spec', 'changes') }, item), progress);
 }
 
-async function ofPackage({ reader, context }: Verifying, item: JsonObject): Promise<readonly Found[]> {
-  const { kind, name, isRoot, package: expected } = item as unknown as ChangedPackage;
+async function ofPackage({ reader }: Verifying, item: JsonObject): Promise<readonly Found[]> {
+  const { kind, name, package: expected } = item as unknown as ChangedPackage;
   const live = await find(reader, { resource: packagesOfKind(kind), name });
   const found = live === undefined ? 'no such object' : (textAt(live, 'spec', 'package') ?? 'none');
   if (found === expected) return [];
-  if (isRoot && context.ptx.packageUid !== undefined) return [{ edited: editedWords({ kind, name }) }];
   const next = 'another writer has changed it during the install: let that writer write the expected package';
   return [`${kind} ${name}: expected package ${expected}, found ${foreign(found, longestWords)}: ${next}`];
 }

@@ -20,11 +20,6 @@ export interface ChangedPackage extends Changed {
   readonly imageConfigs: AppliedImageConfigs;
 }
 
-/** Of the Package that made a package transaction, and is another one now. */
-export function editedWords({ kind, name }: Pick<ChangedPackage, 'kind' | 'name'>): string {
-  return `${kind} ${name} was changed or deleted since: its next package transaction installs what it is then`;
-}
-
 /** An object of a package. */
 export interface PackageObject {
   readonly kind: PackageKind;

@@ -102,6 +102,10 @@ export function isOver(phase: string): boolean {
   return ['Committed', 'RolledBack', 'Failed'].includes(phase);
 }
 
+export function hasFailed(stage: JsonObject): boolean {
+  return ['RolledBack', 'Failed'].includes(phaseOf(stage));
+}
+
 /** Whether the stage has no effect in the cluster: it was rolled back, or it ended before it applied anything. */
 export function isUndone(stage: JsonObject): boolean {
   const phase = phaseOf(stage);
