@@ -1,9 +1,7 @@
-// `npm run generate`: writes the manifests and docs/api.md from schemas/, the files that the chart copies, and the version of Node in
-// documents.
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// `npm run generate`: writes the manifests and docs/api.md from schemas/, and the version of Node in documents.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { apiPage } from './api-page.ts';
-import { chartFiles } from './chart-files.ts';
 import { generatedManifests } from './generated-manifests.ts';
 import { namingNode, withNode } from './node-versions.ts';
 
@@ -11,11 +9,6 @@ for (const [path, text] of Object.entries(generatedManifests))
   writeFileSync(new URL(`../manifests/${path}`, import.meta.url), text);
 
 const root = join(import.meta.dirname, '..');
-for (const [copy, original] of Object.entries(chartFiles)) {
-  mkdirSync(dirname(join(root, 'charts/janus', copy)), { recursive: true });
-  cpSync(join(root, original), join(root, 'charts/janus', copy));
-}
-
 writeFileSync(join(root, 'docs/api.md'), apiPage());
 
 const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

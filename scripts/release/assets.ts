@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import { chartFiles } from '../chart-files.ts';
-import { archiveOf } from '../pack-cli/archive.ts';
+import { chartArchive } from '../pack-chart/chart.ts';
 import { krewManifest } from './krew.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -19,8 +18,6 @@ interface Sources {
   readonly changelog: string;
   /** The objects of a kustomization. */
   readonly render: (folder: string) => readonly JsonObject[];
-  /** Paths of the chart's files, in its folder. */
-  readonly chart: readonly string[];
   /** The package of the command line, by its name. */
   readonly commandLine: Assets;
   /** The archives of the self-contained programs, for each platform; none without them. */
@@ -28,14 +25,12 @@ interface Sources {
 }
 
 /** Throws one sentence if a file is missing. */
-export async function makeAssets({ version, changelog, render, chart, commandLine, binaries }: Sources): Promise<Assets> {
+export async function makeAssets({ version, changelog, render, commandLine, binaries }: Sources): Promise<Assets> {
   const notes = notesOf(changelog, version);
-  const missing = Object.keys(chartFiles).find((path) => !chart.includes(path));
-  if (missing !== undefined) throw new Error(`charts/janus has no ${missing}: run npm run generate.`);
   const assets = new Map([
     ['install.yaml', yamlOf(render('manifests'))],
     ['install-with-metacontroller.yaml', yamlOf(render('examples/confined'))],
-    [`janus-${version}.tgz`, await chartOf(chart)],
+    [`janus-${version}.tgz`, await chartArchive()],
     ['release-notes.md', Buffer.from(notes)],
     ...commandLine,
     ...(binaries === undefined ? [] : [...binaries, ['janus.yaml', krewOf(version, binaries)] as const]),
@@ -54,15 +49,6 @@ export function notesOf(changelog: string, version: string): string {
 function yamlOf(objects: readonly JsonObject[]): Buffer {
   const text = objects.map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
   return Buffer.from(text);
-}
-
-/** Packs the chart as Helm does, but without times and owners. */
-async function chartOf(paths: readonly string[]): Promise<Buffer> {
-  const files = [...paths].sort().map((path) => ({ path, bytes: readFileSync(join(root, 'charts/janus', path)) }));
-  return await archiveOf(
-    files.map(({ path, bytes }) => ({ name: `janus/${path}`, bytes, mode: 0o644 })),
-    9,
-  );
 }
 
 function krewOf(version: string, binaries: Assets): Buffer {

@@ -28,8 +28,7 @@ async function release([tag = '', given = 'build/release', binaries]: readonly s
   const removals: (() => unknown)[] = [];
   const render = await openKustomize({ teardown: (removal) => removals.push(removal) });
   try {
-    const chart = globSync('**/*.*', { cwd: join(root, 'charts/janus') });
-    const sources = { version, changelog, render, chart, commandLine: packedCommandLine() };
+    const sources = { version, changelog, render, commandLine: packedCommandLine() };
     publish(
       await makeAssets({ ...sources, ...(binaries !== undefined && { binaries: filesIn(resolve(root, binaries)) }) }),
       folder,

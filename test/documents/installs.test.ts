@@ -1,5 +1,5 @@
 // The commands that install the engine, replace its token, inspect it and remove it, typed in a cluster without nodes: no Pod runs.
-import { globSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { at } from '../../hooks/objects/json.ts';
@@ -24,7 +24,6 @@ const assets = await makeAssets({
   version: '0.0.1',
   changelog: '## [0.0.1]\n\n- One.\n',
   render: await openKustomize(t),
-  chart: globSync('**/*.*', { cwd: join(root, 'charts/janus') }),
   commandLine: new Map(),
 });
 writeFileSync(join(folder, 'install-with-metacontroller.yaml'), assets.get('install-with-metacontroller.yaml') ?? '');

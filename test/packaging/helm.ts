@@ -1,14 +1,13 @@
-// The chart, rendered by Helm itself from a copy of its folder.
+// The chart, rendered by Helm itself from a folder.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { JsonObject } from '../../hooks/objects/json.ts';
+import { chartFiles } from '../../scripts/pack-chart/chart.ts';
 import type { Teardown } from '../support/client.ts';
 import { buildHelm } from '../tools/helm/helm.ts';
 import { objectsOf } from './kustomize.ts';
-
-const root = join(import.meta.dirname, '../..');
 
 interface Rendered {
   readonly status: number | null;
@@ -18,7 +17,7 @@ interface Rendered {
 }
 
 interface Helm {
-  /** The folder of the copy, which a test may spoil. */
+  /** Its folder, which a test may spoil. */
   readonly chart: string;
   /** `helm template` of the release `janus`. */
   render(values?: JsonObject, namespace?: string): Rendered;
@@ -30,7 +29,10 @@ export async function openHelm(t: Teardown): Promise<Helm> {
   const directory = mkdtempSync(join(tmpdir(), 'janus-helm-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const chart = join(directory, 'janus');
-  cpSync(join(root, 'charts/janus'), chart, { recursive: true });
+  for (const [path, bytes] of chartFiles()) {
+    mkdirSync(dirname(join(chart, path)), { recursive: true });
+    writeFileSync(join(chart, path), bytes);
+  }
   // Helm keeps no file of the tests in the home of the user.
   const env = { ...process.env, HELM_CACHE_HOME: directory, HELM_CONFIG_HOME: directory, HELM_DATA_HOME: directory };
   const run = (...args: readonly string[]) => spawnSync(program, args, { env, encoding: 'utf8', maxBuffer: 1e8 });

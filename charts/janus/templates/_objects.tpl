@@ -1,7 +1,7 @@
 {{- /* A file of this chart. Without its files a chart would render next to nothing, and nobody would notice. */ -}}
 {{- define "janus.file" -}}
 {{- $text := .root.Files.Get .path -}}
-{{- if not $text }}{{ fail (printf "the chart holds no %s: use a released chart, or run npm run generate in the repository" .path) }}{{ end -}}
+{{- if not $text }}{{ fail (printf "the chart holds no %s: use a released chart, or the one that npm run pack:chart makes" .path) }}{{ end -}}
 {{- $text -}}
 {{- end -}}
 
