@@ -1,6 +1,6 @@
 // `npm run one-way`: finds the fields of built-in kinds that can be set but not set back. On a control plane of its own it creates an
 // object of each kind. It mutates each field of the schema with a real write, and tries the inverse as a dry run. Then it writes the table
-// for the checks (hooks/transactions/hazards/one-way-fields.ts) and the undecided fields (docs/one-way.md). `--dry` writes nothing.
+// for the checks (hooks/transactions/hazards/one-way-fields.ts) and docs/one-way.md. `--dry` writes nothing.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { at, isObject, type Json, type JsonObject, textAt } from '../hooks/objects/json.ts';
@@ -25,8 +25,8 @@ try {
     writeFileSync(new URL('../docs/one-way.md', import.meta.url), documentOf(found, unseeded, version));
   }
   const count = (verdict: Found['verdict']): number => found.filter((one) => one.verdict === verdict).length;
-  for (const one of found.filter(({ verdict }) => verdict === 'one way'))
-    console.log(`${one.kind} ${one.path} ${one.change} ${one.why}`);
+  for (const one of found.filter(({ verdict }) => verdict !== 'both ways'))
+    console.log(`${one.verdict}: ${one.kind} ${one.path} ${one.change} ${one.why}`);
   console.log(
     `${count('both ways')} both ways, ${count('one way')} one way, ${count('undecided')} undecided, ${unseeded.length} kinds without an object`,
   );

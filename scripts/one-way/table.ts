@@ -64,13 +64,9 @@ One way:
 
 ${list(ways)}
 
-## Undecided
-
-The API server admitted none of the tried values for these fields: they are immutable, or need other fields or another state of the
-object. Rules that read more than one field are written by hand in \`hooks/transactions/hazards/table.ts\`: storage versions of a CRD, a Job that is resumed.
-\`own-rights.ts\` beside it finds a Transaction that takes the rights which its own undo needs.
-
-${list(undecided)}
+The API server admitted none of the tried values of an undecided field: the field is immutable, or needs other fields or another state of
+the object; the script prints them. Rules that read more than one field are written by hand in \`hooks/transactions/hazards/table.ts\`: storage versions of a CRD, a Job that is
+resumed. \`own-rights.ts\` beside it finds a Transaction that takes the rights which its own undo needs.
 
 No object can be created of: ${unseeded.join(', ') || 'none'}.
 `;
