@@ -6,6 +6,8 @@ FROM node:24.21.0-alpine AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
+# Only a kubeconfig needs client-node, and a Pod has none: 54 of 133 packages, 73 of 118 MB.
+RUN npm uninstall --offline --omit=dev --ignore-scripts --no-audit --no-fund @kubernetes/client-node
 
 FROM node:24.21.0-alpine AS runtime
 RUN rm -rf /usr/local/lib/node_modules /usr/local/include /usr/local/share /opt/yarn-* \

@@ -8,6 +8,8 @@ export type ApiServerAccess = { readonly kind: 'kubeconfig' /** Joined as in KUB
 /** Rejects with a sentence for the user if the connection cannot be used. */
 export async function connect(access: ApiServerAccess): Promise<Connection> {
   if (access.kind === 'pod') return podConnection(access);
-  const { kubeconfigConnection } = await import('./kubeconfig-connection.ts');
+  const { kubeconfigConnection } = await import('./kubeconfig-connection.ts').catch((cause: unknown) => {
+    throw new Error('expected client-node, which the image does not hold: run the hook in a Pod, or from a checkout', { cause });
+  });
   return kubeconfigConnection(access.paths);
 }
