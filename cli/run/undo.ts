@@ -9,16 +9,16 @@ import { exits, Problem, wrongUse } from '../problem.ts';
 import { refusedCode } from '../show/end.ts';
 import { formatted } from '../show/formats.ts';
 import { requests, undoPlan } from '../show/requests.ts';
-import { planCodes, undoDocument, undoLines, verdictOf } from '../show/undo.ts';
-import { viewOf } from '../show/view.ts';
+import { answerTo, planCodes, refusalLines, undoDocument, undoLines, verdictOf } from '../show/undo.ts';
+import { type TransactionView, viewOf } from '../show/view.ts';
 import { outputStyle, refuseUnanswerable, timeoutOf } from './given.ts';
 import { withOutcome } from './outcome.ts';
 import { mayAct, send } from './request.ts';
 import { undoTo } from './rollback.ts';
 import { disagreement } from './undo-agreement.ts';
-import { followUndo } from './undo-following.ts';
-import { planUndo } from './undo-planning.ts';
+import { laterIn, planUndo } from './undo-planning.ts';
 import { annotationsOf, type Wish, wishOf } from './undo-wish.ts';
+import { watch } from './watching.ts';
 
 type Undoing = 'undo' | 'retry';
 type Named = (one: TransactionName) => void;
@@ -118,4 +118,30 @@ async function agreedOn(call: Call, name: Undoing, wanted: Undone & { readonly w
   const plan = await planUndo({ io: call.io, ...wanted, patience: undefined, refusalCode: refusedCode });
   const code = await disagreement(call, { plan, wish, verb: name === 'undo' ? 'Undo' : 'Undo what is left of' });
   return code ?? { ...wish, digest: plan.answer.digest };
+}
+
+interface Following extends Omit<Undone, 'object'> {
+  readonly timeout: number | undefined;
+  readonly request: { readonly name: string; readonly value: string };
+  readonly known: JsonObject;
+}
+
+/** Resolves with the exit code. If the engine refused the undo, it prints why. */
+async function followUndo({ io, options }: Call, following: Following): Promise<number> {
+  const { session, wanted, request } = following;
+  const style = outputStyle(io, options);
+  let last: TransactionView | undefined;
+  const onState = (view: TransactionView): void => {
+    last = view;
+  };
+  const code = await watch({ io, ...following, end: 'RolledBack', style, onState });
+  if (last === undefined || code !== refusedCode) return code;
+  const answer = answerTo(last, request);
+  if (answer === undefined) {
+    say(io, last.message);
+    return code;
+  }
+  const later = await laterIn(session, wanted, answer);
+  sayAll(io, refusalLines({ view: last, answer, later, isPartial: false }, { style, program: io.program }));
+  return code;
 }
