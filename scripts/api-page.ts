@@ -86,7 +86,7 @@ ${kinds.map(partOf).join('\n\n')}
 function partOf(kind: Kind): string {
   const { apiVersion } = kind.schema.properties ?? {};
   const head = `## ${kind.title}\n\n${kind.schema.description} ${apiVersion?.description?.replace('Always', 'Its `apiVersion` is')}`;
-  const all = fieldsBelow(kind.schema, '');
+  const all = fieldsBelow(kind.schema, '', new Map());
   return [head, ...kind.sections.map((section) => sectionOf(kind, section, all))].join('\n\n');
 }
 
@@ -130,26 +130,35 @@ function anchorOf({ title }: Kind, section: string): string {
   return heading.replaceAll(/[^a-z0-9\s-]/g, '').replaceAll(' ', '-');
 }
 
-/** All fields below a schema, in their order, each before those that it holds. */
-function fieldsBelow(schema: Schema, above: string): readonly Field[] {
+/**
+ * All fields below a schema, in their order, each before those that it holds. `shown`: by their fields, the objects whose fields have rows
+ * already. An equal object refers to them.
+ */
+function fieldsBelow(schema: Schema, above: string, shown: Map<string, string>): readonly Field[] {
   const { properties = {}, required = [] } = schema;
   const names = above === '' ? ['spec', 'status'] : Object.keys(properties);
-  const shown = new Map<string, string>();
   return names.flatMap((name) => {
     const field = properties[name] ?? {};
     const path = above === '' ? name : `${above}.${name}`;
     const own = { path, schema: field, isRequired: required.includes(name) };
-    const same = shown.get(JSON.stringify(field.properties));
-    if (same !== undefined)
-      return [{ ...own, schema: { ...field, description: `${field.description} Its fields are those of ${same}.` } }];
-    if (field.properties !== undefined) shown.set(JSON.stringify(field.properties), name);
-    return [own, ...inside(field, path)];
+    const same = field.properties && shown.get(JSON.stringify(field.properties));
+    if (same)
+      return [
+        { ...own, schema: { ...field, description: `${field.description} Its fields are those of ${beside(same, above)}.` } },
+      ];
+    shown.set(JSON.stringify(field.properties), path);
+    return [own, ...inside(field, path, shown)];
   });
 }
 
-function inside({ items, ...schema }: Schema, path: string): readonly Field[] {
-  if (items?.properties !== undefined) return fieldsBelow(items, `${path}[]`);
-  return schema.properties === undefined ? [] : fieldsBelow(schema, path);
+/** A path without the part that it shares with its neighbours. */
+function beside(path: string, above: string): string {
+  return path.startsWith(`${above}.`) ? path.slice(above.length + 1) : path;
+}
+
+function inside({ items, ...schema }: Schema, path: string, shown: Map<string, string>): readonly Field[] {
+  if (items?.properties !== undefined) return fieldsBelow(items, `${path}[]`, shown);
+  return schema.properties === undefined ? [] : fieldsBelow(schema, path, shown);
 }
 
 function typeOf({ type, items, additionalProperties }: Schema): string {
