@@ -1,13 +1,11 @@
-// docs/architecture.md, docs/concepts.md and CONTRIBUTING.md against the code: tables, diagram and tree are made of it. `JANUS_WRITE_DOCS=1` writes them.
+// docs/architecture.md and docs/concepts.md against the code: tables, diagram and tree are made of it. `JANUS_WRITE_DOCS=1` writes them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { invariants } from './faults/invariants.ts';
 import { invariantsIn, withGeneratedParts } from './support/architecture-doc.ts';
 import { readSources } from './support/sources.ts';
 
-const documents = ['../docs/architecture.md', '../docs/concepts.md', '../CONTRIBUTING.md'].map(
-  (path) => new URL(path, import.meta.url),
-);
+const documents = ['../docs/architecture.md', '../docs/concepts.md'].map((path) => new URL(path, import.meta.url));
 
 /** The formatter aligns tables. */
 function plain(markdown: string): string {

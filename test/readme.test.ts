@@ -162,18 +162,6 @@ t.test('the limits', async (t) => {
     t.match(limits, `\`${name}\` \`${formatDuration(milliseconds)}\``);
 });
 
-t.test('the drawing names the stages of a Transaction and the folders of the server', async (t) => {
-  const drawing = codeOf(section('How a call goes', contributing))[0] ?? '';
-  const foldersOf = (folder: string): readonly string[] =>
-    readdirSync(join(root, folder), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name);
-  for (const name of [...foldersOf('hooks/transactions'), ...foldersOf('server')].filter((name) => name !== 'registry'))
-    t.match(drawing, `${name}/`, name);
-  for (const [, name = ''] of drawing.matchAll(/^ {9}([a-z]+)\/ /gm))
-    t.ok(existsSync(join(root, 'server', name)) || existsSync(join(root, 'hooks/transactions', name)), name);
-});
-
 t.test('the versions that it was measured on are those of the suite and of npm run matrix', async (t) => {
   const text = section('Measured on', contributing);
   const [, metacontroller] = /ref=v(\S+)/.exec(read('examples', 'install', 'kustomization.yaml')) ?? [];

@@ -1,4 +1,4 @@
-// The folders of the sources, as docs/architecture.md and CONTRIBUTING.md show them: one line for each.
+// The folders of the sources, as docs/architecture.md shows them: one line for each.
 import { units } from './stages.ts';
 
 /** Folders that are no stage of a hook. */
