@@ -1,6 +1,8 @@
 // The order of an undo beyond that of the spec. While the engine does not know whether an object stays, it does not take away or
 // change the objects that this object needs. It undoes the object before the objects that it needs (needs.ts), whatever their order
 // in the spec. It writes an object only while admission is as it was before the release, as far as that is possible (changed-writes.ts).
+// It recreates an object only after the deletions that would delete it along.
+import { isDeletedAlong } from '../hazards/dependents.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { type Item, type UndoOrder, wasApplied } from '../model/item.ts';
 import { isChanger, mayChangeUndo } from './changed-writes.ts';
@@ -21,9 +23,12 @@ export function undoOrder(entries: readonly SnapshotEntry[]): UndoOrder {
     const counting = entry.type === 'Delete' ? successors : before;
     return new Set([...counting].flatMap(([other, later]) => (later.has(entry.index) && isBefore(other) ? [other] : [])));
   };
-  const orders = entries.map(
-    (entry) => [entry.index, { indexes: predecessorsOf(entry), isAwaited: isTakenAway(entry) }] as const,
-  );
+  const taking = entries.filter(isTakenAway);
+  const orders = entries.map((entry) => {
+    const takers = taking.filter((first) => entry.type === 'Delete' && isDeletedAlong(first.target, entry.target));
+    const indexes = new Set([...predecessorsOf(entry), ...takers.map(({ index }) => index)]);
+    return [entry.index, { indexes, isAwaited: isTakenAway(entry) || takers.length > 0 }] as const;
+  });
   return new Map(orders.filter(([, { indexes }]) => indexes.size > 0));
 }
 

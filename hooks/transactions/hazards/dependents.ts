@@ -174,9 +174,7 @@ function withoutReference(deletion: DeletionTarget, { endpoints, bySign }: Candi
   const { target } = deletion;
   switch (kindOf(deletion.resource)) {
     case '/Service':
-      return isFedByKubernetes(deletion.object)
-        ? []
-        : endpoints.filter(({ reference: { namespace, name } }) => namespace === target.namespace && name === target.name);
+      return isFedByKubernetes(deletion.object) ? [] : endpoints.filter(({ reference }) => hasNameOfService(target, reference));
     case '/ServiceAccount':
       return bySign.filter((token) => isTokenOf(token, deletion));
     case '/Node':
@@ -184,6 +182,20 @@ function withoutReference(deletion: DeletionTarget, { endpoints, bySign }: Candi
     default:
       return [];
   }
+}
+
+/**
+ * Whether the API server deletes the object by its name when the Service is deleted. Source: pkg/registry/core/service/storage/storage.go,
+ * afterDelete.
+ */
+export function isDeletedAlong(deleted: Reference, { apiVersion, kind, ...other }: Reference): boolean {
+  return (
+    kindOfReference(deleted) === '/Service' && `${apiVersion} ${kind}` === 'v1 Endpoints' && hasNameOfService(deleted, other)
+  );
+}
+
+function hasNameOfService(service: Reference, { namespace, name }: Pick<Reference, 'namespace' | 'name'>): boolean {
+  return namespace === service.namespace && name === service.name;
 }
 
 /** Whether controllers of Kubernetes write the Endpoints and EndpointSlices of a Service, and overwrite what others write there. */

@@ -10,6 +10,7 @@ import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { needsOf } from '../checks/needs.ts';
 import { selected } from '../checks/undo-choices.ts';
+import { isDeletedAlong } from '../hazards/dependents.ts';
 import { noHazards } from '../hazards/hazards.ts';
 import { howToAllow, joined, noted } from '../hazards/messages.ts';
 import { restoreWay } from '../model/change.ts';
@@ -100,7 +101,7 @@ function nextFor(reason: Reason): string {
 }
 
 // What stays or comes back, what is needed first: objects of older releases, then those of the release that stays, in its order. Then what
-// goes, reversed.
+// goes, reversed. What would delete along an object that comes back goes before all of these.
 function inOrder(decided: readonly Decided[], { releases, transaction }: RollbackContext): readonly Decided[] {
   const own = new Map(
     releases.base?.changes.map(({ target }, index) => [
@@ -122,7 +123,11 @@ function inOrder(decided: readonly Decided[], { releases, transaction }: Rollbac
     sorted.filter(({ after }) => after === undefined),
     ({ now }) => now,
   );
-  return [...staying, ...going.toReversed()];
+  const leaving = going.toReversed();
+  const isTaker = (one: Decided): boolean =>
+    staying.some(({ now, target }) => now === undefined && isDeletedAlong(one.target, target));
+  const early = leaving.findLastIndex(isTaker) + 1;
+  return [...leaving.slice(0, early), ...staying, ...leaving.slice(early)];
 }
 
 function neededFirst(objects: readonly Decided[], stateOf: (one: Decided) => JsonObject | undefined): readonly Decided[] {

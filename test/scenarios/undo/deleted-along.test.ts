@@ -1,9 +1,10 @@
 // What Kubernetes deletes along with an object by name or by label, or creates again, and that is of the same Transaction or of nobody:
 // an undo that was accepted as a whole leaves nothing. A target that the undo would leave is neither: what would take it along stays.
 import fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { createRollback } from '../../support/releases.ts';
 import { commit, undo, undoAll } from '../../support/round-trip.ts';
 import { startStage } from '../../support/stage.ts';
 import { stepTo, stepToEnd } from '../../support/stepping.ts';
@@ -167,6 +168,50 @@ t.test('Endpoints that were there before are not deleted along with a Service of
       t.match(await subsetsOf(failed), before, 'the rollback restores what it can');
       t.equal((await client.get(path(`services/${failed}`))).code, 200);
     });
+});
+
+t.test('Endpoints that a release deleted come back after the Service that it created is gone', async (t) => {
+  const before = [{ addresses: [{ ip: '192.0.2.3' }], ports: [{ port: 80 }] }];
+  const [serviceOf, endpointsOf] = [(name: string) => path(`services/${name}`), (name: string) => path(`endpoints/${name}`)];
+  const all = (name: string): readonly JsonObject[] => [
+    change('Create', name, { spec: { ports } }, service),
+    change('Delete', name, {}, endpoints),
+  ];
+  const start = async (name: string) =>
+    must(await client.create(endpointsOf(''), { metadata: { name }, subsets: before }, theirs));
+  const showBack = async (t: Test, name: string) => {
+    t.equal((await client.get(serviceOf(name))).code, 404);
+    t.match(must(await client.get(endpointsOf(name))).subsets, before);
+  };
+  for (const turn of ['first', 'last'] as const)
+    await t.test(`a requested undo, the Service ${turn}`, async (t) => {
+      const name = `back-${turn}`;
+      await start(name);
+      await commit(stage, name, turn === 'first' ? all(name) : all(name).toReversed());
+      await undoAll(stage, name);
+      await showBack(t, name);
+    });
+
+  await t.test('an automatic rollback', async (t) => {
+    await start('failing');
+    await stage.transaction('failing', [...all('failing'), change('Create', 'failing-taken', {})]);
+    await stepTo(stage, 'failing', 'the Endpoints to go', async () => (await client.get(endpointsOf('failing'))).code === 404);
+    must(await client.create(path('configmaps'), { metadata: { name: 'failing-taken' } }));
+    t.match((await stepToEnd(stage, 'failing')).status, { phase: 'RolledBack' });
+    await showBack(t, 'failing');
+  });
+
+  await t.test('a rollback over the release, and its undo', async (t) => {
+    await start('over');
+    const spec = { fieldManager: 'over' };
+    await stage.transaction('over', all('over'), { spec });
+    t.match(await stepToEnd(stage, 'over'), { phase: 'Committed' });
+    await createRollback(stage, 'over-back', { to: '' }, { spec });
+    t.match((await stepToEnd(stage, 'over-back')).status, { phase: 'Committed' });
+    await showBack(t, 'over');
+    await undoAll(stage, 'over-back');
+    t.strictSame(await codesOf([serviceOf('over'), endpointsOf('over')]), [200, 404]);
+  });
 });
 
 t.test('Endpoints that Kubernetes made and left belong to nobody', async (t) => {
