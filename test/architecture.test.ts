@@ -130,7 +130,7 @@ const rows: readonly Row[] = [
     accepted: [
       [
         'server/registry/a.ts',
-        "import { extract } from 'tar-stream';\nimport type { Registry } from '../../hooks/packages/registry.ts';\nimport { createTurns } from '../threads/turns.ts';",
+        "import { extract } from 'tar-stream';\nimport type { Registry } from '../../hooks/packages/registry.ts';\nimport { createAdmission } from '../tenants/admission.ts';",
       ],
     ],
   },

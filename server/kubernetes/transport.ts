@@ -13,7 +13,7 @@ import type { Failure } from '../../hooks/objects/failure.ts';
 import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
 import { measureOfText, remember } from '../../hooks/objects/measure.ts';
 import { ownTurn } from '../../hooks/objects/requests/loop-turns.ts';
-import { createSlots } from '../slots.ts';
+import { createAdmission } from '../tenants/admission.ts';
 import { createAnswerRooms } from './answer-room.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { exchange, type HttpReply, type Limits, TooLarge } from './exchange.ts';
@@ -51,7 +51,8 @@ interface Asked {
 
 export function createTransport(connection: Connection, options: PoolOptions): Transport {
   const pools = createPools(connection, options);
-  const slots = createSlots(options.connections, options.connections >> 3);
+  const few = options.connections >> 3;
+  const admission = createAdmission({ count: options.connections, reserve: few, spare: few });
   const roomOfAnswer = createAnswerRooms();
 
   const send = async ({ request, identity, isLate }: Asked, askedAt: number) => {
@@ -83,7 +84,7 @@ export function createTransport(connection: Connection, options: PoolOptions): T
       const askedAt = performance.now();
       const refusal = refusalOf(request, identity);
       if (refusal !== undefined) return failed(refusal);
-      const release = await slots.take({ tenant: identity.kind === 'engine' ? undefined : identity.namespace });
+      const release = await admission.take(identity.kind === 'engine' ? {} : { namespace: identity.namespace });
       return send({ request, identity, isLate }, askedAt).finally(release);
     },
     close: () => pools.close(),

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { Requester } from '../../hooks/objects/cluster.ts';
 import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { RegistryFailed, SignedAnswer, SigningQuestion, VerifyingRegistry } from '../../hooks/packages/registry.ts';
-import { createTurns, type Turns } from '../threads/turns.ts';
+import { type Admission, createAdmission } from '../tenants/admission.ts';
 import { inOrder, readKeychain } from './authentication.ts';
 import { type Cache, createCache } from './cache.ts';
 import { readDocuments } from './documents.ts';
@@ -71,7 +71,12 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
   const exchange = createExchange({ connections: atOnce, requestTimeout: timeout, pace, proxy });
   const trusting = createTrusting();
   const cache = createCache(options.cacheDirectory, options.cacheBytes);
-  const parts = { turns: createTurns(atOnce), parsing: createTurns(parsedAtOnce), cache, seen: remembering() };
+  const parts = {
+    reading: createAdmission({ count: atOnce }),
+    parsing: createAdmission({ count: parsedAtOnce }),
+    cache,
+    seen: remembering(),
+  };
   return {
     open({ configured, pullSecrets, authority, isNamed = false, root, deadline }) {
       const signal = AbortSignal.timeout(deadline);
@@ -86,8 +91,8 @@ export function createRegistryClient(options: ClientOptions): RegistryClient {
 }
 
 interface Parts {
-  readonly turns: Turns;
-  readonly parsing: Turns;
+  readonly reading: Admission;
+  readonly parsing: Admission;
   readonly cache: Cache;
   readonly session: Session;
   /** Aborted when the call is over. */
@@ -108,8 +113,10 @@ function registryOf(parts: Parts): VerifyingRegistry {
       answered(async () => {
         try {
           const files = await layersOf(source, digest, parts);
-          const { parsing: turns, signal, requester } = parts;
-          await inTurn({ turns, signal, requester }, source, () => readDocuments(packageStream(files), take, signal, requester));
+          const { parsing: reading, signal, requester } = parts;
+          await inTurn({ reading, signal, requester }, source, () =>
+            readDocuments(packageStream(files), take, signal, requester),
+          );
         } catch (error) {
           throw named(error, `${source}@${digest}`);
         }
@@ -129,11 +136,11 @@ async function answered<Answer>(work: () => Promise<Answer>): Promise<Answer | R
 
 /** All calls share the turns, and other calls may take longer. A waiting call stops waiting at its own deadline. */
 async function inTurn<Result>(
-  { turns, signal, requester }: Pick<Parts, 'turns' | 'signal' | 'requester'>,
+  { reading, signal, requester }: Pick<Parts, 'reading' | 'signal' | 'requester'>,
   source: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const release = await turns.take(requester, signal);
+  const release = await reading.take(requester, signal);
   if (release === undefined) throw unavailable(`${source}: not read in time, other requests came first`);
   return work().finally(release);
 }

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Json, JsonObject } from '../../hooks/objects/json.ts';
 import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
-import { createCallTurns } from '../call-turns.ts';
+import { admitCalls } from '../tenants/calls.ts';
 import { validateSyncRequest } from '../validation.ts';
 import type { Work } from '../work.ts';
 
@@ -25,7 +25,7 @@ interface Received {
 }
 
 export function addHookRoutes(server: FastifyInstance, { hook, work, replyLost }: HookRoutes): void {
-  const turns = createCallTurns(hook);
+  const turns = admitCalls(hook);
   const served = async (call: Call, reply: FastifyReply, { finalizing, size }: Received) => {
     const result = await work.run(() => turns(call, size));
     if (reply.raw.destroyed) replyLost(call.uid);

@@ -1,8 +1,8 @@
 // Starts a thread at its first task, and ends it after a time without tasks. The thread runs one task at a time, in turns. A task that
 // takes too long delays the others at most by its limit and the start of a thread.
 import type { Requester } from '../../hooks/objects/cluster.ts';
+import { createAdmission } from '../tenants/admission.ts';
 import { startThread, type Thread, type ThreadOptions } from './thread.ts';
-import { createTurns } from './turns.ts';
 
 interface OnDemand<Task, Answer> {
   /** Undefined if the signal was aborted before the turn of the task. */
@@ -15,7 +15,7 @@ interface OnDemand<Task, Answer> {
 
 /** `idle`: the thread ends after this time without a task, in ms. */
 export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { readonly idle: number }): OnDemand<Task, Answer> {
-  const turns = createTurns();
+  const admission = createAdmission({ count: 1 });
   let thread: Thread<Task, Answer> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -39,7 +39,7 @@ export function startOnDemand<Task, Answer>(options: ThreadOptions<Answer> & { r
   };
   return {
     async ask(task, requester, signal) {
-      const giveBack = await turns.take(requester, signal);
+      const giveBack = await admission.take(requester, signal);
       return giveBack === undefined ? undefined : serve(task).finally(giveBack);
     },
     took: () => took,

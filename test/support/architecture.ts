@@ -66,7 +66,7 @@ const entrances = [
   'hooks/packages/own.ts',
 ];
 /** What both adapters need. */
-const beside = ['server/slots.ts', 'server/threads/turns.ts', 'server/yaml-thread.ts'];
+const beside = ['server/tenants/admission.ts', 'server/yaml-thread.ts'];
 const isContent = folder('hooks/objects/content');
 /** Values: of Kubernetes objects, and of a Transaction. */
 const isModel = (path: string): boolean =>

@@ -4,62 +4,9 @@ import type { ExpressionResult } from '../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { rememberAnswers } from '../../../server/expressions/answers.ts';
 import { createExpressions } from '../../../server/expressions/expressions.ts';
-import { createTurns } from '../../../server/threads/turns.ts';
 import { loops, megabyte } from './opened.ts';
 
 const requester = (namespace: string, uid = 'one') => ({ namespace, uid });
-const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-t.test('namespaces have turns one after the other, and so have the Transactions of one', async (t) => {
-  let now = 0;
-  const turns = createTurns(1, () => now++);
-  const order: string[] = [];
-  const take = async (namespace: string, uid: string): Promise<void> => {
-    const over = await turns.take(requester(namespace, uid));
-    order.push(`${namespace}/${uid}`);
-    await tick();
-    over?.();
-  };
-  const many = ['a', 'b'].flatMap((uid) => [1, 2, 3].map(() => take('many', uid)));
-  await Promise.all([...many, take('few', 'a')]);
-  t.same(order, ['many/a', 'few/a', 'many/b', 'many/a', 'many/b', 'many/a', 'many/b']);
-});
-
-t.test('the queue gives several turns at once', async (t) => {
-  const turns = createTurns(2);
-  const [first] = await Promise.all([turns.take(requester('many')), turns.take(requester('many'))]);
-  const order: string[] = [];
-  const rest = ['many', 'few'].map(async (namespace) => {
-    await turns.take(requester(namespace));
-    order.push(namespace);
-  });
-  await tick();
-  t.same(order, []);
-  first?.();
-  await rest[1];
-  t.same(order, ['few']);
-});
-
-t.test('a caller that gave up waiting is first the next time', async (t) => {
-  let now = 0;
-  const turns = createTurns(1, () => now++);
-  const first = await turns.take(requester('many'));
-  const over = new AbortController();
-  const late = turns.take(requester('late'), over.signal);
-  over.abort();
-  t.equal(await late, undefined);
-  t.equal(await turns.take(requester('late'), over.signal), undefined, 'nor one whose time is over already');
-  const order: string[] = [];
-  const note = async (namespace: string): Promise<void> => {
-    const over = await turns.take(requester(namespace));
-    order.push(namespace);
-    over?.();
-  };
-  const all = [note('many'), note('many'), note('late')];
-  first?.();
-  await Promise.all(all);
-  t.same(order, ['late', 'many', 'many']);
-});
 
 t.test('no call waits for a long expression of another namespace', async (t) => {
   const expressions = createExpressions({ limit: 60_000, wait: 20 });

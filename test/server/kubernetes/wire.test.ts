@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import t from 'tap';
 import { type ClusterOptions, createCluster, type KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig-connection.ts';
-import { createSlots } from '../../../server/slots.ts';
+import { createAdmission } from '../../../server/tenants/admission.ts';
 import { freeNamespace } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';
 import { kubeconfigWith } from './kubeconfig.ts';
@@ -128,19 +128,19 @@ t.test('the port never sends a request that waited too long for its turn', async
 });
 
 t.test('the port gives turns in order, and passes an expired turn on', async (t) => {
-  const slots = createSlots(2);
+  const admission = createAdmission({ count: 2 });
   const order: number[] = [];
-  const releases = await Promise.all([slots.take(), slots.take()]);
+  const releases = await Promise.all([admission.take(), admission.take()]);
   const waiting = [1, 2, 3].map(async (index) => {
-    const release = await slots.take();
+    const release = await admission.take();
     order.push(index);
-    release();
+    release?.();
   });
   t.same(order, []);
-  for (const release of releases) release();
+  for (const release of releases) release?.();
   await Promise.all(waiting);
   t.same(order, [1, 2, 3]);
-  await Promise.all([slots.take(), slots.take()]);
+  await Promise.all([admission.take(), admission.take()]);
 });
 
 t.test('requests of a namespace that hang leave connections for other namespaces, and for the engine', async (t) => {

@@ -3,19 +3,19 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Expressions } from '../../../../hooks/objects/cluster.ts';
 import { evaluateInTurn, expressionFaults } from '../../../../hooks/transactions/observe/expressions.ts';
-import { createSlots } from '../../../../server/slots.ts';
+import { createAdmission } from '../../../../server/tenants/admission.ts';
 import { transactionOf } from '../../../support/transactions.ts';
 
 /** One thread, which takes `cost` ms for each; what it did, in order. */
 function thread(cost: number): { readonly expressions: Expressions; readonly done: string[]; readonly monotonic: () => number } {
-  const [done, turns] = [[] as string[], createSlots(1)];
+  const [done, turns] = [[] as string[], createAdmission({ count: 1 })];
   let now = 0;
   const work = async (text: string): Promise<void> => {
     const giveBack = await turns.take();
     await setImmediate();
     now += cost;
     done.push(text);
-    giveBack();
+    giveBack?.();
   };
   const compile: Expressions['compile'] = (text) => work(text).then(() => ({}));
   const evaluate: Expressions['evaluate'] = (text) => work(text).then(() => ({ kind: 'value', value: true }));

@@ -1,7 +1,7 @@
 // Long steps of several tenants: a tenant whose steps are long leaves most of the thread to others.
 import t from 'tap';
-import { inOwnTurns } from '../../hooks/objects/requests/loop-turns.ts';
-import { callOf } from '../../server/tenant-turns.ts';
+import { inOwnTurns } from '../../../hooks/objects/requests/loop-turns.ts';
+import { callOf } from '../../../server/tenants/steps.ts';
 
 /** Steps that each keep the thread busy for 20 ms. Returns when each of them began. */
 function* busy(steps: number): Generator<undefined, readonly number[]> {

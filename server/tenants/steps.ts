@@ -2,7 +2,7 @@
 // other tenants take most of the thread, and rarely meet a long step.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aroundSteps } from '../hooks/objects/requests/loop-turns.ts';
+import { aroundSteps } from '../../hooks/objects/requests/loop-turns.ts';
 
 /** A tenant waits for others this many times as long as its step took. */
 const pausePerStep = 5;

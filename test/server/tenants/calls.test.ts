@@ -1,8 +1,8 @@
 // Calls of the engine at a time: large ones have a limit of their own, which holds until Metacontroller has written their status.
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { Call, Reply } from '../../hooks/transactions/call.ts';
-import { createCallTurns } from '../../server/call-turns.ts';
+import type { Call, Reply } from '../../../hooks/transactions/call.ts';
+import { admitCalls } from '../../../server/tenants/calls.ts';
 
 // The timers of a turn do not keep the process alive, as the server does.
 const server = setInterval(() => undefined, 60_000);
@@ -23,7 +23,7 @@ t.test(
   'a namespace has four large calls at a time; small calls, and a large one of another namespace, run beside them',
   async (t) => {
     const ends = new Map<string, () => void>();
-    const turns = createCallTurns(({ uid }) => new Promise((resolve) => ends.set(uid, () => resolve(statusReply(before)))));
+    const turns = admitCalls(({ uid }) => new Promise((resolve) => ends.set(uid, () => resolve(statusReply(before)))));
     const calls = names(5).map((name) => turns(callOf(name), large));
     const others = [turns(callOf('small'), small), turns(callOf('other', 'light'), large)];
     t.match(await calls[4], { kind: 'retry', because: /its share of calls/ });
@@ -41,7 +41,7 @@ t.test(
 t.test(
   'a large call counts until its status is written: until the next call of the Transaction, or for the longest write',
   async (t) => {
-    const turns = createCallTurns(async () => statusReply(after), { longestWrite: 2_000 });
+    const turns = admitCalls(async () => statusReply(after), { longestWrite: 2_000 });
     const kinds = async (some: readonly string[]): Promise<readonly string[]> =>
       (await Promise.all(some.map((name) => turns(callOf(name), large)))).map(({ kind }) => kind);
     t.same(await kinds(names(4)), ['status', 'status', 'status', 'status']);
@@ -56,8 +56,8 @@ t.test(
 );
 
 t.test('refused calls of a namespace come again one after the other, and after eight seconds at the latest', async (t) => {
-  const turns = createCallTurns(() => new Promise(() => undefined));
-  for (const name of names(12)) void turns(callOf(name), small);
+  const turns = admitCalls(() => new Promise(() => undefined));
+  for (const name of names(18)) void turns(callOf(name), small);
   /** The seconds after which each refused call comes again, and the time then, in s. */
   const refused = async (count: number) => {
     const calls = names(count).map(async (name) => {
@@ -85,7 +85,7 @@ t.test('refused calls of a namespace come again one after the other, and after e
 
 t.test('a call that throws gives its turn back', async (t) => {
   let isBroken = true;
-  const turns = createCallTurns(async () => {
+  const turns = admitCalls(async () => {
     if (isBroken) throw new Error('broken');
     return statusReply(before);
   });

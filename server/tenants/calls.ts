@@ -1,17 +1,19 @@
-// Limits how many calls of the engine run at a time, since each call takes a worker of Metacontroller. A tenant takes at most half of them.
+// Limits how many calls of the engine run at a time, since each call takes a worker of Metacontroller (admission.ts).
 //
 // A worker is busy until it has written the status of the reply, and that write sends the whole Transaction: of 0.8 MB it takes the API
 // server most of a second. Without a limit of their own, fifty large Transactions take all workers, and small ones of other tenants wait.
-import { equalJson } from '../hooks/objects/json.ts';
-import type { Call, Hook, Reply } from '../hooks/transactions/call.ts';
-import { createSlots } from './slots.ts';
-import { callOf } from './tenant-turns.ts';
+import { equalJson } from '../../hooks/objects/json.ts';
+import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
+import { createAdmission } from './admission.ts';
+import { callOf } from './steps.ts';
 
 /**
  * Calls at a time. Each call takes a worker of Metacontroller, for up to 20 s if requests to a kind of the cluster hang. All these calls
  * on two replicas take fewer than its 50 workers.
  */
 const mostCalls = 24;
+/** Calls that a namespace leaves to others, although no other namespace calls. */
+const spareCalls = 6;
 /** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too. */
 const longestTurn = 250;
 /** How many calls wait if no call of the namespace ends. Otherwise as many wait as run. */
@@ -38,8 +40,8 @@ interface CallTurnOptions {
 /** Makes a call of the engine at its turn. If no turn comes soon, the reply is `retry`. `size`: bytes of the request. */
 type CallTurns = (call: Call, size: number) => Promise<Reply>;
 
-export function createCallTurns(hook: Hook, options: CallTurnOptions = {}): CallTurns {
-  const [all, large] = [createTurns(mostCalls, spacing), createTurns(mostLarge, longSpacing)];
+export function admitCalls(hook: Hook, options: CallTurnOptions = {}): CallTurns {
+  const [all, large] = [createTurns(mostCalls, spareCalls, spacing), createTurns(mostLarge, mostLarge / 2, longSpacing)];
   const writing = new Map<string, () => void>();
   const run = async (call: Call): Promise<Reply> => {
     const giveBack = await all.take(call);
@@ -88,8 +90,8 @@ function isSlow(known: Pick<Refused, 'ended'> | undefined, now: number): boolean
   return known !== undefined && now - known.ended > slow;
 }
 
-function createTurns(count: number, usual: number): Turns {
-  const slots = createSlots(count);
+function createTurns(count: number, spare: number, usual: number): Turns {
+  const admission = createAdmission({ count, spare });
   const refused = new Map<string, Refused>();
   const noteEnd = (namespace: string): void => {
     const known = refused.get(namespace);
@@ -99,11 +101,10 @@ function createTurns(count: number, usual: number): Turns {
     for (const [name, { next }] of refused) if (next + longestPauseMs < now) refused.delete(name);
   };
   return {
-    async take({ namespace }) {
+    async take({ namespace, uid }) {
       const mostWaiting = isSlow(refused.get(namespace), performance.now()) ? mostBehindSlow : count / 2;
-      if (slots.waiting(namespace) >= mostWaiting) return undefined;
-      const turn = slots.take({ tenant: namespace, signal: AbortSignal.timeout(longestTurn) });
-      const giveBack = await turn.catch(() => undefined);
+      if (admission.waiting(namespace) >= mostWaiting) return undefined;
+      const giveBack = await admission.take({ namespace, uid }, AbortSignal.timeout(longestTurn));
       if (giveBack === undefined) return undefined;
       return () => {
         noteEnd(namespace);
