@@ -9,6 +9,7 @@ import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-
 import { installedObject, type Making, type PackageObject } from '../writes/changes.ts';
 import { mostObjectBytes } from '../writes/contents.ts';
 import { writeOf } from '../writes/resources.ts';
+import { readable } from './instances.ts';
 import { resourceOf } from './objects.ts';
 import type { DryRunFault } from './observation.ts';
 import { absentMark, checkAll, type Progress } from './progress.ts';
@@ -113,7 +114,9 @@ async function storageFaults(
   next: JsonObject,
 ): Promise<readonly Fault[]> {
   if (!isStorageMoved(live, next)) return [];
-  if (!(await hasObjects(reader, instancesOf(live)))) return [];
+  const isUsed = await readable(live, instancesOf(live), () => hasObjects(reader, instancesOf(live)));
+  if (isUsed === false) return [];
+  if (typeof isUsed === 'string') return [packageFault('SchemaIncompatible', isUsed)];
   const what = `CRD ${textAt(next, 'metadata', 'name')}: its objects would be stored as ${quoted(storageOf(next))} and no longer as ${quoted(storageOf(live))}`;
   return [packageFault('SchemaIncompatible', `${what}, which cannot be undone while there are objects; ${howToAllow(ptx)}`)];
 }
