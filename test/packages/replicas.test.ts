@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startInTurn } from '../support/in-turn.ts';
-import { definitionPath, lockPath, stagesPath } from '../support/package-paths.ts';
+import { definitionPath, lockPath, packagePath, stagesPath } from '../support/package-paths.ts';
 import { conditionIn, startPackageWorld, statusOf } from '../support/package-world.ts';
 import { definitionOf } from '../support/registry/builder.ts';
 import { share } from '../support/selection.ts';
@@ -23,17 +23,24 @@ const front = await startInTurn(
 t.teardown(() => front.close());
 await world.startPackageLoop(front.address);
 
-async function publish(name: string): Promise<void> {
-  await world.publish({ name, tag: 'v1.0.0', objects: ['ones', 'twos'].map((plural) => definitionOf(plural, `${name}.org`)) });
-  await world.install(name, `${source(name)}:v1.0.0`, { packageName: name });
+async function publish(name: string, minor = 0): Promise<string> {
+  const tag = `v1.${minor}.0`;
+  const plurals = ['ones', 'twos', ...(minor > 0 ? ['threes'] : [])];
+  const schema = { type: 'object', properties: minor > 0 ? { more: { type: 'string' } } : {} };
+  const objects = plurals.map((plural) => definitionOf(plural, `${name}.org`, schema));
+  await world.publish({ name, tag, objects });
+  const ptx = minor > 0 ? `${name}-${minor}` : name;
+  await world.install(ptx, `${source(name)}:${tag}`, { packageName: name });
+  return ptx;
 }
 
 /** Finished and installed; a status that is written for ever has a version that says so. */
-async function installed(t: Test, name: string): Promise<JsonObject> {
+async function installed(t: Test, name: string, plural = `twos.${name}.org`): Promise<JsonObject> {
   const status = await world.finished(name);
   t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+  t.equal(at(status, 'failures') ?? 0, 0);
   t.ok(Number(at(status, 'version')) < 30, `${at(status, 'version')} versions of the status`);
-  t.equal((await client.get(definitionPath(`twos.${name}.org`))).code, 200);
+  t.equal((await client.get(definitionPath(plural))).code, 200);
   return status;
 }
 
@@ -42,27 +49,31 @@ t.test('two processes that serve calls in turn finish an install', async (t) => 
   await installed(t, 'turns');
 });
 
-t.test('a process that stops in the middle and goes on after the end changes nothing', async (t) => {
-  await publish('stops');
-  const phase = async (): Promise<string> => textAt(statusOf(await world.read('stops')), 'phase') ?? '';
-  await waitFor(async () => (await phase()) === 'Installing', 'stages to be made', { everyMs: 5 });
-  second.process.kill('SIGSTOP');
-  const frozen = performance.now();
-  const status = await installed(t, 'stops');
-  const all = async (): Promise<readonly unknown[]> => {
-    const stages = (await client.list(stagesPath)).items.map(({ metadata }) => [
-      textAt(metadata, 'name'),
-      textAt(metadata, 'uid'),
-    ]);
-    return [stages, at(must(await client.get(lockPath)), 'packages')];
-  };
-  const before = await all();
-  // A replica that is frozen for a minute has answers of all its requests behind it.
-  await waitFor(async () => performance.now() - frozen >= share(0, 60_000), 'the freeze to last', { timeoutMs: 90_000 });
-  second.process.kill('SIGCONT');
-  await waitFor(async () => (await fetch(`${second.url}/healthz`)).ok, 'it to answer all that it was asked');
-  t.same(await all(), before);
-  t.same(at(await world.read('stops'), 'status', 'completionTime'), at(status, 'completionTime'));
-  await publish('after');
-  await installed(t, 'after');
-});
+const changes = [
+  { what: 'an install', minor: 0, plural: 'twos.stops.org' },
+  { what: 'an update', minor: 1, plural: 'threes.stops.org' },
+];
+for (const { what, minor, plural } of changes)
+  t.test(`a process that stops in the middle of ${what}, and goes on after the end, changes nothing`, async (t) => {
+    const ptx = await publish('stops', minor);
+    const phase = async (): Promise<string> => textAt(statusOf(await world.read(ptx)), 'phase') ?? '';
+    await waitFor(async () => (await phase()) === 'Installing', 'stages to be made', { everyMs: 5 });
+    second.process.kill('SIGSTOP');
+    const frozen = performance.now();
+    const status = await installed(t, ptx, plural);
+    const all = async (): Promise<readonly unknown[]> => {
+      const found = await Promise.all(
+        [stagesPath, packagePath('providerrevisions'), definitionPath()].map(async (path) => (await client.list(path)).items),
+      );
+      const objects = found.flat().map((one) => [textAt(one, 'metadata', 'uid'), at(one, 'metadata', 'generation')]);
+      return [objects, at(must(await client.get(lockPath)), 'packages')];
+    };
+    const before = await all();
+    // A replica that is frozen for a minute has answers of all its requests behind it.
+    await waitFor(async () => performance.now() - frozen >= share(0, 60_000), 'the freeze to last', { timeoutMs: 90_000 });
+    second.process.kill('SIGCONT');
+    await waitFor(async () => (await fetch(`${second.url}/healthz`)).ok, 'it to answer all that it was asked');
+    t.same(await all(), before);
+    t.same(at(await world.read(ptx), 'status', 'completionTime'), at(status, 'completionTime'));
+    await installed(t, await publish(`after-${minor}`));
+  });
