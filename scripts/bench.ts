@@ -10,14 +10,12 @@ import { deletesBeside, measureDeletes } from './bench/deletes.ts';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
 import { measureFinished } from './bench/finished.ts';
 import { measureGates } from './bench/gates.ts';
-import { measureHeavy } from './bench/heavy.ts';
 import { measureInstalls } from './bench/installs.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
 import { measurePackages } from './bench/packages.ts';
 import { measurePrograms } from './bench/programs.ts';
 import { measureReleases, rollbacksBeside } from './bench/releases.ts';
-import { measureManyByReplicas, measureReplicas } from './bench/replicas.ts';
 import { against, besidePackage, besideRows, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
 import { inTurns } from './bench/turns.ts';
@@ -32,14 +30,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 const special: Readonly<Record<string, (world: World) => Promise<readonly Line[]>>> = {
   finished: measureFinished,
   'fifty-deletes': measureDeletes,
-  replicas: (world) => measureReplicas(world, undo),
-  'replicas-many': (world) => measureManyByReplicas(world, undo),
   programs: (world) => measurePrograms(world, undo),
   kinds: measureKinds,
   releases: measureReleases,
   ...Object.fromEntries(besideRows.map((row) => [row, (world: World) => measureBeside(world, row)])),
   gates: measureGates,
-  'targets-heavy': measureHeavy,
 };
 
 process.exit(await main());

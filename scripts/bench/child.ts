@@ -42,24 +42,6 @@ export function meterOf(child: ChildProcess): ChildMeter {
   };
 }
 
-/** Measures several children as one. */
-export function together(meters: readonly ChildMeter[]): ChildMeter {
-  const sum = (of: (meter: ChildMeter) => number | undefined): number | undefined => {
-    const values = meters.map(of).filter((value) => value !== undefined);
-    return values.length < meters.length ? undefined : values.reduce((one, other) => one + other, 0);
-  };
-  return {
-    steps: () => sum((meter) => meter.steps()) ?? 0,
-    reached: () => Promise.reject(new Error('expected one child to wait for')),
-    cpu: () => sum((meter) => meter.cpu()),
-    memory: () => sum((meter) => meter.memory()),
-    peakMemory: () => sum((meter) => meter.peakMemory()),
-    resetPeak: () => {
-      for (const meter of meters) meter.resetPeak();
-    },
-  };
-}
-
 // The name is in parentheses, and may contain any character. User and system time are the 12th and 13th word after it.
 function cpuOf(stat: string): number {
   const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -89,25 +89,12 @@ function perChange(line: Line | undefined): number | undefined {
   return typeof line?.p50Ms === 'number' && typeof line.items === 'number' ? line.p50Ms / line.items : undefined;
 }
 
-/** The median of the rows with that name and a turn number. */
-function middle(lines: readonly Line[], name: string, key: string): number | undefined {
-  const values = lines.filter(({ row }) => `${row}`.startsWith(`${name}-`)).map((line) => Number(line[key]));
-  return values.length === 0 ? undefined : percentile(values, 0.5);
-}
-
 /** The figures of a gate that was open for five minutes. */
 function openGate(line: Line | undefined): readonly string[] {
   if (line === undefined) return [];
   return [
     `a gate that was open for 5 minutes: ${line.gateRequests} requests, and seen to be ready ${line.p50Ms} ms after it was`,
   ];
-}
-
-/** The figures of rows with large targets. */
-function standstill({ row, longestDelayMs, longestProbeMs, phase, message }: Line): readonly string[] {
-  if (longestDelayMs === undefined) return [];
-  const delay = `the event loop stood still for ${longestDelayMs} ms at most, a probe took ${longestProbeMs} ms`;
-  return [`row ${row}: ${delay}; ${phase}: ${message}`];
 }
 
 /** The comparisons of two rows of one run, as sentences. */
@@ -127,33 +114,18 @@ export function comparisons(lines: readonly Line[]): readonly string[] {
     ),
   ];
   return [
-    ...lines.flatMap(standstill),
     ...others.flatMap(againstIt),
     ...ratiosOfTurns(lines),
     ...ratio(find('gates-100')?.p50Ms, find('gates-none')?.p50Ms, 'time of ten changes beside 100 open gates, to that without'),
     ...openGate(find('gate-5m')),
     ...appliesBeside(find),
     ...ratio(perChange(find('500')), perChange(find('50')), 'time of each change, row 500, to that of row 50'),
-    ...['1', '3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
+    ...['3', '10', '100'].flatMap((name) => compared(name, 'p50Ms', 'time')),
     ...compared('many', 'transactionsPerSecond', 'Transactions per second'),
     ...ratio(
       find('after-finished')?.p50Ms,
       find('before-finished')?.p50Ms,
       'time beside 10 000 finished Transactions to that before',
-    ),
-    ...['Patch', 'Create'].flatMap((kind) =>
-      ['2', '3'].flatMap((count) =>
-        ratio(
-          find(`undo-${kind}-${count}`)?.p50Ms,
-          find(`undo-${kind}-1`)?.p50Ms,
-          `undo of 10 (${kind}) with ${count} replicas to one`,
-        ),
-      ),
-    ),
-    ...ratio(
-      middle(lines, 'many-by-2', 'transactionsPerSecond'),
-      middle(lines, 'many-by-1', 'transactionsPerSecond'),
-      'Transactions per second, 100 at once, by two replicas in turn to one',
     ),
     ...['10', '200'].flatMap((count) =>
       ['kubectl', 'helm'].flatMap((program) =>

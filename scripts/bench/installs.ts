@@ -1,8 +1,6 @@
-// Measures the cost of installs of whole packages. `packages` installs a provider of 100 CRDs of 60 kB; Transactions with twenty CRDs each
-// in `content`, and kubectl, make as many. `packages-growth` installs more CRDs, and more packages, each compared with kubectl. Each of
-// these rows has a control plane of its own, because each further CRD costs the API server more. `packages-replace` measures a Replace of
+// Measures the cost of installs of whole packages. `packages-growth` installs CRDs of 60 kB, and packages, each compared with kubectl. Each
+// of these rows has a control plane of its own, because each further CRD costs the API server more. `packages-replace` measures a Replace of
 // a family beside the install of the family. `packages-waiting` measures package transactions that wait for the Lock, and finished ones.
-// `packages-memory` measures the memory of the hook for CRDs without packages, for these CRDs with packages, and for a package of 60 MiB.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,38 +9,34 @@ import { createUndo, type Undo } from '../demo/undo.ts';
 import type { Line } from './figures.ts';
 import { behindFinished, waitingForTheLock } from './idle-packages.ts';
 import { byKubectl, madeIn } from './kubectl-floor.ts';
-import { crdBytes, definitions, largeDefinition } from './large-crds.ts';
-import { byTransactions, costOf, ended, figuresOf, installed, installedTree, ratio } from './one-install.ts';
+import { definitions, largeDefinition } from './large-crds.ts';
+import { figuresOf, installed, installedTree, ratio } from './one-install.ts';
 import type { Cost } from './package-requests.ts';
 import { besideTheirInstalls } from './replaces.ts';
 import { startFlags } from './world.ts';
 
 /** Starts a control plane with its hook, which ends when that `undo` runs. */
-type Start = (undo: Undo, environment?: object, more?: object) => Promise<PackageWorld>;
+type Start = (undo: Undo) => Promise<PackageWorld>;
 
 export async function measureInstalls(undo: Undo, row: string): Promise<readonly Line[]> {
   // Compiled as in the image. Otherwise the memory of the compiler, and of a heap without a limit, would be measured.
   const compiled = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
   undo.add(async () => rmSync(compiled, { recursive: true, force: true }));
-  const start: Start = (own, environment = {}, more = {}) =>
+  const start: Start = (own) =>
     startPackageWorld(
       { teardown: (handler: () => unknown) => own.add(async () => void (await handler())) },
-      { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled, ...environment }, ...more },
+      { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled } },
     );
   switch (row) {
-    case 'packages':
-      return besideOthers(undo, start);
     case 'packages-growth':
       return growth(undo, start);
     case 'packages-replace':
       return inWorld(undo, start, besideTheirInstalls);
-    case 'packages-waiting':
+    default:
       return inWorld(undo, start, async (world) => [
         await waitingForTheLock(world),
         ...(await behindFinished(world, (name) => installed(world, name, definitions(`${name}.org`, 1)))),
       ]);
-    default:
-      return peaks(await start(undo, { JANUS_PACKAGES: 'false' }, { isByHand: true }), await start(undo));
   }
 }
 
@@ -58,19 +52,6 @@ async function inWorld<Result>(undo: Undo, start: Start, work: (world: PackageWo
   } finally {
     await own.run();
   }
-}
-
-async function besideOthers(undo: Undo, start: Start): Promise<readonly Line[]> {
-  const count = 100;
-  const objects = definitions('hundred.org', count);
-  const own = await inWorld(undo, start, (world) => installed(world, 'hundred', objects));
-  const inline = await inWorld(undo, start, (world) => byTransactions(world, objects));
-  const kubectl = await inWorld(undo, start, (world) => byKubectl(world, objects));
-  return [
-    { row: `install-${count}-crds`, items: count, ...figuresOf(own, count) },
-    { row: `inline-${count}-crds`, items: count, p50Ms: inline, ratioToLimit: ratio(own.ms, inline) },
-    { row: `kubectl-${count}-crds`, items: count, p50Ms: kubectl, ratioToLimit: ratio(own.ms, kubectl) },
-  ];
 }
 
 async function growth(undo: Undo, start: Start): Promise<readonly Line[]> {
@@ -101,27 +82,4 @@ async function besideKubectl(undo: Undo, start: Start, { what, count, install }:
     { row: `install-${count}-${what}`, items: count, ...figuresOf(cost, count), ratioToLimit: ratio(cost.ms, kubectl) },
     { row: `kubectl-${count}-${what}`, items: objects.length, p50Ms: kubectl, eachMs: ratio(kubectl, count) },
   ];
-}
-
-/** Each hook has made nothing before. */
-async function peaks(without: PackageWorld, world: PackageWorld): Promise<readonly Line[]> {
-  const count = 100;
-  const plain = await costOf(without, () => byTransactions(without, definitions('inline.org', count)));
-  const reading = await read(world, 60 * 2 ** 20);
-  const own = await installed(world, 'hundred', definitions('hundred.org', count));
-  const lineOf = (row: string, items: number, { ms, peakMiB }: Cost): Line => ({
-    row,
-    items,
-    p50Ms: ms,
-    hookPeakMemoryMiB: Math.round(peakMiB),
-    addedMiB: Math.round(peakMiB - plain.peakMiB),
-  });
-  return [lineOf('without-packages', count, plain), lineOf('read-60-MiB', 1, reading), lineOf('with-packages', count, own)];
-}
-
-/** The hook reads a package of this size as a whole, and then refuses it, because its dependency does not exist. */
-async function read(world: PackageWorld, bytes: number): Promise<Cost> {
-  const objects = definitions('large.org', Math.ceil(bytes / crdBytes));
-  await world.publish({ name: 'large', tag: 'v1.0.0', requires: { absent: '>=v1.0.0' }, objects });
-  return costOf(world, () => ended(world, 'large', 'False'));
 }

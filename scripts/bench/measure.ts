@@ -47,8 +47,7 @@ function undoOf({ name }: Row): string {
 async function createTargets(client: Client, row: Row): Promise<readonly (readonly string[])[]> {
   const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
   const names = numbers(row.transactions).map((which) => numbers(row.changes).map((index) => `${row.name}-${which}-${index}`));
-  const isCreating = row.type === 'Create' || row.type === 'ApplyToCreate';
-  const all = names.flat().flatMap((name) => [...(isCreating ? [] : [name]), `limit-${name}`]);
+  const all = names.flat().flatMap((name) => [name, `limit-${name}`]);
   await inParallel(all, atOnce, async (name) => {
     must(await client.create(configMaps, { metadata: { name }, data: { version: '1', other: 'x'.repeat(row.held ?? 1) } }));
   });
@@ -139,12 +138,9 @@ function transactionOf(row: Row, label: string, which: number, names: readonly s
 }
 
 function changeOf(row: Row, name: string): JsonObject {
-  const object = { apiVersion: 'v1', kind: 'ConfigMap' };
-  const target = { ...object, name };
+  const target = { apiVersion: 'v1', kind: 'ConfigMap', name };
   if (row.deletes !== undefined) return { target, type: 'Delete' };
-  if (row.type === 'ApplyToCreate' || row.type === 'ApplyToChange')
-    return { type: 'Apply', content: { ...object, metadata: { name }, data: dataOf(row) } };
-  return { target, type: row.type ?? 'Patch', ...contentOf(row, name), ...(row.held === undefined ? {} : { gate }) };
+  return { target, type: 'Patch', ...contentOf(row, name), ...(row.held === undefined ? {} : { gate }) };
 }
 
 const gate = { at: 'AtEnd', ready: { field: { path: '.data.version', value: '2' } } };

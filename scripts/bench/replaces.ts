@@ -2,7 +2,7 @@
 import type { PackageWorld } from '../../test/support/package-world.ts';
 import { pluralsOfEach, publishFamily, replace } from '../../test/support/replacing.ts';
 import type { Line } from './figures.ts';
-import { costOf, figuresOf, finishedWith } from './one-install.ts';
+import { costOf, figuresOf, finished } from './one-install.ts';
 import type { Cost } from './package-requests.ts';
 
 const turns = 3;
@@ -31,11 +31,11 @@ async function turnOf(world: PackageWorld, turn: number): Promise<readonly [inst
   const [from, to] = [source(`${old}/storage`), `${source(`${next}/storage`)}:v1.0.0`];
   const install = await costOf(world, async () => {
     await world.install(old, `${from}:v1.0.0`, { packageName: `${old}-storage`, retryLimit: 1 });
-    await finishedWith(world, old, 'True');
+    await finished(world, old);
   });
   const replaced = await costOf(world, async () => {
     await replace(world, next, { from, to, packageName: `${next}-storage` });
-    await finishedWith(world, next, 'True');
+    await finished(world, next);
   });
   return [install, replaced];
 }

@@ -48,8 +48,6 @@ export interface Row {
   readonly held?: number;
   /** The content of each change lies in a ConfigMap of its own, as gzipped YAML. */
   readonly sources?: boolean;
-  /** Type of the changes, `Patch` unless said otherwise. Of an `Apply`: whether it creates its object or changes one. */
-  readonly type?: 'Create' | 'ApplyToCreate' | 'ApplyToChange';
   /** The changes are Deletes, with that annotation. */
   readonly deletes?: Readonly<Record<string, string>>;
   /** Measured only if `--rows` names it. */
@@ -67,21 +65,13 @@ function compared(name: string, size: Size, own: Partial<Row> = {}): readonly Ro
 
 const thousand = { ...one, changes: 3, transactions: 1000, concurrency: 1000, onDemand: true } as const;
 
-const ten = { ...one, changes: 10, transactions: 20, undo: true, onDemand: true } as const;
-
 const rows: readonly Row[] = [
   { ...one, name: 'tiny', changes: 2, onDemand: true },
   { ...one, name: 'requests-tiny', hook: 'requests', changes: 2, onDemand: true },
   // The first calls of a hook take several times as long, and would distort the comparison.
   ...compared('warm-up', { changes: 5, transactions: 100, concurrency: 10 }),
-  ...compared('1', { changes: 1, transactions: 20 }).map((row) => ({ ...row, onDemand: true })),
   ...compared('3', { changes: 3, transactions: 20 }),
   ...compared('10', { changes: 10, transactions: 10 }, { undo: true }),
-  // An Apply costs what the Create, or the Patch, of the row before it costs.
-  { ...ten, name: 'create', type: 'Create' },
-  { ...ten, name: 'apply-create', type: 'ApplyToCreate' },
-  { ...ten, name: 'patch' },
-  { ...ten, name: 'apply-patch', type: 'ApplyToChange' },
   { ...one, name: '50', changes: 50, transactions: 2, onDemand: true },
   ...compared('100', { changes: 100, transactions: 2 }, { undo: true }),
   ...compared('200', { changes: 200 }),
@@ -90,19 +80,11 @@ const rows: readonly Row[] = [
   // Shows whether the first thousand left anything in the hook.
   { ...thousand, name: 'thousand-again' },
   { ...one, name: '500', changes: 500, onDemand: true },
-  // About as much data as one Transaction can hold.
-  { ...one, name: 'large', changes: 11, transactions: 2, bytes: 120_000, onDemand: true },
-  // 5 MB in as few Transactions as can hold them, and in one Transaction from a hundred sources.
-  { ...one, name: 'inline', changes: 25, transactions: 4, bytes: 50_000, onDemand: true },
-  { ...one, name: 'sources', changes: 100, bytes: 50_000, sources: true, onDemand: true },
   // As much as all sources may hold.
   { ...one, name: 'sources-10', changes: 12, transactions: 2, bytes: 870_000, sources: true, undo: true, onDemand: true },
   // The memory of a hook for large targets: during the preparation, while gates are open, and during the undo.
   { ...one, name: 'targets-small', changes: 15, transactions: 2, held: 1, undo: true, onDemand: true },
   { ...one, name: 'targets-large', changes: 15, transactions: 2, held: 1_000_000, undo: true, onDemand: true },
-  { ...one, name: 'targets-heavy', changes: 40, onDemand: true },
-  { ...one, name: 'replicas', changes: 10, onDemand: true },
-  { ...one, name: 'replicas-many', changes: 3, onDemand: true },
   { ...one, name: 'programs', changes: 10, onDemand: true },
   { ...one, name: 'finished', changes: 3, onDemand: true },
   { ...one, name: 'fifty-deletes', changes: 50, onDemand: true },
@@ -111,11 +93,9 @@ const rows: readonly Row[] = [
   { ...one, name: 'gates', changes: 10, onDemand: true },
   ...besideRows.map((name): Row => ({ ...one, name, changes: 3, onDemand: true })),
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
-  { ...one, name: 'packages', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-growth', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-replace', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-waiting', changes: 0, installs: true, onDemand: true },
-  { ...one, name: 'packages-memory', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
 
