@@ -21,6 +21,8 @@ interface Field {
   readonly path: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
+  /** The field above with an equal meaning, and with equal fields if it is an object. */
+  readonly equal?: string | undefined;
 }
 
 const file = parse(readFileSync(new URL('../manifests/examples/every-field.yaml', import.meta.url), 'utf8')) as JsonObject;
@@ -77,7 +79,7 @@ export function apiPage(): string {
   return `# API
 
 \`npm run generate\` makes this page from \`schemas/\`: change these files instead. \`kubectl explain\` shows the same fields. [reasons.md](reasons.md) has the
-reasons of conditions and errors, [reference.md](reference.md) has phases, states of changes, annotations and limits.
+reasons of conditions and errors, [reference.md](reference.md) has phases, states of changes, annotations and limits. Durations are in h, m, s and ms.
 
 ${kinds.map(partOf).join('\n\n')}
 `;
@@ -111,11 +113,11 @@ function nearest({ sections }: Kind, path: string): string {
   return above.reduce((longest, one) => (one.length > longest.length ? one : longest), '');
 }
 
-function cellsOf(kind: Kind, section: string, { path, schema, isRequired }: Field): readonly string[] {
+function cellsOf(kind: Kind, section: string, field: Field): readonly string[] {
+  const { path, schema, isRequired } = field;
   const name = path.slice(section.length).replace(/^\./, '');
   const below = kind.sections.find((one) => one.replace(/\[\]$/, '') === path);
-  const description = schema.description?.replace(durationRange, '') ?? '';
-  const meaning = below === undefined ? description : `${description} [Fields](#${anchorOf(kind, below)})`;
+  const meaning = below === undefined ? meaningOf(field) : `${meaningOf(field)} [Fields](#${anchorOf(kind, below)})`;
   return [
     `\`${name}\``,
     `${typeOf(schema)}${isRequired ? ', required' : ''}`,
@@ -125,30 +127,39 @@ function cellsOf(kind: Kind, section: string, { path, schema, isRequired }: Fiel
   ];
 }
 
+function meaningOf({ schema, equal }: Field): string {
+  const description = schema.description?.replace(durationRange, '') ?? '';
+  if (equal === undefined) return description;
+  return schema.properties === undefined ? `As ${equal}.` : `${description} Its fields are those of ${equal}.`;
+}
+
 function anchorOf({ title }: Kind, section: string): string {
   const heading = `${title}: ${section}`.toLowerCase();
   return heading.replaceAll(/[^a-z0-9\s-]/g, '').replaceAll(' ', '-');
 }
 
-/**
- * All fields below a schema, in their order, each before those that it holds. `shown`: by their fields, the objects whose fields have rows
- * already. An equal object refers to them.
- */
+/** All fields below a schema, in their order, each before those that it holds. `shown`: the paths of what has a row already. */
 function fieldsBelow(schema: Schema, above: string, shown: Map<string, string>): readonly Field[] {
   const { properties = {}, required = [] } = schema;
   const names = above === '' ? ['spec', 'status'] : Object.keys(properties);
   return names.flatMap((name) => {
     const field = properties[name] ?? {};
     const path = above === '' ? name : `${above}.${name}`;
-    const own = { path, schema: field, isRequired: required.includes(name) };
-    const same = field.properties && shown.get(JSON.stringify(field.properties));
-    if (same)
-      return [
-        { ...own, schema: { ...field, description: `${field.description} Its fields are those of ${beside(same, above)}.` } },
-      ];
-    shown.set(JSON.stringify(field.properties), path);
-    return [own, ...inside(field, path, shown)];
+    const equal = equalIn(shown, field, path);
+    const own = { path, schema: field, isRequired: required.includes(name), equal: equal && beside(equal, above) };
+    return equal && field.properties ? [own] : [own, ...inside(field, path, shown)];
   });
+}
+
+/** Characters of a schema whose meaning is not repeated. */
+const shortest = 150;
+
+/** The path of an equal field that has a row already; undefined if this is the first one. */
+function equalIn(shown: Map<string, string>, field: Schema, path: string): string | undefined {
+  const key = JSON.stringify(field.properties ?? field);
+  const equal = shown.get(key);
+  if (key.length > shortest && equal === undefined) shown.set(key, path);
+  return equal;
 }
 
 /** A path without the part that it shares with its neighbours. */
@@ -181,7 +192,7 @@ const durationRange = / A duration from (\S+ to \S+)\.$/;
 function boundsOf(schema: Schema, path: string): string {
   const { minLength, maxLength, minimum, maximum, minItems, maxItems, maxProperties } = schema;
   const duration = durationRange.exec(schema.description ?? '')?.[1];
-  if (duration !== undefined) return `${duration}, in h, m, s, ms`;
+  if (duration !== undefined) return duration;
   const bounds = [
     (schema.enum ?? []).map((value) => `\`${value}\``).join(', '),
     rangeOf(minLength, maxLength, 'characters'),
