@@ -3,10 +3,11 @@
 import t from 'tap';
 import { type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
+import { openEngines } from '../../support/engine.ts';
 import { readRecordings } from '../../support/metacontroller/recordings.ts';
 import { noting } from '../../support/noted-writes.ts';
 import { callHook, type Stage, startStage, statusOf } from '../../support/stage.ts';
-import { step, stepToEnd, storeStatus } from '../../support/stepping.ts';
+import { step, stepToEnd, stepUntil, storeStatus } from '../../support/stepping.ts';
 import { change, createConfigMaps, portraits } from '../../support/targets.ts';
 
 const names = ['a', 'b', 'c', 'd'];
@@ -139,4 +140,29 @@ t.test('a cache that is always behind costs calls, not writes', async (t) => {
   await setUp(stage, 'lagging');
   t.match(await stage.finished('lagging'), { phase: 'Committed' });
   t.ok(isWhatOneRunTakes(writes), writes.join(', '));
+});
+
+const request = { 'tx.janus.io/request-rollback': 'yes' };
+
+// No record shows what the call has sent, and the engine finds it nevertheless.
+t.test('any process undoes a change whose answer was lost', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  const engines = await openEngines(t, stage);
+  const [first, second] = [engines.start(), engines.start()];
+  const orders = { 'one process': [first, first, first], 'another, then the first': [first, second, first] } as const;
+  for (const [title, [sends, begins, goesOn]] of Object.entries(orders)) {
+    const name = `lost-${title.length}`;
+    const targets = [`${name}-a`, `${name}-b`, `${name}-c`];
+    await createConfigMaps(stage, targets);
+    const paths = targets.map((target) => stage.path(`configmaps/${target}`));
+    const before = await portraits(stage.client, paths, true);
+    const changes = [change('Patch', `${name}-a`, green), change('Delete', `${name}-b`), change('Patch', `${name}-c`, green)];
+    await stage.transaction(name, changes);
+    await stepUntil(first, name, 'Prepared');
+    t.equal((await sends.call(name)).code, 200, 'applied, and not stored');
+    await stage.annotate(name, request);
+    await stepUntil(begins, name, 'RollingBack');
+    t.match(await stepToEnd(goesOn, name), { phase: 'RolledBack' }, title);
+    t.same(await portraits(stage.client, paths, true), before, `${title}: all is as before`);
+  }
 });

@@ -1,9 +1,10 @@
 // The two halves of a change that recreates its object: what a stored status announces, what a crash, another replica, a stranger or a
 // finalizer between the halves come to, and what refuses it.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
+import type { Write } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
+import { dying, happening, untilDeath, writesOf } from '../../support/death.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { causeOf, hangOn, isThere } from '../../support/owned.ts';
 import { allowIrreversible, commit, itemsOf, partial, portrait, undo, undoAll } from '../../support/round-trip.ts';
@@ -24,45 +25,7 @@ async function live({ client, path }: Stage, name: string): Promise<JsonObject> 
   return must(await client.get(path(`configmaps/${name}`)));
 }
 
-class Death extends Error {}
-
 type Verb = Write['verb'];
-
-/** An engine that dies before or after a write to that object, the first time. */
-function dying(name: string, verb: Verb, side: 'before' | 'after'): (cluster: Cluster) => Cluster {
-  let isDead = false;
-  return (cluster) => ({
-    ...cluster,
-    send: async (write) => {
-      if (isDead || write.location.name !== name || write.verb !== verb) return cluster.send(write);
-      isDead = true;
-      if (side === 'after') await cluster.send(write);
-      throw new Death();
-    },
-  });
-}
-
-/** Something happens before a write to that object, the first time. */
-function before(name: string, verb: Verb, act: () => Promise<unknown>): (cluster: Cluster) => Cluster {
-  let isOver = false;
-  return (cluster) => ({
-    ...cluster,
-    send: async (write) => {
-      if (!isOver && write.location.name === name && write.verb === verb) {
-        isOver = true;
-        await act();
-      }
-      return cluster.send(write);
-    },
-  });
-}
-
-async function untilDeath(stage: Stage, name: string): Promise<void> {
-  await stepToEnd(stage, name).then(
-    () => Promise.reject(new Error('it did not die')),
-    (error: unknown) => (error instanceof Death ? undefined : Promise.reject(error)),
-  );
-}
 
 interface Point {
   readonly verb: Verb;
@@ -82,7 +45,7 @@ async function dieAt(t: Test, stage: Stage, engines: Engines, { verb, side, way 
   const was = await portrait(stage, stage.path(`configmaps/${name}`), true);
   const beside = await portrait(stage, stage.path(`configmaps/${name}-beside`));
   await stage.transaction(name, [recreating(name, next)]);
-  const mortal = engines.start({ wrap: dying(name, verb, side) });
+  const mortal = engines.start({ wrap: dying(writesOf(name, verb), { write: 1, side }) });
   if (way === 'forward') await untilDeath(mortal, name);
   t.match(await stepToEnd(engines.start(), name), { phase: 'Committed', status: { items: [{ deleted: true }] } });
   const made = await live(stage, name);
@@ -150,7 +113,7 @@ t.test('the engine recreates an object in two halves: a Delete and a Create', as
     const annotate = async (): Promise<void> =>
       void must(await client.patch(where, note, 'merge', { fieldManager: 'their-tool' }));
     await stage.transaction('noted', [recreating('noted', next)]);
-    const engine = engines.start({ wrap: before('noted', 'delete', annotate) });
+    const engine = engines.start({ wrap: happening(writesOf('noted', 'delete'), { write: 1, side: 'before' }, annotate) });
     t.match(await stepToEnd(engine, 'noted'), { phase: 'Committed' });
     t.match(await live(stage, 'noted'), { ...next, ...note });
     await undoAll(stage, 'noted');
@@ -161,7 +124,7 @@ t.test('the engine recreates an object in two halves: a Delete and a Create', as
     await give(stage, 'edited');
     const relabel = () => client.patch(path('configmaps/edited'), { metadata: { labels: { theirs: 'yes' } } });
     await stage.transaction('edited', [recreating('edited', next)]);
-    const engine = engines.start({ wrap: before('edited', 'delete', relabel) });
+    const engine = engines.start({ wrap: happening(writesOf('edited', 'delete'), { write: 1, side: 'before' }, relabel) });
     const { phase, status } = await stepToEnd(engine, 'edited');
     t.same([phase, causeOf(status)], ['RolledBack', 'Conflict']);
     t.match(await live(stage, 'edited'), { ...fixed, metadata: { labels: { theirs: 'yes' } } });
@@ -172,7 +135,7 @@ t.test('the engine recreates an object in two halves: a Delete and a Create', as
     const theirs = { metadata: { name: 'taken' }, data: { whose: 'theirs' } };
     const take = () => client.create(path('configmaps'), theirs, { fieldManager: 'stranger' });
     await stage.transaction('taken', [recreating('taken', next)]);
-    const engine = engines.start({ wrap: before('taken', 'create', take) });
+    const engine = engines.start({ wrap: happening(writesOf('taken', 'create'), { write: 1, side: 'before' }, take) });
     const { phase, status } = await stepToEnd(engine, 'taken');
     t.same([phase, causeOf(status)], ['Failed', 'AlreadyExists']);
     t.match(itemsOf(status)[0], { left: true, error: { reason: 'Recreated', message: /ConfigMap .*taken.* was recreated/ } });

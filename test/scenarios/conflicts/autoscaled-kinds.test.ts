@@ -5,6 +5,7 @@ import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { plan } from '../../../hooks/transactions/inspect.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { Death } from '../../support/death.ts';
 import { openEngines } from '../../support/engine.ts';
 import { planParts } from '../../support/planning.ts';
 import { itemsOf, portrait, undoAll } from '../../support/round-trip.ts';
@@ -163,8 +164,6 @@ t.test('a custom resource keeps the number at the path of its CustomResourceDefi
     t.equal(await numberOf(stage, where, 'color'), 'green');
   });
 });
-
-class Death extends Error {}
 
 t.test('the engine dies between the write and its record, and the autoscaler scales meanwhile', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });

@@ -201,3 +201,16 @@ t.test('the snapshot outlives whatever removes it first', async (t) => {
     );
   });
 });
+
+// `kubectl delete --cascade=orphan`: its snapshot is nothing that anybody wants to keep.
+t.test('a Transaction that is deleted with its dependents orphaned leaves no snapshot', async (t) => {
+  const stage = await startStage(t, { withoutLoop: true });
+  await createConfigMaps(stage, ['a']);
+  await stage.transaction('orphaning', [change('Patch', 'a', { data: { color: 'green' } })]);
+  await stepUntil(stage, 'orphaning', 'Committed');
+  const path = `/apis/tx.janus.io/v1alpha1/namespaces/${stage.namespace}/transactions/orphaning`;
+  must(await stage.client.delete(path, { propagationPolicy: 'Orphan' }));
+  await stepUntilGone(stage, 'orphaning');
+  const gone = async (): Promise<boolean> => (await snapshotParts(stage, 'orphaning')).length === 0;
+  await t.resolves(waitFor(gone, 'the snapshot to go'));
+});

@@ -1,9 +1,9 @@
 // What server-side apply alone would leave behind, or could not reach: keys that leave `stringData` of a Secret, and a member of a union
 // that the API server filled in. Also under a field manager that releases share, also if the engine dies between its two writes.
 import t, { type Test } from 'tap';
-import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { dying, untilDeath, writesOf } from '../../support/death.ts';
 import { openEngines } from '../../support/engine.ts';
 import { itemsOf, portrait, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
@@ -45,18 +45,6 @@ t.test('the engine removes a key that leaves stringData from the Secret, and the
     note: /^1 of its keys that content does not name stay: an earlier apply sent them as stringData/,
   });
   t.same(await dataOf(), { user: base64('w'), old: base64('revoked') });
-});
-
-class Death extends Error {}
-
-/** An engine that dies after its first apply to the workload has landed. */
-const dying = (cluster: Cluster): Cluster => ({
-  ...cluster,
-  send: async (write) => {
-    const answer = await cluster.send(write);
-    if (write.location.name === 'app' && write.verb === 'apply') throw new Death();
-    return answer;
-  },
 });
 
 interface Workload {
@@ -116,13 +104,6 @@ for (const [title, spec] of managers)
       });
   });
 
-async function untilDeath(stage: Stage, name: string): Promise<void> {
-  await stepToEnd(stage, name).then(
-    () => Promise.reject(new Error('it did not die')),
-    (error: unknown) => (error instanceof Death ? undefined : Promise.reject(error)),
-  );
-}
-
 for (const [title, spec] of managers)
   for (const goesOn of [true, false])
     t.test(`the engine dies between the two writes, ${title}, and ${goesOn ? 'goes on' : 'undoes'}`, async (t) => {
@@ -134,7 +115,7 @@ for (const [title, spec] of managers)
       await stage.transaction('second', [apply(workload(stage, deployment, 'reg.example/app:2', { type: 'Recreate' }))], {
         spec,
       });
-      await untilDeath(engines.start({ wrap: dying }), 'second');
+      await untilDeath(engines.start({ wrap: dying(writesOf('app', 'apply'), { write: 1, side: 'after' }) }), 'second');
       t.match(must(await stage.client.get(path)), {
         spec: { strategy: { type: 'RollingUpdate' }, template: { spec: { containers: [{ image: 'reg.example/app:1' }] } } },
       });

@@ -2,9 +2,9 @@
 // sent in, and a policy changes values. They still belong to the Transaction, even after a crash that loses the answer. What somebody else has made
 // is not.
 import t, { type Test } from 'tap';
-import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { dying, untilDeath, writesOf } from '../../support/death.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { allowIrreversible, itemsOf, portrait, undo } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
@@ -17,27 +17,6 @@ const suffix = '-stamped';
 const apply = (content: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'Apply', content, ...more });
 const recreating = (content: JsonObject): JsonObject => apply(content, { whenImmutable: 'Recreate' });
 const namespaceOf = (name: string): JsonObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-
-class Death extends Error {}
-
-/** An engine that dies after an apply to that object has landed. */
-function dying(name: string): (cluster: Cluster) => Cluster {
-  return (cluster) => ({
-    ...cluster,
-    send: async (write) => {
-      const answer = await cluster.send(write);
-      if (write.location.name === name && write.verb === 'apply') throw new Death();
-      return answer;
-    },
-  });
-}
-
-async function untilDeath(stage: Stage, name: string): Promise<void> {
-  await stepToEnd(stage, name).then(
-    () => Promise.reject(new Error('it did not die')),
-    (error: unknown) => (error instanceof Death ? undefined : Promise.reject(error)),
-  );
-}
 
 /** What the API server stores in other words than it was sent in. */
 interface Untried {
@@ -95,7 +74,7 @@ async function installed(t: Test, { stage, engines }: Scene, one: Untried, isLos
   const namespace = await namespaceFor(t, stage, name);
   const changes = [apply(namespaceOf(namespace)), apply({ ...objectOf(one, name), metadata: { name, namespace } })];
   await stage.transaction(name, changes, options);
-  if (isLost) await untilDeath(engines.start({ wrap: dying(name) }), name);
+  if (isLost) await untilDeath(engines.start({ wrap: dying(writesOf(name, 'apply'), { write: 1, side: 'after' }) }), name);
   const { status } = await stepToEnd(engines.start(), name);
   t.match(status, { phase: 'Committed' }, textAt(status, 'message') ?? '');
   t.match(await undo(engines.start(), name), { phase: 'RolledBack' });
@@ -126,7 +105,7 @@ async function recreated(t: Test, { stage, engines }: Scene, isLost: boolean): P
   await waitFor(async () => at(must(await client.get(where)), 'status', 'conditions') !== undefined, 'its controller');
   const before = await portraitOfJob(stage, where);
   await stage.transaction(name, [recreating(job('reg.example/migrate:2'))], options);
-  if (isLost) await untilDeath(engines.start({ wrap: dying(name) }), name);
+  if (isLost) await untilDeath(engines.start({ wrap: dying(writesOf(name, 'apply'), { write: 1, side: 'after' }) }), name);
   t.match(await stepToEnd(engines.start(), name), { phase: 'Committed' });
   t.match(must(await client.get(where)), { spec: { template: { spec: { containers: [{ image: 'reg.example/migrate:2' }] } } } });
   const status = await undo(engines.start(), name);
@@ -222,7 +201,7 @@ t.test('a policy changes values that the engine sends', async (t) => {
   await t.test('the status names the object that stays if the answer is lost', async (t) => {
     const name = `lost${suffix}`;
     await stage.transaction('lost', [apply(namespaceOf(lost)), apply(map(name, { a: '1' }, { namespace: lost }))], options);
-    await untilDeath(engines.start({ wrap: dying(name) }), 'lost');
+    await untilDeath(engines.start({ wrap: dying(writesOf(name, 'apply'), { write: 1, side: 'after' }) }), 'lost');
     const { status } = await stepToEnd(engines.start(), 'lost');
     t.match(status, { phase: 'Failed' });
     t.match(itemsOf(status)[1], { left: true, error: { reason: 'ForeignContent', message: /data\.stamp \(by shop\)/ } });

@@ -1,9 +1,9 @@
 // The engine dies before and after each write of a rollback. The next engine ends the rollback, or takes it back on request: the objects are
 // as after the release that stays, or as before the rollback, managedFields included.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
+import { dying, untilDeathOrEnd, type WritePoint, writesOf } from '../../support/death.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';
@@ -16,35 +16,11 @@ const applied = (name: string, data: JsonObject): JsonObject => ({
 
 const removed = (name: string): JsonObject => ({ type: 'Delete', target: { apiVersion: 'v1', kind: 'ConfigMap', name } });
 
-class Death extends Error {}
-
-interface Point {
-  /** Which write to one of the objects, counted from 1. */
-  readonly write: number;
-  readonly side: 'before' | 'after';
-}
-
-/** Dies once, at that point of the writes to these objects. */
-function dyingAt(names: readonly string[], point: Point): (cluster: Cluster) => Cluster {
-  let count = 0;
-  const send = async (cluster: Cluster, write: Write): ReturnType<Cluster['send']> => {
-    count += 1;
-    if (count >= point.write && point.side === 'before') throw new Death();
-    const answer = await cluster.send(write);
-    if (count >= point.write) throw new Death();
-    return answer;
-  };
-  return (cluster) => ({
-    ...cluster,
-    send: (write) => (names.includes(write.location.name) ? send(cluster, write) : cluster.send(write)),
-  });
-}
-
 interface Run {
   readonly stage: Stage;
   readonly engines: Engines;
   readonly id: string;
-  readonly point: Point;
+  readonly point: WritePoint;
 }
 
 async function release(stage: Stage, name: string, manager: string, changes: readonly JsonObject[]): Promise<void> {
@@ -55,15 +31,6 @@ async function release(stage: Stage, name: string, manager: string, changes: rea
 
 async function edited({ client, path }: Stage, name: string): Promise<void> {
   must(await client.patch(path(`configmaps/${name}`), { data: { theirs: 'yes' } }, 'merge', { fieldManager: 'their-tool' }));
-}
-
-/** Runs until the engine dies, or the Transaction has ended without that. */
-async function runUntilDeath(stage: Stage, name: string): Promise<void> {
-  try {
-    await stepToEnd(stage, name);
-  } catch (error) {
-    if (!(error instanceof Death)) throw error;
-  }
 }
 
 async function dieAndGoOn(t: Test, { stage, engines, id, point }: Run, takesBack: boolean): Promise<void> {
@@ -83,14 +50,14 @@ async function dieAndGoOn(t: Test, { stage, engines, id, point }: Run, takesBack
   const before = await show();
   const name = `${id}-back`;
   await stage.transaction(name, [], { spec: { fieldManager: id, changes: undefined as never, rollback: { to: `${id}-1` } } });
-  await runUntilDeath(engines.start({ wrap: dyingAt([a, b, c], point) }), name);
+  await untilDeathOrEnd(engines.start({ wrap: dying((write) => [a, b, c].includes(write.location.name), point) }), name);
   if (takesBack) await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
   const { phase, status } = await stepToEnd(engines.start(), name);
   t.equal(phase, takesBack ? 'RolledBack' : 'Committed', String(status.message));
   t.same(await show(), takesBack ? before : first);
 }
 
-const points = [1, 2, 3, 4, 5].flatMap((write): readonly Point[] => [
+const points = [1, 2, 3, 4, 5].flatMap((write): readonly WritePoint[] => [
   { write, side: 'before' },
   { write, side: 'after' },
 ]);
@@ -117,7 +84,7 @@ t.test('somebody writes beside a half made rollback', async (t) => {
   await release(alive, 'one', 'shop', [applied('a', { v: '1' })]);
   await release(alive, 'two', 'shop', [applied('a', { v: '2' })]);
   await stage.transaction('back', [], { spec: { fieldManager: 'shop', changes: undefined as never, rollback: { to: 'one' } } });
-  await runUntilDeath(engines.start({ wrap: dyingAt(['a'], { write: 1, side: 'after' }) }), 'back');
+  await untilDeathOrEnd(engines.start({ wrap: dying(writesOf('a'), { write: 1, side: 'after' }) }), 'back');
   await edited(stage, 'a');
   await stepUntil(alive, 'back', 'Committed');
   const object = must(await stage.client.get(stage.path('configmaps/a')));

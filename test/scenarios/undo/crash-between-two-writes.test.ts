@@ -2,9 +2,9 @@
 // writes at that very point, by the death of the engine or between two writes of a living one. In the end the object is as if
 // there had never been a Transaction: as its twin, which only the other writer has touched, managedFields included.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
 import { type Answer, must } from '../../support/client.ts';
+import { dying, happening, untilDeathOrEnd, type WritePoint, writesOf } from '../../support/death.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { comparable, type Stage, startStage } from '../../support/stage.ts';
 import { stepToEnd, stepUntil } from '../../support/stepping.ts';
@@ -26,58 +26,18 @@ const acts: Readonly<Record<string, Act>> = {
   'our field again': ({ client }, path) => client.patch(path, { data: { color: 'red' } }, 'merge', by('their-tool')),
 };
 
-interface Point {
-  /** Which write of the undo, counted from 1. */
-  readonly write: number;
-  readonly side: 'before' | 'after';
-}
-
 /** Before the second write is after the first one. */
-const points: readonly Point[] = [
+const points: readonly WritePoint[] = [
   { write: 1, side: 'before' },
   { write: 1, side: 'after' },
   { write: 2, side: 'after' },
 ];
 
-/** Lets something happen at that point of the writes to one object. */
-function happening(name: string, point: Point, what: () => Promise<void>): (cluster: Cluster) => Cluster {
-  let count = 0;
-  const arrive = async (side: Point['side']): Promise<void> => {
-    if (count === point.write && side === point.side) await what();
-  };
-  const send = async (cluster: Cluster, write: Write): ReturnType<Cluster['send']> => {
-    count += 1;
-    await arrive('before');
-    const answer = await cluster.send(write);
-    await arrive('after');
-    return answer;
-  };
-  return (cluster) => ({
-    ...cluster,
-    send: (write) => (write.location.name === name ? send(cluster, write) : cluster.send(write)),
-  });
-}
-
-class Death extends Error {}
-
-const dies = async (): Promise<void> => {
-  throw new Death();
-};
-
-/** Calls an engine until it dies, or the undo has ended without that. */
-async function runUntilDeath(stage: Stage, name: string): Promise<void> {
-  try {
-    await stepToEnd(stage, name);
-  } catch (error) {
-    if (!(error instanceof Death)) throw error;
-  }
-}
-
 interface Run {
   readonly stage: Stage;
   readonly engines: Engines;
   readonly type: Type;
-  readonly point: Point;
+  readonly point: WritePoint;
   readonly act: Act | undefined;
 }
 
@@ -134,15 +94,15 @@ async function showAsTwin(t: Test, { stage }: Run, name: string): Promise<void> 
 
 async function dieAndGoOn(t: Test, run: Run, name: string): Promise<void> {
   await setUp(run, name);
-  const mortal = run.engines.start({ wrap: happening(name, run.point, dies) });
-  await runUntilDeath(mortal, name);
+  const mortal = run.engines.start({ wrap: dying(writesOf(name), run.point) });
+  await untilDeathOrEnd(mortal, name);
   await writeBoth(run, name);
   await showAsTwin(t, { ...run, stage: run.engines.start() }, name);
 }
 
 async function writeInBetween(t: Test, run: Run, name: string): Promise<void> {
   await setUp(run, name);
-  const disturbed = run.engines.start({ wrap: happening(name, run.point, () => writeBoth(run, name)) });
+  const disturbed = run.engines.start({ wrap: happening(writesOf(name), run.point, () => writeBoth(run, name)) });
   await showAsTwin(t, { ...run, stage: disturbed }, name);
 }
 

@@ -5,6 +5,7 @@ import t from 'tap';
 import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must } from '../../support/client.ts';
+import { Death } from '../../support/death.ts';
 import { openEngines } from '../../support/engine.ts';
 import { commit, itemsOf, managerNames, undoAll } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
@@ -29,8 +30,6 @@ const disturbed = (cluster: Cluster): Cluster => ({
     return answer;
   },
 });
-
-class Death extends Error {}
 
 async function createOwned({ client, path }: Stage, name: string, metadata: JsonObject = {}): Promise<void> {
   const object = { metadata: { name, ...metadata }, data: { color: 'blue' } };

@@ -1,9 +1,10 @@
 // The undo of a CRD whose storage version moved to one that it did not have before: three writes, each of which the engine may not
 // survive. Objects that may be stored in the new version keep the CRD from being restored.
 import t, { type Test } from 'tap';
-import type { Cluster, Write } from '../../../hooks/objects/cluster.ts';
+import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
 import { must, waitFor } from '../../support/client.ts';
+import { dying, untilDeath, writesOf } from '../../support/death.ts';
 import { type Engines, openEngines } from '../../support/engine.ts';
 import { allowIrreversible, commit, itemsOf, partial, portrait, undo } from '../../support/round-trip.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
@@ -70,33 +71,10 @@ type Way = 'Patch' | 'Update' | 'Apply';
 
 const moved = (type: Way, kind: Kind): JsonObject => change(type, kind.name, kind.spec('v1', 'v2'), crdKind);
 
-class Death extends Error {}
-
-/** Dies before or after that write to the CRD. */
-function dying(name: string, write: number, point: 'before' | 'after'): (cluster: Cluster) => Cluster {
-  let count = 0;
-  const arrive = (side: 'before' | 'after'): void => {
-    if (count === write && side === point) throw new Death();
-  };
-  const send = async (cluster: Cluster, sent: Write): ReturnType<Cluster['send']> => {
-    count += 1;
-    arrive('before');
-    const answer = await cluster.send(sent);
-    arrive('after');
-    return answer;
-  };
-  return (cluster) => ({
-    ...cluster,
-    send: (sent) => (sent.location.name === name ? send(cluster, sent) : cluster.send(sent)),
-  });
-}
-
 /** The undo by an engine that dies at that point. */
 async function undoUntilDeath(stage: Stage, engines: Engines, name: string, wrap: (cluster: Cluster) => Cluster): Promise<void> {
   await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
-  const ended = await stepToEnd(engines.start({ wrap }), name).catch((error: unknown) => error);
-  if (!(ended instanceof Death))
-    throw new Error(`${name} did not reach the write at which the engine should die`, { cause: ended });
+  await untilDeath(engines.start({ wrap }), name);
 }
 
 /** Undone up to the pause after the first write. */
@@ -145,7 +123,7 @@ t.test('a storage version that the CRD did not have', async (t) => {
       t.test(`${type}: the engine dies ${side} write ${write}, and another one ends the undo exactly`, async (t) => {
         const name = `${type}${write}${side}s`.toLowerCase();
         const { kind, before } = await move(t, name, type);
-        await undoUntilDeath(stage, engines, name, dying(kind.name, write, side));
+        await undoUntilDeath(stage, engines, name, dying(writesOf(kind.name), { write, side }));
         t.match(await stepToEnd(engines.start(), name), { phase: 'RolledBack' });
         t.same(await portrait(stage, kind.path), before);
         t.same(await storedVersions(stage, kind), ['v1']);
