@@ -9,9 +9,14 @@ export type Data = Readonly<Record<string, string>>;
 /** By object; undefined: the release does not hold it. */
 export type Held = readonly (Data | undefined)[];
 
+/** Values that somebody writes; undefined deletes the object. */
+export interface Edited {
+  readonly object: number;
+  readonly data: Data | undefined;
+}
+
 export type Deed =
-  /** A value that somebody writes; undefined deletes the object. */
-  | { readonly kind: 'edit'; readonly object: number; readonly data: Data | undefined }
+  | (Edited & { readonly kind: 'edit' })
   /** The Transaction of an earlier release is deleted. */
   | { readonly kind: 'forget'; readonly release: number };
 
@@ -29,19 +34,19 @@ export interface History {
 }
 
 const values = fc.constantFrom('1', '2', '3');
-const data: fc.Arbitrary<Data> = fc.record({ x: values, y: values }, { requiredKeys: ['x'] });
-const held: fc.Arbitrary<Held> = fc.tuple(
+export const data: fc.Arbitrary<Data> = fc.record({ x: values, y: values }, { requiredKeys: ['x'] });
+export const held: fc.Arbitrary<Held> = fc.tuple(
   data,
   fc.option(data, { nil: undefined, freq: 3 }),
   fc.option(data, { nil: undefined, freq: 3 }),
 );
-const index = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: most });
-const edit: fc.Arbitrary<Deed> = fc.record({
-  kind: fc.constant('edit' as const),
+export const index = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: most });
+export const edited: fc.Arbitrary<Edited> = fc.record({
   object: index(objects.length - 1),
   data: fc.option(fc.dictionary(fc.constantFrom(...keys, 'z'), values, { minKeys: 1, maxKeys: 2 }), { nil: undefined, freq: 6 }),
 });
 const forget: fc.Arbitrary<Deed> = fc.record({ kind: fc.constant('forget' as const), release: index(5) });
+const edit = edited.map((one) => ({ kind: 'edit' as const, ...one }));
 const deed = fc.oneof({ weight: 3, arbitrary: edit }, { weight: 1, arbitrary: forget });
 
 export const histories: fc.Arbitrary<History> = fc.record({

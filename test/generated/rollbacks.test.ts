@@ -1,107 +1,52 @@
-// Generated histories of one line of releases, with edits by others in between, and a rollback to any of the releases, or before the first.
-// The oracle is a twin: the releases up to that one, and the edits of others. What the rollback leaves equals the twin, managedFields
-// included, and its undo leaves what was there. A rollback that is refused writes nothing, and only edits of what a newer release changed are
-// in its way: with partial it leaves those objects.
+// Generated histories of one line of 2 to 12 releases (rollback-histories.ts), and a rollback to any of the releases, or before the first.
+// Between the releases, others edit objects, take fields over, and delete or recreate objects; releases are undone, and records deleted.
+// The oracle is a twin: the releases up to that one, and the work of others. What the rollback leaves equals the twin, managedFields
+// included, and its undo leaves what was there. A rollback that is refused writes nothing, and only what others have changed over a newer
+// release is in its way: with partial it leaves those objects.
 //
 // `JANUS_HISTORIES=1000 npm test -- test/generated/rollbacks.test.ts` tries a thousand. JANUS_TEST_SEED=<seed> repeats them.
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { at, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
-import { must } from '../support/client.ts';
 import { share } from '../support/selection.ts';
 import { type Stage, startStage } from '../support/stage.ts';
 import { portraits } from '../support/targets.ts';
-import { patchOf } from './busy.ts';
-import { type Data, type Deed, type History, histories, objects } from './histories.ts';
-import { changesOf, type Line, pathOf, type State, statesOf } from './line.ts';
+import { objects } from './histories.ts';
+import { type Line, pathOf } from './line.ts';
+import { type RollbackHistory, rollbackHistories } from './rollback-histories.ts';
+import {
+  commits,
+  isOfOthers,
+  isStanding,
+  isUndoneBetween,
+  type Played,
+  playsHistory,
+  playsTwin,
+  releaseName,
+} from './rollback-line.ts';
 
 const inTheSuite = share(3, 6);
 const runs = Number(process.env.JANUS_HISTORIES ?? inTheSuite);
 const seed = Number(process.env.JANUS_TEST_SEED ?? 20_261_128);
 const lanes = 3;
 
-interface Drawn {
-  readonly history: History;
-  /** Where to: of the releases that are Committed, and the state before the first. */
-  readonly place: number;
+/** Whether others have changed what a newer release that is to be undone has changed before, so that their work may be in the way. */
+function isContested({ releases, states, turns }: Played, object: number, to: number): boolean {
+  return turns.some(({ after, turn }) => {
+    if (!isOfOthers(turn) || !('object' in turn) || turn.object !== object || after < to) return false;
+    if (!isUndoneBetween(releases, object, { from: to, until: after })) return false;
+    const there = [...(to < 0 ? [undefined] : []), ...states.slice(Math.max(to, 0), after + 1).map((state) => state[object])];
+    return turn.kind !== 'edit' || turn.data === undefined || there.includes(undefined) || 'x' in turn.data || 'y' in turn.data;
+  });
 }
 
-const drawn: fc.Arbitrary<Drawn> = fc.record({ history: histories, place: fc.nat({ max: 6 }) });
-
-type Edit = Extract<Deed, { readonly kind: 'edit' }> & { readonly after: number };
-
-interface Played extends Line {
-  /** By release: whether it is Committed. */
-  readonly committed: boolean[];
-  /** By release: the objects after it, before the edits that follow. */
-  readonly states: (readonly State[])[];
-  /** What they have changed: others write the same to the twin. */
-  readonly edits: Edit[];
-}
-
-async function commit(
-  { stage, id }: Line,
-  name: string,
-  spec: JsonObject,
-  changes: readonly JsonObject[] = [],
-): Promise<JsonObject> {
-  // ReplicaSets go with a Deployment.
-  const annotations = { 'tx.janus.io/allow-irreversible': 'true' };
-  await stage.transaction(name, changes, { spec: { fieldManager: `line-${id}`, ...spec }, annotations });
-  return stage.finished(name);
-}
-
-async function releases(line: Line, history: History, at_: number): Promise<boolean> {
-  const changes = changesOf(line, history.releases[at_] ?? [], history.releases[at_ - 1]);
-  const status = await commit(
-    line,
-    `${line.id}-r${at_}`,
-    {},
-    changes.map(([, change]) => change),
-  );
-  return textAt(status, 'phase') === 'Committed';
-}
-
-/** Returns what it has changed. */
-async function edits(line: Line, edit: Edit): Promise<readonly Edit[]> {
-  const { client } = line.stage;
-  const path = pathOf(line, edit.object);
-  const now = (await statesOf(line))[edit.object];
-  if (now === undefined) return [];
-  if (edit.data === undefined) {
-    must(await client.delete(path));
-    return [edit];
-  }
-  const data = Object.fromEntries(Object.entries(edit.data).filter(([key, value]) => now[key] !== value)) as Data;
-  if (Object.keys(data).length === 0) return [];
-  must(await client.patch(path, patchOf(edit.object, data), 'merge', { fieldManager: 'kubectl-edit' }));
-  return [{ ...edit, data }];
-}
-
-async function plays(line: Line, history: History): Promise<Played> {
-  const played: Played = { ...line, committed: [], states: [], edits: [] };
-  const deeds = history.deeds.flatMap(({ after, deed }): readonly Edit[] => (deed.kind === 'edit' ? [{ ...deed, after }] : []));
-  for (const at_ of history.releases.keys()) {
-    played.committed.push(await releases(line, history, at_));
-    played.states.push(await statesOf(line));
-    for (const deed of deeds.filter(({ after }) => after === at_)) played.edits.push(...(await edits(line, deed)));
-  }
-  return played;
-}
-
-async function playsTwin(line: Line, history: History, { edits: made }: Played, to: number): Promise<void> {
-  for (const at_ of history.releases.keys()) {
-    if (at_ <= to) await releases(line, history, at_);
-    for (const edit of made) if (edit.after === at_) await edits(line, edit);
-  }
-}
-
-/** Whether somebody has changed what a release after that one has changed, too. */
-function isContested({ states, edits: made }: Played, object: number, to: number): boolean {
-  const since = made.filter((edit) => edit.object === object && edit.after >= to);
-  const there = [...states.map((state) => state[object]).slice(Math.max(to, 0)), ...(to < 0 ? [undefined] : [])];
-  const comesOrGoes = there.includes(undefined);
-  return since.some(({ data }) => data === undefined || comesOrGoes || 'x' in data || 'y' in data);
+/** Whether the twin does not show what the rollback makes of it: of a deleted record over a release that is undone, or a kept object. */
+function isUnknown({ releases }: Played, object: number, to: number): boolean {
+  return releases.some(({ touched, undone, isForgotten }, at_) => {
+    if (at_ <= to || !touched.includes(object)) return false;
+    if (undone !== undefined) return undone.kept === object;
+    return isForgotten === true && isUndoneBetween(releases, object, { from: to, until: at_ });
+  });
 }
 
 const assigned = ['clusterIP', 'clusterIPs'];
@@ -127,40 +72,66 @@ const show = (line: Line): Promise<readonly unknown[]> =>
     true,
   );
 
-async function rollsBack(t: Test, stage: Stage, { history, place }: Drawn, id: string): Promise<'whole' | 'partial'> {
-  const played = await plays({ stage, id }, history);
-  const newest = played.committed.lastIndexOf(true);
-  const places = [-1, ...played.committed.keys()].filter((at_) => at_ < newest && (at_ < 0 || played.committed[at_]));
-  const to = places[place % places.length] ?? -1;
-  const twin = { stage, id: `${id}t` };
-  await playsTwin(twin, history, played, to);
-  const [before, wanted] = [await show(played), (await show(twin)).map((one) => alike(one, twin.id))];
-  const contested = objects.map((_, object) => isContested(played, object, to));
-  const rollback = { to: to < 0 ? '' : `${id}-r${to}` };
-  const first = await commit(played, `${id}-back`, { changes: undefined as never, rollback });
-  const isWhole = textAt(first, 'phase') === 'Committed';
-  if (!isWhole) {
-    t.ok(contested.includes(true), `to ${rollback.to}: ${textAt(first, 'message')}`);
-    t.same(await show(played), before, 'a refused rollback writes nothing');
-    const partial = await commit(played, `${id}-part`, { changes: undefined as never, rollback: { ...rollback, partial: true } });
-    t.equal(textAt(partial, 'phase'), 'Committed', `${textAt(partial, 'message')}`);
-  }
-  const after = await show(played);
-  for (const object of objects.keys()) {
-    const found = alike(after[object], id);
-    if (!contested[object]) t.same(found, wanted[object], `${objects[object]}, back to ${rollback.to}`);
-  }
-  const name = `${id}-${isWhole ? 'back' : 'part'}`;
+/** Where the rollback goes to; undefined if nothing can be undone. */
+function placeOf({ releases }: Played, place: number): number | undefined {
+  const newest = releases.findLastIndex(isStanding);
+  const places = [-1, ...releases.keys()].filter((at_) => at_ < newest && (at_ < 0 || isStanding(releases[at_] as never)));
+  return places[place % places.length];
+}
+
+type Ended = 'whole' | 'partial' | 'nothing';
+
+/** What the rollback may leave or meet, by object. */
+interface Expected {
+  /** As in the twin; undefined where the twin does not show it. */
+  readonly wanted: readonly (readonly [unknown] | undefined)[];
+  readonly mayBeRefused: boolean;
+}
+
+async function expectedOf(played: Played, to: number): Promise<Expected> {
+  const twin = { stage: played.stage, id: `${played.id}t` };
+  await playsTwin(twin, played, to);
+  const shown = await show(twin);
+  const isOpen = objects.map((_, object) => isContested(played, object, to) || isUnknown(played, object, to));
+  const wanted = shown.map((one, object) => (isOpen[object] === true ? undefined : ([alike(one, twin.id)] as const)));
+  return { wanted, mayBeRefused: isOpen.includes(true) };
+}
+
+const back = (line: Line, name: string, rollback: JsonObject): Promise<JsonObject> =>
+  commits(line, name, [], { changes: undefined as never, rollback });
+
+/** Gives the name of the rollback that is Committed. */
+async function commitsBack(t: Test, played: Played, to: string, mayBeRefused: boolean): Promise<string> {
+  const { id } = played;
+  const before = await show(played);
+  const first = await back(played, `${id}-back`, { to });
+  if (textAt(first, 'phase') === 'Committed') return `${id}-back`;
+  t.ok(mayBeRefused, `to ${to}: ${textAt(first, 'message')}`);
+  t.same(await show(played), before, 'a refused rollback writes nothing');
+  const partial = await back(played, `${id}-part`, { to, partial: true });
+  t.equal(textAt(partial, 'phase'), 'Committed', `${textAt(partial, 'message')}`);
+  return `${id}-part`;
+}
+
+async function rollsBack(t: Test, stage: Stage, history: RollbackHistory, id: string): Promise<Ended> {
+  const played = await playsHistory({ stage, id }, history);
+  const to = placeOf(played, history.place);
+  if (to === undefined) return 'nothing';
+  const { wanted, mayBeRefused } = await expectedOf(played, to);
+  const before = await show(played);
+  const name = await commitsBack(t, played, to < 0 ? '' : releaseName(played, to), mayBeRefused);
+  for (const [object, found] of (await show(played)).entries())
+    if (wanted[object] !== undefined) t.same(alike(found, id), wanted[object][0], `${objects[object]}, back to ${to}`);
   await stage.annotate(name, { 'tx.janus.io/request-rollback': '1' });
   await stage.phase(name, 'RolledBack');
   t.same(await show(played), before, 'the undo brings back what was there');
-  return isWhole ? 'whole' : 'partial';
+  return name.endsWith('-part') ? 'partial' : 'whole';
 }
 
 t.test(`${runs} histories, seed ${seed}`, async (t) => {
   const stage = await startStage(t);
-  const all = fc.sample(drawn, { numRuns: runs, seed }).entries();
-  const ended: string[] = [];
+  const all = fc.sample(rollbackHistories, { numRuns: runs, seed }).entries();
+  const ended: Ended[] = [];
   const lane = async (): Promise<void> => {
     for (const [index, one] of all)
       await t.test(`history ${index}: ${JSON.stringify(one)}`, async (t) => {

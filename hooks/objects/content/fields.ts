@@ -14,8 +14,10 @@ interface Names {
 }
 
 export interface Manager extends Names {
-  readonly time?: string;
+  readonly time?: string | undefined;
   readonly fields: FieldSet;
+  /** The fieldsV1 that the fields are parsed from. */
+  readonly tree?: JsonObject;
 }
 
 export const noFields: FieldSet = new Set();
@@ -52,12 +54,9 @@ function managerOf(entry: JsonObject): Manager {
   return ownerOf(names, objectAt(entry, 'fieldsV1'), textAt(entry, 'time'));
 }
 
-/** The trees that the fields of managers are parsed from. */
-const trees = new WeakMap<Manager, JsonObject>();
-
 /** The fieldsV1 of a manager. */
 export function treeOf(manager: Manager): JsonObject {
-  return trees.get(manager) ?? formatFields(manager.fields);
+  return manager.tree ?? formatFields(manager.fields);
 }
 
 /** The manager, with that fieldsV1 and that time. */
@@ -67,17 +66,19 @@ export function ownerOf(
   time: string | undefined,
 ): Manager {
   let fields: FieldSet | undefined;
-  const owner = {
-    ...{ name, operation, apiVersion, subresource },
+  return {
+    name,
+    operation,
+    apiVersion,
+    subresource,
+    time,
+    tree,
     // The set is made when a caller requests it. For objects that no caller compares, the names alone exist.
     get fields() {
       fields ??= parseFields(tree);
       return fields;
     },
-    ...(time === undefined ? {} : { time }),
   };
-  trees.set(owner, tree);
-  return owner;
 }
 
 export function entryOf(manager: Manager): JsonObject {

@@ -104,7 +104,7 @@ export function standing(changes: readonly OtherChange[], uid: string): readonly
   });
 }
 
-function uidOfHolder(holder: string): string {
+export function uidOfHolder(holder: string): string {
   return holder.slice(holder.lastIndexOf('/') + 1);
 }
 

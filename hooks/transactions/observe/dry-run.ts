@@ -4,7 +4,7 @@ import { asNew } from '../../objects/content/content.ts';
 import { whyIncomparable } from '../../objects/content/too-large.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { describe } from '../../objects/reference.ts';
+import { describe, identityOf } from '../../objects/reference.ts';
 import { keptDespiteNull, keptFault } from '../checks/change-fields.ts';
 import { incomparable, stateFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
@@ -56,12 +56,20 @@ export function readingOnce(context: Omit<DryRunContext, 'firstRead'>): DryRunCo
   const reading: DryRunContext = {
     ...context,
     firstRead: (resolved) => {
-      const found = reads.get(resolved.index) ?? readTarget(reading, resolved);
+      const found = reads.get(resolved.index) ?? composedRead(context, resolved) ?? readTarget(reading, resolved);
       reads.set(resolved.index, found);
       return found;
     },
   };
   return reading;
+}
+
+// All objects of a rollback were read while it holds its locks.
+function composedRead({ composed }: Pick<DryRunContext, 'composed'>, { target }: Resolved): Promise<Presence> | undefined {
+  const object = composed?.get(identityOf(target));
+  if (object === undefined) return undefined;
+  const { live } = object;
+  return Promise.resolve(live === undefined ? { kind: 'absent' } : { kind: 'present', object: live });
 }
 
 /** Reads of one target in a row, if another writer changes it between each read and its dry run. */

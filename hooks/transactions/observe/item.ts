@@ -19,7 +19,7 @@ import { tryInTurn } from './deferred.ts';
 import { dueHalf } from './halves.ts';
 import { readHolders } from './holders.ts';
 import type { ItemView, Presence } from './observation.ts';
-import { findOthers } from './other-transactions.ts';
+import { findOthers, heldSince } from './other-transactions.ts';
 import { type Prefetch, readInTurn } from './prefetch.ts';
 import { withPriorStates } from './prior-states.ts';
 import { type Listed, read, readLive, readServiceAccount } from './read.ts';
@@ -234,7 +234,8 @@ async function readOthers(
 ): Promise<More> {
   if (carry.others === undefined) return {};
   const targets = entries.map((entry) => entry.target);
-  const others = await findOthers({ source, transaction, namespaces, targets, leases }, target, carry.others);
+  const since = heldSince(leases);
+  const others = await findOthers({ source, transaction, namespaces, targets, since }, target, carry.others);
   if (others.kind === 'trouble') return { othersTrouble: others.failure };
   const version = status.items[index]?.resourceVersion;
   const changes = wasUnlocked ? await withPriorStates(source, target, version, others.found.changes) : others.found.changes;

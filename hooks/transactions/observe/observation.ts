@@ -82,11 +82,14 @@ export interface BeginView {
   readonly locks: LockView;
 }
 
-/** An object that a rollback restores: as it is now, and as it is to be. Undefined if it does not exist. */
+/** An object that a rollback restores. Its states are undefined where it does not exist. */
 export interface RollbackObject {
   readonly target: Reference;
+  /** As it was when `after` was composed, and as it is to be. */
   readonly now: JsonObject | undefined;
   readonly after: JsonObject | undefined;
+  /** As it was read last. */
+  readonly live: JsonObject | undefined;
 }
 
 /** By identity. */
@@ -98,10 +101,11 @@ export interface RollbackView {
   readonly trouble?: Failure;
   /** What it waits for, in words. */
   readonly waiting?: string;
-  /** Undefined if it is not known. With faults: what a plan shows of objects that are blocked. */
+  /** Undefined if they are not known. */
+  readonly objects?: RollbackObjects;
+  /** What it comes to: not found again under the locks, if nothing has changed. With faults: what a plan shows of objects that are blocked. */
   readonly found?: {
     readonly set: RollbackSet;
-    readonly objects: RollbackObjects;
     readonly findings: readonly UndoFinding[];
     readonly choices: Pick<UndoChoices, 'keep' | 'overwrite'>;
   };

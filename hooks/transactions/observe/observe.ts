@@ -7,7 +7,7 @@ import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { driftOf } from '../snapshots/drift.ts';
 import type { StoredSnapshot } from './awaited.ts';
-import { noLocks, observeBegin, observeLocks } from './begin.ts';
+import { type LockContext, noLocks, observeBegin, observeLocks } from './begin.ts';
 import type { Carry } from './carry.ts';
 import { observeGates, observeOverdue } from './gates.ts';
 import { observeItem } from './item.ts';
@@ -54,7 +54,7 @@ export interface ObserveContext {
   readonly snapshot: StoredSnapshot | undefined;
   /** Of a rollback, if it is due. */
   readonly composition?: RollbackView | undefined;
-  readonly releases?: ReleasesView | undefined;
+  readonly releases?: (() => Promise<ReleasesView>) | undefined;
 }
 
 export async function observe(context: ObserveContext, due: Due): Promise<Observed> {
@@ -63,11 +63,7 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
   const lock = { ...shared(source), transaction, engineNamespace, carry, expressions, clock, sources, now };
   switch (due.kind) {
     case 'begin':
-      return {
-        ...due,
-        ...(context.releases === undefined ? {} : { releases: context.releases }),
-        ...(await withOrphanedLeases(context, await observeBegin({ ...lock, isWaiting: status.specDigest !== undefined }))),
-      };
+      return { ...due, ...(await observeLocked(context, { ...lock, isWaiting: status.specDigest !== undefined })) };
     case 'compose':
       return { ...due, ...(context.composition === undefined ? {} : { composition: context.composition }) };
     case 'prepare':
@@ -102,6 +98,14 @@ export async function observe(context: ObserveContext, due: Due): Promise<Observ
 
 function shared({ reader, callReads }: SnapshotSource): Pick<SnapshotSource, 'reader' | 'callReads'> {
   return { reader, callReads };
+}
+
+// The Transactions to undo are found again once the rollback may hold all locks.
+async function observeLocked(context: ObserveContext, locking: LockContext) {
+  const view = await withOrphanedLeases(context, await observeBegin(locking));
+  const { locks, states } = view.locks;
+  const mayHoldAll = locks.every(({ name }) => states.get(name)?.kind === 'present');
+  return context.releases === undefined || !mayHoldAll ? view : { ...view, releases: await context.releases() };
 }
 
 // A refused Transaction may still hold locks: an earlier call took them, and its answer was lost.

@@ -7,7 +7,7 @@
 // all: if another Transaction has held one of them since, the engine lists again. A plan holds no locks: it is true for the moment of its
 // list.
 import type { Failure } from '../../objects/failure.ts';
-import { at, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { byName, type ChangeOfObject, changesTo, type Others, standing, type Wanted } from '../model/other-transactions.ts';
@@ -23,8 +23,15 @@ interface OthersContext {
   readonly namespaces: readonly string[];
   /** All targets of the Transaction. */
   readonly targets: readonly Reference[];
-  /** The Leases that the Transaction holds: a result from before it acquired one of them no longer counts. */
-  readonly leases: readonly JsonObject[];
+  /** What is as it was when the list began. Of a Transaction that holds locks: these (heldSince). */
+  readonly since: Json;
+  /** Transactions that were read: they count as long as their versions are the same. */
+  readonly known?: readonly Transaction[];
+}
+
+/** A list from before the Transaction acquired one of its Leases no longer counts. */
+export function heldSince(leases: readonly JsonObject[]): Json {
+  return leases.map((lease) => [textAt(lease, 'metadata', 'uid') ?? '', textAt(lease, 'spec', 'acquireTime') ?? '']);
 }
 
 type FoundOthers = { readonly kind: 'found'; readonly found: Others } | { readonly kind: 'trouble'; readonly failure: Failure };
@@ -65,11 +72,10 @@ interface Place {
 type Listing = Awaited<ReturnType<typeof listAll<ChangeOfObject>>>;
 
 /** What Transactions of that place change of our targets. */
-function listOthers({ source, transaction, targets, leases }: OthersContext, place: Place): Promise<Listing> {
-  const held = leases.map((lease) => [textAt(lease, 'metadata', 'uid'), textAt(lease, 'spec', 'acquireTime')]);
-  const key = JSON.stringify(['others', transaction.uid, place.namespace, place.name, held]);
+function listOthers({ source, transaction, targets, since, known = [] }: OthersContext, place: Place): Promise<Listing> {
+  const key = JSON.stringify(['others', transaction.uid, place.namespace, place.name, since]);
   const lister = { ...source, identity: engine };
-  const own = { lister, key, uid: transaction.uid, targets };
+  const own = { lister, key, uid: transaction.uid, targets, known: new Map(known.map((one) => [one.uid, one])) };
   return source.callReads.inCall(key, () => (place.name === undefined ? searchAll(own, place) : listWhole(own, place)));
 }
 
@@ -79,6 +85,8 @@ interface Search {
   /** That of the Transaction itself, which does not count. */
   readonly uid: string;
   readonly targets: readonly Reference[];
+  /** By uid. */
+  readonly known: ReadonlyMap<string, Transaction>;
 }
 
 function listWhole(search: Search, place: Place): Promise<Listing> {
@@ -97,10 +105,12 @@ function pickOf({ lister, uid, targets }: Search): (object: JsonObject) => reado
   };
 }
 
-/** A Transaction that must be read whole. */
+/** A Transaction that may change one of the targets. */
 interface Candidate {
   readonly namespace: string;
   readonly name: string;
+  /** As it was read; undefined if it must be read whole. */
+  readonly known: Transaction | undefined;
 }
 
 /** Transactions that are read one by one, at most; more are read page by page with all others. */
@@ -108,17 +118,27 @@ const mostReads = 100;
 const atOnce = 4;
 
 async function searchAll(search: Search, place: Place): Promise<Listing> {
-  const { lister, uid, targets, key } = search;
+  const { lister, uid, targets, key, known } = search;
   const hashes = hashesOf(targets);
   const wanted = { resource: transactions, namespace: place.namespace };
   const found = await listAll(lister, key, wanted, (object): readonly Candidate[] => {
     const metadata = at(object, 'metadata');
     const isSkipped = textAt(metadata, 'uid') === uid || lister.callReads.targets.mayChange(metadata, hashes) === 'no';
-    return isSkipped ? [] : [{ namespace: textAt(metadata, 'namespace') ?? '', name: textAt(metadata, 'name') ?? '' }];
+    if (isSkipped) return [];
+    const own = known.get(textAt(metadata, 'uid') ?? '');
+    const isSame = own?.resourceVersion === textAt(metadata, 'resourceVersion');
+    const [namespace, name] = ['namespace', 'name'].map((key) => textAt(metadata, key) ?? '') as [string, string];
+    return [{ namespace, name, known: isSame ? own : undefined }];
   });
   if (found.kind !== 'listed') return found;
-  if (found.items.length > mostReads) return listWhole(search, place);
-  const read = await inTurn(found.items, (one) => listWhole(search, one), atOnce);
+  if (found.items.filter((one) => one.known === undefined).length > mostReads) return listWhole(search, place);
+  const named = byName(targets);
+  const read = await inTurn(
+    found.items,
+    async (one): Promise<Listing> =>
+      one.known === undefined ? listWhole(search, one) : { kind: 'listed', items: changesTo(named, one.known) },
+    atOnce,
+  );
   const failed = read.find(({ kind }) => kind !== 'listed');
   return failed ?? { kind: 'listed', items: read.flatMap((one) => (one.kind === 'listed' ? one.items : [])) };
 }

@@ -70,7 +70,7 @@ async function prepareTargets(context: LockContext): Promise<PrepareView> {
 /** Of a rollback: why it is not composed under its locks. */
 function uncomposedOf(composition: LockContext['composition']): Checks | undefined {
   if (composition?.waiting !== undefined) return { faults: [fault('Terminating', composition.waiting)] };
-  return composition?.found !== undefined && composition.faults.length === 0 ? undefined : composition;
+  return composition?.objects !== undefined && composition.faults.length === 0 ? undefined : composition;
 }
 
 /**
@@ -79,7 +79,7 @@ function uncomposedOf(composition: LockContext['composition']): Checks | undefin
 export async function tryTargets(context: LockContext, resolved: readonly Resolved[]): Promise<PrepareView> {
   const { reader, transaction } = context;
   const autoscaling = readAutoscalers(reader, serviceAccountOf(transaction), resolved);
-  const composed = context.composition?.found?.objects;
+  const composed = context.composition?.objects;
   const trial = readingOnce({ reader, callReads: context.callReads, transaction, all: resolved, autoscaling, composed });
   const outcome = await prepareEach(trial, resolved);
   if (outcome.kind === 'tooLarge') return ended({ faults: [fault('SnapshotTooLarge', `${outcome.why}: split the Transaction`)] });

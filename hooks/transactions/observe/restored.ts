@@ -31,7 +31,7 @@ type Tried =
 const mostReads = 20;
 
 export async function tryRestore(context: Context, resolved: Resolved, reads = 1): Promise<Tried> {
-  const found = await readTarget(context, resolved);
+  const found = await (reads === 1 ? context.firstRead(resolved) : readTarget(context, resolved));
   if (found.kind === 'trouble') return { kind: 'refused', failure: found.failure, prior: undefined };
   const prior = found.kind === 'present' ? found.object : undefined;
   const prepared = await preparedFrom(context, resolved, prior);
@@ -89,9 +89,13 @@ function follow({ now, after }: RollbackObject, live: JsonObject | undefined, re
   const isMoved = (now === undefined) !== (live === undefined) || restore?.way !== restoreWay(live, after);
   if (restore === undefined || isMoved) return 'moved';
   const { way } = restore;
-  if (live === undefined || now === undefined || after === undefined) return { way, after };
+  if (live === undefined || now === undefined || after === undefined || isVersion(live, now)) return { way, after };
   const moved = movedBy({ now, after, live }, resolved);
   return moved === undefined ? 'moved' : { way, after: moved };
+}
+
+function isVersion(live: JsonObject, now: JsonObject): boolean {
+  return ['uid', 'resourceVersion'].every((key) => textAt(live, 'metadata', key) === textAt(now, 'metadata', key));
 }
 
 interface States {

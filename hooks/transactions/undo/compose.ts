@@ -14,14 +14,15 @@ import { forgedDrift } from '../decide/guards.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
 import { undoingAgain } from '../decide/undo-transitions.ts';
 import { noHazards } from '../hazards/hazards.ts';
+import { restoreWay } from '../model/change.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
-import type { OtherChange, Others } from '../model/other-transactions.ts';
+import { type OtherChange, type Others, uidOfHolder } from '../model/other-transactions.ts';
 import type { Rollback } from '../model/rollback.ts';
 import type { Status } from '../model/status.ts';
 import { annotations, holderOf, type Transaction } from '../model/transaction.ts';
 import { turnToCompare } from '../observe/comparing.ts';
-import type { Presence, RollbackView } from '../observe/observation.ts';
+import type { Presence, RollbackObjects, RollbackView } from '../observe/observation.ts';
 import type { ObserveContext } from '../observe/observe.ts';
 import { findOthers } from '../observe/other-transactions.ts';
 import { withPriorStates } from '../observe/prior-states.ts';
@@ -41,6 +42,7 @@ import {
   tooManyObjects,
 } from './bounds.ts';
 import { compositionOf, type RollbackContext, type UndoObject } from './composition.ts';
+import { type KeptObject, keepComposition } from './kept.ts';
 import { blockLosses } from './losses.ts';
 import type { Releases } from './releases.ts';
 
@@ -133,7 +135,7 @@ interface Added {
 }
 
 async function addObject(
-  { observing, objects }: Context,
+  { observing, objects, releases }: Context,
   entry: SnapshotEntry,
   { targets, isOverwritten }: Added,
 ): Promise<Ended | undefined> {
@@ -142,12 +144,20 @@ async function addObject(
   const live = await readLive(source.reader, transaction, entry);
   if (live.kind === 'trouble') return { faults: [], trouble: live.failure };
   // One list serves the objects of one release, and no others.
-  const leases = [{ metadata: { uid: targets.map(identityOf).join() } }];
-  const others = await findOthers({ source, transaction, namespaces, targets, leases }, target, 'all');
+  const since = targets.map(identityOf);
+  const looking = { source, transaction, namespaces, targets, since, known: releases.listed };
+  const others = await findOthers(looking, target, 'all');
   if (others.kind === 'trouble') return { faults: [], trouble: others.failure };
   const now = live.kind === 'present' ? live.object : undefined;
   const known = { target, entry, now, others: others.found, isOverwritten };
-  objects.set(identityOf(target), { ...known, state: now, isSealed: false, gone: new Set(), place: 0 });
+  objects.set(identityOf(target), {
+    ...known,
+    seen: known.others.changes,
+    state: now,
+    isSealed: false,
+    gone: new Set(),
+    place: 0,
+  });
   return undefined;
 }
 
@@ -199,15 +209,14 @@ function judge({ release, status, entry, object }: Stepping, others: Others, dri
   return judgeUndo({ status, transaction: release }, view, { entry: half, drift });
 }
 
-/** The changes of other Transactions, as they stand when the undo of this one is due. */
-function seenBy({ undone }: Context, release: Transaction, { others, isOverwritten }: UndoObject): readonly OtherChange[] {
+/** The changes of other Transactions, as they stand when the undo of this one is due. What is undone stays so. */
+function seenBy({ undone }: Context, release: Transaction, object: UndoObject): readonly OtherChange[] {
   const own = holderOf(release);
-  return others.changes
-    .filter(({ holder }) => holder !== own)
-    .map((change) => {
-      const isUndone = isOverwritten || undone.has(change.holder.slice(change.holder.lastIndexOf('/') + 1));
-      return isUndone ? { ...change, stands: false } : change;
-    });
+  object.seen = object.seen.map((change) => {
+    const isUndone = change.stands && (object.isOverwritten || undone.has(uidOfHolder(change.holder)));
+    return isUndone ? { ...change, stands: false } : change;
+  });
+  return object.seen.filter(({ holder }) => holder !== own);
 }
 
 async function finished({ observing, rollback, releases, objects, progress }: Context): Promise<RollbackView> {
@@ -220,7 +229,20 @@ async function finished({ observing, rollback, releases, objects, progress }: Co
   const tooLarge = tooLargeStates(progress, all);
   if (tooLarge !== undefined) return refused(tooLarge);
   const composing: RollbackContext = { transaction: observing.transaction, rollback, releases, packer: observing.source.packer };
-  return compositionOf(composing, all.map(resealed));
+  const view = compositionOf(composing, all.map(resealed));
+  if (view.objects !== undefined && view.faults.length === 0) keepComposition(observing, releases, kept(view.objects, objects));
+  return view;
+}
+
+function kept(composed: RollbackObjects, objects: Context['objects']): readonly KeptObject[] {
+  return [...composed].flatMap(([identity, { target, now, after }], index) => {
+    const object = objects.get(identity);
+    if (object === undefined) return [];
+    const { entry, others } = object;
+    const states = { ...(now && { prior: now }), ...(after && { expected: after }) };
+    const made = { index, type: restoreWay(now, after), target, resource: entry.resource, ...states };
+    return [{ entry: { ...made, approximate: false, restores: true }, others }];
+  });
 }
 
 // What says why it is blocked must not show values of an object that another Transaction has sealed.

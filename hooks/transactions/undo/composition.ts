@@ -31,6 +31,8 @@ export interface UndoObject {
   readonly now: JsonObject | undefined;
   readonly others: Others;
   readonly isOverwritten: boolean;
+  /** Of the others, as they stand. */
+  seen: Others['changes'];
   state: JsonObject | undefined;
   isSealed: boolean;
   /** Transactions that were deleted, whose values go back with those of an older one. */
@@ -69,9 +71,9 @@ export function compositionOf(composing: RollbackContext, objects: readonly Undo
     new Set(ordered.flatMap((one, index) => (isChosen(one) ? [index] : [])));
   return {
     faults: blocked,
+    objects: new Map(ordered.map(({ target, now, after }) => [identityOf(target), { target, now, after, live: now }])),
     found: {
       set: setOf(composing, ordered),
-      objects: new Map(ordered.map(({ target, now, after }) => [identityOf(target), { target, now, after }])),
       findings,
       choices: { keep: indexes(({ isKept }) => isKept), overwrite: indexes(({ isOverwritten }) => isOverwritten) },
     },

@@ -16,6 +16,8 @@ export interface Releases {
   readonly undone: readonly Transaction[];
   /** Those of them whose undos are composed. */
   readonly composed: readonly Transaction[];
+  /** All that were read to find them. */
+  readonly listed: readonly Transaction[];
 }
 
 /** `all`: of the namespace. */
@@ -33,7 +35,9 @@ export function releasesToUndo(
   const wrong = undone
     .filter(({ serviceAccountName }) => serviceAccountName !== own.serviceAccountName)
     .map((one) => foreignAccount(own, one));
-  return wrong.length > 0 ? { faults: wrong } : { base: line[base], undone, composed: composedOf(undone, line[base]) };
+  return wrong.length > 0
+    ? { faults: wrong }
+    : { base: line[base], undone, composed: composedOf(undone, line[base]), listed: all };
 }
 
 function isRelease({ status, isBeingDeleted }: Transaction): boolean {

@@ -2,17 +2,19 @@
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { fault } from '../checks/fault.ts';
 import type { Due } from '../due.ts';
+import type { Rollback } from '../model/rollback.ts';
 import { decodeTransaction, type Transaction } from '../model/transaction.ts';
 import type { ReleasesView, RollbackView } from '../observe/observation.ts';
 import type { ObserveContext } from '../observe/observe.ts';
 import { listAll } from '../reading/listing.ts';
 import { engine, transactions } from '../writes/resources.ts';
 import { compose } from './compose.ts';
+import { keptObjects } from './kept.ts';
 import { type Releases, releasesToUndo } from './releases.ts';
 
 interface RollbackReads {
   readonly composition?: RollbackView;
-  readonly releases?: ReleasesView;
+  readonly releases?: () => Promise<ReleasesView>;
 }
 
 const none: RollbackReads = {};
@@ -23,18 +25,21 @@ export async function withRollback(observing: ObserveContext, due: Due): Promise
 }
 
 async function readRollback(observing: ObserveContext, due: Due): Promise<RollbackReads> {
-  if (due.kind === 'begin') return { releases: await releasesAgain(observing) };
-  if (due.kind === 'compose') return { composition: await composeFound(observing, (found) => found) };
-  return due.kind === 'prepare' ? { composition: await composeFound(observing, (found) => asLocked(observing, found)) } : none;
+  if (due.kind === 'begin') return { releases: () => releasesAgain(observing) };
+  if (due.kind !== 'compose' && due.kind !== 'prepare') return none;
+  const { rollback, fieldManager } = observing.transaction;
+  if (rollback === undefined || typeof fieldManager !== 'string') return { composition: { faults: [withoutManager] } };
+  const found = await findReleases(observing);
+  if (!('composed' in found)) return { composition: { faults: [], ...found } };
+  const composition = due.kind === 'compose' ? compose(observing, rollback, found) : composeAgain(observing, rollback, found);
+  return { composition: await composition };
 }
 
-async function composeFound(observing: ObserveContext, choose: (found: Releases) => Releases | undefined): Promise<RollbackView> {
-  const { rollback, fieldManager } = observing.transaction;
-  if (rollback === undefined || typeof fieldManager !== 'string') return { faults: [withoutManager] };
-  const found = await findReleases(observing);
-  if (!('composed' in found)) return { faults: [], ...found };
-  const releases = choose(found);
-  return releases === undefined ? vanished : compose(observing, rollback, releases);
+async function composeAgain(observing: ObserveContext, rollback: Rollback, found: Releases): Promise<RollbackView> {
+  const releases = asLocked(observing, found);
+  if (releases === undefined) return vanished;
+  const objects = await keptObjects(observing, releases);
+  return objects === undefined ? compose(observing, rollback, releases) : { faults: [], objects };
 }
 
 const withoutManager = fault('Invalid', 'spec.rollback needs spec.fieldManager: that of the Transactions that it undoes');
@@ -44,11 +49,11 @@ const vanished: RollbackView = {
 };
 
 // Under the locks no other Transaction changes these objects. One that has ended meanwhile has other objects, and is newer than this one.
-function asLocked({ status }: ObserveContext, { base, undone, composed }: Releases): Releases | undefined {
+function asLocked({ status }: ObserveContext, { undone, composed, ...rest }: Releases): Releases | undefined {
   const known = new Set(status.rollback?.undone.map(({ uid }) => uid));
   const isKnown = ({ uid }: Transaction): boolean => known.has(uid);
   const kept = undone.filter(isKnown);
-  return kept.length === known.size ? { base, undone: kept, composed: composed.filter(isKnown) } : undefined;
+  return kept.length === known.size ? { ...rest, undone: kept, composed: composed.filter(isKnown) } : undefined;
 }
 
 async function releasesAgain(observing: ObserveContext): Promise<ReleasesView> {
