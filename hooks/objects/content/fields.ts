@@ -16,8 +16,6 @@ interface Names {
 export interface Manager extends Names {
   readonly time?: string | undefined;
   readonly fields: FieldSet;
-  /** The fieldsV1 that the fields are parsed from. */
-  readonly tree?: JsonObject;
 }
 
 export const noFields: FieldSet = new Set();
@@ -54,9 +52,12 @@ function managerOf(entry: JsonObject): Manager {
   return ownerOf(names, objectAt(entry, 'fieldsV1'), textAt(entry, 'time'));
 }
 
+/** The trees that the fields of managers are parsed from. A copy with other fields has none. */
+const trees = new WeakMap<Manager, JsonObject>();
+
 /** The fieldsV1 of a manager. */
 export function treeOf(manager: Manager): JsonObject {
-  return manager.tree ?? formatFields(manager.fields);
+  return trees.get(manager) ?? formatFields(manager.fields);
 }
 
 /** The manager, with that fieldsV1 and that time. */
@@ -66,19 +67,20 @@ export function ownerOf(
   time: string | undefined,
 ): Manager {
   let fields: FieldSet | undefined;
-  return {
+  const owner = {
     name,
     operation,
     apiVersion,
     subresource,
     time,
-    tree,
     // The set is made when a caller requests it. For objects that no caller compares, the names alone exist.
     get fields() {
       fields ??= parseFields(tree);
       return fields;
     },
   };
+  trees.set(owner, tree);
+  return owner;
 }
 
 export function entryOf(manager: Manager): JsonObject {
