@@ -1,6 +1,6 @@
 // Who may import whom, which folders are pure, and the names and sizes of files: the test reads the sources. Each rule is tried on a
 // made-up source that it must refuse and on one that it must accept, so that it is known to be able to fail.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import {
   adapterSeesThePortOnly,
@@ -28,6 +28,7 @@ import {
   showSeesValuesOnly,
   theSeamIsTypesOnly,
 } from './support/architecture.ts';
+import { ceilings, excessOf, sizeOf } from './support/ceilings.ts';
 import { codeOf, importsOf, readSources, type Source } from './support/sources.ts';
 import { units } from './support/stages.ts';
 
@@ -43,7 +44,7 @@ const rows: readonly Row[] = [
     reason: 'hooks imports nothing from outside but hashing',
     rule: engineStandsAlone,
     refused: [
-      ['hooks/transactions/model/a.ts', "import { readFileSync } from 'node:fs';"],
+      ['hooks/transactions/model/a.ts', "import { globSync, readFileSync } from 'node:fs';"],
       ['hooks/transactions/decide/a.ts', "import type { FastifyInstance } from 'fastify';"],
       ['hooks/transactions/reconcile.ts', "import { createCluster } from '../../server/kubernetes/cluster.ts';"],
       ['hooks/transactions/reconcile.ts', "const loaded = await import('undici');"],
@@ -179,7 +180,7 @@ const rows: readonly Row[] = [
     reason: 'cli/show sees values',
     rule: showSeesValuesOnly,
     refused: [
-      ['cli/show/a.ts', "import { readFileSync } from 'node:fs';"],
+      ['cli/show/a.ts', "import { globSync, readFileSync } from 'node:fs';"],
       ['cli/show/a.ts', "import type { Session } from '../cluster/session.ts';"],
     ],
     accepted: [
@@ -351,6 +352,21 @@ t.test('the command line writes Transactions, a content Secret, the owner of tha
   t.same(functions, allWrites);
   const sent = [...(writes?.text ?? '').matchAll(/transport\.request\(\{ method: '(\w+)'/g)].map(([, method]) => method);
   t.same(sent, ['POST', 'DELETE', 'POST', 'DELETE', 'PATCH', 'PATCH', 'POST', 'DELETE'], 'one request in each');
+});
+
+t.test('nothing grows beyond its ceiling', async (t) => {
+  for (const ceiling of ceilings) {
+    const size = sizeOf(ceiling);
+    t.ok(size > 0, `${ceiling.name} is found`);
+    t.equal(excessOf(ceiling, size), undefined, `${ceiling.name}: ${size} of ${ceiling.most} ${ceiling.of}`);
+    t.match(excessOf(ceiling, ceiling.most + 1), `${ceiling.name}: expected at most ${ceiling.most}`);
+  }
+  const rows = ceilings.flatMap(({ folders }) => folders);
+  t.same(
+    globSync('hooks/*').filter((folder) => !rows.includes(folder)),
+    [],
+    'each hook has a row',
+  );
 });
 
 t.test('the table of stages itself goes leftward', async (t) => {
