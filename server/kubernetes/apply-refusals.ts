@@ -24,6 +24,6 @@ function nothingOf(write: Apply): JsonObject {
   return { apiVersion: textAt(write.object, 'apiVersion') ?? '', kind: textAt(write.object, 'kind') ?? '' };
 }
 
-function refusal(failure: Failure): Failure {
+function refusal({ origin: _none, ...failure }: Failure): Failure {
   return { ...failure, kind: 'refused', reason: 'InvalidContent', definitive: true };
 }

@@ -27,7 +27,7 @@ export function failureOfAnswer(answer: HttpAnswer): Failure {
   if (textAt(answer.body, 'kind') !== 'Status') return failureWithoutStatus(answer);
   const given = textAt(answer.body, 'reason') ?? '';
   const reason = isApiReason(given) ? given : reasonOfCode(answer.code);
-  const origin = originOf(answer.code, reason, answer.body);
+  const origin = originOf(answer.code, given, answer.body);
   return {
     kind: origin === 'policy' && answer.code === 401 ? 'refused' : kindOf(answer.code, reason),
     code: answer.code,
@@ -173,12 +173,14 @@ function fieldsOf(status: Json | undefined): Pick<Failure, 'fields' | 'complaint
 
 // Sources: apiserver pkg/admission/plugin/policy (k8serrors.StatusError with one cause, a message alone, and the code of the reason:
 // 401, 403, 413 or 422); apimachinery pkg/api/errors NewInternalError, with which admission reports that it could not call a webhook.
-function originOf(code: number, reason: string, status: Json | undefined): Failure['origin'] {
+// A conversion that fails has no reason: pkg/endpoints/handlers/responsewriters/status.go, ErrorToAPIStatus.
+function originOf(code: number, given: string, status: Json | undefined): Failure['origin'] {
+  if (code === 500 && given === '') return 'call';
   const causes = at(status, 'details', 'causes');
   const isWithoutField = (cause: Json): boolean =>
     textAt(cause, 'field') === undefined && textAt(cause, 'reason') === undefined && textAt(cause, 'message') !== undefined;
   if (!isList(causes) || causes.length === 0 || !causes.every(isWithoutField)) return undefined;
-  if (code === 500) return reason === 'InternalError' ? 'call' : undefined;
+  if (code === 500) return given === 'InternalError' ? 'call' : undefined;
   return [401, 403, 413, 422].includes(code) ? 'policy' : undefined;
 }
 

@@ -53,7 +53,7 @@ export function isHungUp({ origin, reason }: Failure): boolean {
 
 /** Why the Transaction ends after it has waited for a webhook for a minute. */
 export function hungUpMessage(what: string, { reason, said }: Passing): string {
-  return `${what} failed (${reason}) for a minute${said === undefined ? '' : `: ${said}`}; repair or delete the webhook, then create the Transaction again`;
+  return `${what} failed (${reason}) for a minute${said === undefined ? '' : `: ${said}`}; repair or delete the webhook or server that it needs, then create the Transaction again`;
 }
 
 /** Nothing is written yet: as `waitOut`, and the wait is over before spec.timeout. */

@@ -22,7 +22,7 @@ import { type Autoscaling, scalingOf } from './autoscalers.ts';
 import type { LockContext } from './begin.ts';
 import { kept } from './comparing.ts';
 import { deferred, dependent, earlierRemover } from './deferred.ts';
-import { readTarget, type TargetReads, versionFault } from './former-version.ts';
+import { conversionFault, readTarget, type TargetReads, versionFault } from './former-version.ts';
 import { wrongOwner } from './given-owners.ts';
 import { fixedInPlace } from './in-place.ts';
 import { withHazards } from './irreversible.ts';
@@ -138,7 +138,7 @@ const tried = 'was refused by a dry run';
 
 async function tryFound(context: DryRunContext, resolved: Resolved, found: Presence): Promise<Evaluated | Moved> {
   const { transaction } = context;
-  if (found.kind === 'trouble') return failed(found.failure, resolved, 'could not be read', transaction);
+  if (found.kind === 'trouble') return unread(context, resolved, found.failure);
   const prior = found.kind === 'present' ? found.object : undefined;
   const why = whyIncomparable(prior);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
@@ -149,6 +149,11 @@ async function tryFound(context: DryRunContext, resolved: Resolved, found: Prese
   const by = await makerOf(context, resolved);
   if (by !== undefined) return { kind: 'prepared', prepared: dependent(resolved, by, { prior, transaction }) };
   return (await probeUndo(context, resolved, prior)) ?? tryChange(context, resolved, prior);
+}
+
+function unread(context: DryRunContext, resolved: Resolved, failure: Failure): Evaluated {
+  const fault = conversionFault(context, resolved, failure);
+  return fault === undefined ? failed(failure, resolved, 'could not be read', context.transaction) : { kind: 'fault', fault };
 }
 
 // Whether an Apply will make the Namespace depends on whether it is there.

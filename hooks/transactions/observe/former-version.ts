@@ -1,8 +1,9 @@
-// An object in a version that only an earlier change of this Transaction makes the API server serve. It may exist: then it is read in a
-// version that is served now. Without a webhook the API server converts an object by writing another apiVersion into it, so the engine
+// An object in a version that only an earlier change of this Transaction makes the API server serve, or can convert. In a version that is
+// not served yet, it may exist: then it is read in a version that is served now. Without a webhook the API server converts an object by writing another apiVersion into it, so the engine
 // does the same. Source: apiextensions-apiserver pkg/apiserver/conversion/nop_converter.go.
 
 import type { Reader, Resource } from '../../objects/cluster.ts';
+import type { Failure } from '../../objects/failure.ts';
 import { at, type JsonObject, textAt, withKey } from '../../objects/json.ts';
 import { describe, versionOf } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
@@ -69,6 +70,16 @@ export async function versionFault(context: TargetReads, resolved: Resolved, fou
     ? `name a version in target.apiVersion that is served now, or change the CRD in a Transaction before this one`
     : 'name a version in target.apiVersion that is served now';
   const message = `spec.changes[${index}]: ${describe(target)} cannot be read before spec.changes[${by}] makes the API server serve ${versionOf(target.apiVersion)}${how}: ${next}`;
+  return fault('UnknownKind', message, index);
+}
+
+/** Why an object cannot be read, if an earlier change alters the CRD whose conversion fails. */
+export function conversionFault({ all }: TargetReads, resolved: Resolved, failure: Failure): Fault | undefined {
+  const { index, target, resource } = resolved;
+  const name = `${resource.plural}.${resource.group}`;
+  const earlier = all.find((one) => one.index < index && isCrd(one) && one.change.type !== 'Create' && one.target.name === name);
+  if (earlier === undefined || failure.origin !== 'call') return undefined;
+  const message = `spec.changes[${index}]: ${describe(target)} cannot be read in ${versionOf(target.apiVersion)} before spec.changes[${earlier.index}] changes its CRD, because the API server cannot convert it: change the CRD in a Transaction before this one`;
   return fault('UnknownKind', message, index);
 }
 

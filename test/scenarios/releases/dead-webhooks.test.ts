@@ -42,7 +42,9 @@ t.test('a webhook without a server, for what the engine writes', async (t) => {
       await stepTo(stage, name, 'the wait', ({ status }) => named.test(textAt(status, 'message') ?? ''));
       const { status } = await stepToEnd(stage, name);
       t.match(status, { phase: 'Failed', message: named });
-      t.match(status, { message: /for a minute: .*repair or delete the webhook, then create the Transaction again/ });
+      t.match(status, {
+        message: /for a minute: .*repair or delete the webhook or server that it needs, then create the Transaction again/,
+      });
       t.equal((await client.get(path(`configmaps/made-${index}`))).code, 404);
       must(await client.delete(`${hooks}/${metadata.name}`));
       await waitFor(async () => (await client.create(where, probe, { dryRun: 'All' })).code === 201, 'the webhook to be gone');
