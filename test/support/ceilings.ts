@@ -17,15 +17,15 @@ function lines(most: number, ...folders: readonly string[]): Ceiling {
 }
 
 export const ceilings: readonly Ceiling[] = [
-  lines(19_800, 'hooks/transactions'),
+  lines(19_900, 'hooks/transactions'),
   lines(9_500, 'hooks/packages'),
   lines(2_700, 'hooks/objects'),
   lines(6_900, 'server'),
   lines(7_200, 'cli'),
-  lines(45_900, 'hooks', 'server', 'cli'),
-  lines(6_900, 'scripts'),
-  lines(87_400, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_200 },
+  lines(46_100, 'hooks', 'server', 'cli'),
+  lines(6_800, 'scripts'),
+  lines(87_900, 'test'),
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_000 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_700 },
 ];
 
