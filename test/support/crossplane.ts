@@ -9,20 +9,27 @@ import { type Client, must, type Teardown, waitFor } from './client.ts';
 import { freeFolder } from './hook-process.ts';
 
 const checkout = process.env.JANUS_CROSSPLANE;
+/** A checkout of another release, to which that Crossplane is upgraded. */
+const next = process.env.JANUS_CROSSPLANE_NEXT;
 
 /** The options of a test that needs a Crossplane. */
 export const withCrossplane: { readonly skip: false | string } = {
   skip: checkout === undefined ? 'JANUS_CROSSPLANE names no checkout of Crossplane with its program' : false,
 };
 
+/** The options of a test that upgrades it. */
+export const withNextCrossplane: { readonly skip: false | string } = {
+  skip: withCrossplane.skip || (next === undefined && 'JANUS_CROSSPLANE_NEXT names no checkout of another Crossplane'),
+};
+
 /** The folder with the CRDs of that Crossplane. */
-export function crossplaneDefinitions(): string {
-  return join(programFolder(), 'cluster', 'crds');
+export function crossplaneDefinitions(folder = programFolder()): string {
+  return join(folder, 'cluster', 'crds');
 }
 
 /** The version of the sources, without `v`. */
-export function crossplaneVersion(): string {
-  const { stdout } = spawnSync('git', ['describe', '--tags', '--match', 'v*'], { cwd: programFolder(), encoding: 'utf8' });
+export function crossplaneVersion(folder = programFolder()): string {
+  const { stdout } = spawnSync('git', ['describe', '--tags', '--match', 'v*'], { cwd: folder, encoding: 'utf8' });
   const version = /^v(\d+\.\d+\.\d+\S*)$/.exec(stdout.trim())?.[1];
   if (version !== undefined) return version;
   throw new Error(`JANUS_CROSSPLANE: expected a checkout of a tag, such as v2.3.4, found ${JSON.stringify(stdout)}`);
@@ -41,6 +48,8 @@ export interface Crossplane {
   kill(): Promise<void>;
   /** Starts it again. */
   start(): Promise<void>;
+  /** Ends it without notice, and starts the next release of it, as the next release of its chart does. */
+  upgrade(): Promise<void>;
   readonly log: () => string;
 }
 
@@ -63,21 +72,23 @@ async function createNamespace(client: Client): Promise<void> {
 
 /** What its chart's Pods do: `core init` once, then `core start`. */
 export async function startCrossplane(t: Teardown, client: Client, kubeconfig: string): Promise<Crossplane> {
-  const folder = programFolder();
-  const program = join(folder, 'crossplane');
+  let folder = programFolder();
   await createNamespace(client);
   must(await client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: 'crossplane' } }));
   const [cache, certificates] = [freeFolder(t), freeFolder(t)];
   const { PATH = '', HOME = '' } = process.env;
-  const environment = {
+  const environmentOf = () => ({
     ...{ PATH, HOME, KUBECONFIG: kubeconfig, ENABLE_WEBHOOKS: 'false' },
-    ...{ POD_NAMESPACE: namespace, POD_SERVICE_ACCOUNT: 'crossplane', CRDS_PATH: crossplaneDefinitions() },
+    ...{ POD_NAMESPACE: namespace, POD_SERVICE_ACCOUNT: 'crossplane', CRDS_PATH: crossplaneDefinitions(folder) },
     ...{ TLS_CA_SECRET_NAME: 'crossplane-root-ca', TLS_CLIENT_SECRET_NAME: 'crossplane-tls-client' },
     ...{ XPKG_CACHE_DIR: cache, XFN_CACHE_DIR: cache, TLS_CLIENT_CERTS_DIR: certificates },
-  };
+  });
   // It fails while the API server does not serve a kind yet whose CRD it has just made; a kubelet starts it again.
   const isInitialized = (): boolean => {
-    const init = spawnSync(program, ['core', 'init', '--activation', '*'], { env: environment, encoding: 'utf8' });
+    const init = spawnSync(join(folder, 'crossplane'), ['core', 'init', '--activation', '*'], {
+      env: environmentOf(),
+      encoding: 'utf8',
+    });
     if (init.status !== 0) throw new Error(`${init.stdout}${init.stderr}`);
     return true;
   };
@@ -88,7 +99,10 @@ export async function startCrossplane(t: Teardown, client: Client, kubeconfig: s
   const ports = ['--metrics-port=0', '--health-probe-port=0'];
   let [child, log]: [ChildProcess | undefined, string] = [undefined, ''];
   const start = async (): Promise<void> => {
-    child = spawn(program, ['core', 'start', '--debug', ...ports], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    child = spawn(join(folder, 'crossplane'), ['core', 'start', '--debug', ...ports], {
+      env: environmentOf(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const began = log.length;
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (bytes) => {
@@ -102,9 +116,17 @@ export async function startCrossplane(t: Teardown, client: Client, kubeconfig: s
     child.kill('SIGKILL');
     await ended;
   };
+  const upgrade = async (): Promise<void> => {
+    await kill();
+    folder = next ?? folder;
+    const labels = { 'app.kubernetes.io/version': crossplaneVersion(folder) };
+    must(await client.patch(`/apis/apps/v1/namespaces/${namespace}/deployments/crossplane`, { metadata: { labels } }));
+    await waitFor(isInitialized, 'crossplane core init of the next release');
+    await start();
+  };
   t.teardown(kill);
   await start();
-  return { kill, start, log: () => log };
+  return { kill, start, upgrade, log: () => log };
 }
 
 /** Deployments of packages, by name. */
