@@ -1,15 +1,18 @@
-// Measures the cost of idle package transactions: those that wait for the Lock, and finished ones.
+// Measures the cost of idle package transactions: those that wait for the Lock, finished ones, and finished ones that are deleted at once.
 import { setTimeout as delay } from 'node:timers/promises';
-import { at, type JsonObject } from '../../hooks/objects/json.ts';
+import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { must, waitFor } from '../../test/support/client.ts';
 import { definitionPath, lockPath, ptxPath, stagesPath } from '../../test/support/package-paths.ts';
 import { conditionIn, type PackageWorld, statusOf } from '../../test/support/package-world.ts';
 import { definitionOf } from '../../test/support/registry/builder.ts';
 import type { Line } from './figures.ts';
+import { inParallel } from './measure.ts';
+import { ratio } from './one-install.ts';
 import { apiRequestsOf, type Cost, callsOf } from './package-requests.ts';
 
 const waiting = 20;
 const finished = 200;
+const deleted = 300;
 const seconds = 12;
 
 /**
@@ -71,20 +74,59 @@ async function calm(world: PackageWorld): Promise<void> {
     await delay(3_000);
 }
 
-/** One install before, and one install after, many finished package transactions exist. */
-export async function behindFinished(world: PackageWorld, install: (name: string) => Promise<Cost>): Promise<readonly Line[]> {
+export interface PausableWorld extends PackageWorld {
+  /** Nobody calls about package transactions until the work is done. */
+  withoutCalls(work: () => Promise<void>): Promise<void>;
+}
+
+/** Creates so many copies of a finished package transaction, which stay. */
+async function fill(world: PausableWorld, model: JsonObject, count: number): Promise<readonly string[]> {
   const { client } = world;
-  must(await client.patch(lockPath, { metadata: { annotations: { 'pkg.crossplane.io/transaction-history-limit': '0' } } }));
-  const before = await install('before');
-  const model = await world.read('before');
-  for (let index = 0; index < finished; index += 1) {
-    const metadata = { name: `finished-${index}`, finalizers: at(model, 'metadata', 'finalizers') ?? [] };
-    const made = must(await client.create(ptxPath(), { ...model, metadata, status: {} }));
-    must(await client.update(`${ptxPath(metadata.name)}/status`, { ...made, status: at(model, 'status') ?? {} }));
-  }
+  const names = Array.from({ length: count }, (_, index) => `finished-${index}`);
+  await world.withoutCalls(async () => {
+    for (const name of names) {
+      const made = must(await client.create(ptxPath(), { ...model, metadata: { name }, status: {} }));
+      must(await client.update(`${ptxPath(name)}/status`, { ...made, status: at(model, 'status') ?? {} }));
+    }
+  });
   await calm(world);
-  // A new package transaction takes the Lock before it has its status. So one of them may hold the Lock; this one takes it over.
-  await install('between');
+  return names;
+}
+
+type Install = (name: string) => Promise<Cost>;
+
+/** Installs a package while nothing is finished, and returns the cost. No history is deleted from then on. */
+async function installFirst({ client }: PackageWorld, install: Install, name: string): Promise<Cost> {
+  must(await client.patch(lockPath, { metadata: { annotations: { 'pkg.crossplane.io/transaction-history-limit': '0' } } }));
+  return install(name);
+}
+
+/** One install alone, and one while many finished package transactions are deleted at once. */
+export async function besideDeletions(world: PausableWorld, install: Install): Promise<readonly Line[]> {
+  const { client } = world;
+  const alone = await installFirst(world, install, 'alone');
+  const names = await fill(world, await world.read('alone'), deleted);
+  const began = performance.now();
+  const gone = inParallel(names, 16, async (name) => void must(await client.delete(ptxPath(name))));
+  const beside = await install('beside');
+  await gone;
+  const left = async (): Promise<number> =>
+    (await client.list(ptxPath())).items.filter((one) => textAt(one, 'metadata', 'name')?.startsWith('finished-')).length;
+  await waitFor(async () => (await left()) === 0, 'all to be gone', { timeoutMs: 600_000, everyMs: 500 });
+  const seconds = Math.round(performance.now() - began) / 1_000;
+  return [
+    { row: 'install-alone', items: 1, p50Ms: alone.ms, apiRequests: alone.apiRequests },
+    {
+      ...{ row: `install-beside-${deleted}-deletions`, items: 1, p50Ms: beside.ms, apiRequests: beside.apiRequests },
+      ...{ ratioToLimit: ratio(beside.ms, alone.ms), goneSeconds: seconds },
+    },
+  ];
+}
+
+/** One install before, and one install after, many finished package transactions exist. */
+export async function behindFinished(world: PausableWorld, install: Install): Promise<readonly Line[]> {
+  const before = await installFirst(world, install, 'before');
+  await fill(world, await world.read('before'), finished);
   const after = await install('after');
   const line = (row: string, { ms, apiRequests }: Cost): Line => ({ row, items: 1, p50Ms: ms, apiRequests });
   return [line('before-finished', before), line(`behind-${finished}-finished`, after)];

@@ -1,13 +1,14 @@
 // Measures the cost of installs of whole packages. `packages-growth` installs CRDs of 60 kB, and packages, each compared with kubectl. Each
 // of these rows has a control plane of its own, because each further CRD costs the API server more. `packages-replace` measures a Replace of
 // a family beside the install of the family. `packages-waiting` measures package transactions that wait for the Lock, and finished ones.
+// `packages-deletions` measures an install while finished ones are deleted at once.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PackageWorld, startPackageWorld } from '../../test/support/package-world.ts';
+import { type PackageWorld, startPackageWorld, type WorldOptions } from '../../test/support/package-world.ts';
 import { createUndo, type Undo } from '../demo/undo.ts';
 import type { Line } from './figures.ts';
-import { behindFinished, waitingForTheLock } from './idle-packages.ts';
+import { behindFinished, besideDeletions, type PausableWorld, waitingForTheLock } from './idle-packages.ts';
 import { byKubectl, madeIn } from './kubectl-floor.ts';
 import { definitions, largeDefinition } from './large-crds.ts';
 import { figuresOf, installed, installedTree, ratio } from './one-install.ts';
@@ -16,32 +17,53 @@ import { besideTheirInstalls } from './replaces.ts';
 import { startFlags } from './world.ts';
 
 /** Starts a control plane with its hook, which ends when that `undo` runs. */
-type Start = (undo: Undo) => Promise<PackageWorld>;
+type Start<World extends PackageWorld = PackageWorld> = (undo: Undo, more?: WorldOptions) => Promise<World>;
 
 export async function measureInstalls(undo: Undo, row: string): Promise<readonly Line[]> {
   // Compiled as in the image. Otherwise the memory of the compiler, and of a heap without a limit, would be measured.
   const compiled = mkdtempSync(join(tmpdir(), 'janus-bench-compiled-'));
   undo.add(async () => rmSync(compiled, { recursive: true, force: true }));
-  const start: Start = (own) =>
+  const start: Start = (own, more = {}) =>
     startPackageWorld(
       { teardown: (handler: () => unknown) => own.add(async () => void (await handler())) },
-      { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled } },
+      { flags: startFlags, environment: { NODE_COMPILE_CACHE: compiled }, ...more },
     );
   switch (row) {
     case 'packages-growth':
       return growth(undo, start);
     case 'packages-replace':
       return inWorld(undo, start, besideTheirInstalls);
+    case 'packages-deletions':
+      return inWorld(undo, pausable(start), (world) =>
+        besideDeletions(world, (name) => installed(world, name, definitions(`${name}.org`, 10))),
+      );
     default:
-      return inWorld(undo, start, async (world) => [
+      return inWorld(undo, pausable(start), async (world) => [
         await waitingForTheLock(world),
         ...(await behindFinished(world, (name) => installed(world, name, definitions(`${name}.org`, 1)))),
       ]);
   }
 }
 
+function pausable(start: Start): Start<PausableWorld> {
+  return async (undo) => {
+    const world = await start(undo, { isByHand: true });
+    let loop = await world.startPackageLoop(world.address);
+    const withoutCalls: PausableWorld['withoutCalls'] = async (work) => {
+      await loop.stop();
+      await work();
+      loop = await world.startPackageLoop(world.address);
+    };
+    return { ...world, withoutCalls };
+  };
+}
+
 /** Works on a control plane of its own, which ends afterwards. */
-async function inWorld<Result>(undo: Undo, start: Start, work: (world: PackageWorld) => Promise<Result>): Promise<Result> {
+async function inWorld<Result, World extends PackageWorld>(
+  undo: Undo,
+  start: Start<World>,
+  work: (world: World) => Promise<Result>,
+): Promise<Result> {
   const own = createUndo();
   undo.add(() => own.run());
   try {

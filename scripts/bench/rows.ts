@@ -96,6 +96,7 @@ const rows: readonly Row[] = [
   { ...one, name: 'packages-growth', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-replace', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-waiting', changes: 0, installs: true, onDemand: true },
+  { ...one, name: 'packages-deletions', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'default-flags', changes: 3, transactions: 3, flags: 'default', onDemand: true },
 ];
 
