@@ -3,6 +3,7 @@
 // 1. It retries no request, because the engine handles failures. Only a refused request is sent once more (unready.ts).
 // 2. After `writeTimeout`, and 3 s for a new connection, have passed since `send`, a write has no effect: the process no longer sends it,
 //    and the API server has given up on it.
+
 import type {
   AccessAnswer,
   Answer,
@@ -15,6 +16,7 @@ import type {
   Write,
 } from '../../hooks/objects/cluster.ts';
 import { at, objectsAt, textAt } from '../../hooks/objects/json.ts';
+import { limits } from '../../hooks/objects/limits.ts';
 import { explained } from './apply-refusals.ts';
 import type { Connection } from './connection.ts';
 import { createDiscovery } from './discovery.ts';
@@ -46,12 +48,11 @@ const engine: Identity = { kind: 'engine' };
 const longestAnswer = 64 * 1024 * 1024;
 /** An answer about one object, in bytes. etcd stores 1.5 MiB. JSON takes at most six times as many, because an escaped control character takes six bytes. */
 const largestObject = 16 * 1024 * 1024;
-const connections = 32;
 const graceAfterWrite = 2_000; // the API server's answer to a write that it gave up on must still arrive
 
 export function createCluster(connection: Connection, options: ClusterOptions): KubernetesCluster {
   const requestTimeout = options.writeTimeout + graceAfterWrite;
-  const plain = createTransport(connection, { connections, longestAnswer, requestTimeout, ...options });
+  const plain = createTransport(connection, { connections: limits.requests.value, longestAnswer, requestTimeout, ...options });
   const transport = withRefusedParty(withProvenRefusals(options.instrument?.(plain) ?? plain));
   const discovery = createDiscovery((request) => transport.request(request, engine));
   const ask = async (request: ApiRequest, identity: Identity) => answerOf(await transport.request(request, identity));

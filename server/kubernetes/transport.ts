@@ -11,6 +11,7 @@ import type { Dispatcher } from 'undici';
 import type { Failed, Identity, Warnings } from '../../hooks/objects/cluster.ts';
 import type { Failure } from '../../hooks/objects/failure.ts';
 import { asYaml, isObject, type Json, type JsonObject, parseJson } from '../../hooks/objects/json.ts';
+import { limits } from '../../hooks/objects/limits.ts';
 import { measureOfText, remember } from '../../hooks/objects/measure.ts';
 import { ownTurn } from '../../hooks/objects/requests/loop-turns.ts';
 import { createAdmission } from '../tenants/admission.ts';
@@ -51,8 +52,7 @@ interface Asked {
 
 export function createTransport(connection: Connection, options: PoolOptions): Transport {
   const pools = createPools(connection, options);
-  const few = options.connections >> 3;
-  const admission = createAdmission({ count: options.connections, reserve: few, spare: few });
+  const admission = createAdmission(admissionOf(options));
   const roomOfAnswer = createAnswerRooms();
 
   const send = async ({ request, identity, isLate }: Asked, askedAt: number) => {
@@ -89,6 +89,12 @@ export function createTransport(connection: Connection, options: PoolOptions): T
     },
     close: () => pools.close(),
   };
+}
+
+/** With another number of connections than a replica has, the parts are the same. */
+function admissionOf({ connections: count }: PoolOptions) {
+  const partOf = ({ value }: { readonly value: number }): number => Math.floor((count * value) / limits.requests.value);
+  return { count, reserve: partOf(limits.engineRequests), spare: partOf(limits.spareRequests) };
 }
 
 function refusalOf(request: ApiRequest, identity: Identity): Failure | undefined {

@@ -4,8 +4,9 @@
 // A1. The tenant whose last turn is longest ago comes first, and in it the Transaction whose last turn is longest ago. So a Transaction
 //     with many tasks delays others by only one of them.
 // A2. A tenant that is alone takes all but `spare`, while its turns end. So the first turns of another tenant never wait for it.
-// A3. If other tenants run or wait, or if a turn of the tenant does not end for `hangsAfterMs`, it takes only as many as it leaves free:
+// A3. If other tenants run or wait, or if a turn of the tenant does not end for `limits.hang`, it takes only as many as it leaves free:
 //     the first tenant half, the next one half of the rest, and so on. So a tenant whose work hangs never takes all.
+import { limits } from '../../hooks/objects/limits.ts';
 import { createLruCache } from '../../hooks/objects/lru-cache.ts';
 
 interface Caller {
@@ -36,7 +37,6 @@ interface AdmissionOptions {
   readonly now?: () => number;
 }
 
-const hangsAfterMs = 3_000;
 /** Tenants and Transactions whose last turn is known. Without it, a caller counts as one that never had a turn. */
 const mostKnown = 10_000;
 
@@ -129,7 +129,7 @@ function createShares({ count, reserve = 0, spare = Math.floor(count / 2), now =
 
 function hangs({ running }: Tenant, now: number): boolean {
   const [oldest] = running;
-  return oldest !== undefined && now - oldest.since > hangsAfterMs;
+  return oldest !== undefined && now - oldest.since > limits.hang.value;
 }
 
 /** A1. */

@@ -2,20 +2,13 @@
 //
 // A worker is busy until it has written the status of the reply, and that write sends the whole Transaction: of 0.8 MB it takes the API
 // server most of a second. Without a limit of their own, fifty large Transactions take all workers, and small ones of other tenants wait.
+
 import { equalJson } from '../../hooks/objects/json.ts';
+import { limits } from '../../hooks/objects/limits.ts';
 import type { Call, Hook, Reply } from '../../hooks/transactions/call.ts';
 import { createAdmission } from './admission.ts';
 import { callOf } from './steps.ts';
 
-/**
- * Calls at a time. Each call takes a worker of Metacontroller, for up to 20 s if requests to a kind of the cluster hang. All these calls
- * on two replicas take fewer than its 50 workers.
- */
-const mostCalls = 24;
-/** Calls that a namespace leaves to others, although no other namespace calls. */
-const spareCalls = 6;
-/** ms that a call waits for other calls of its namespace: it takes a worker meanwhile, too. */
-const longestTurn = 250;
 /** How many calls wait if no call of the namespace ends. Otherwise as many wait as run. */
 const mostBehindSlow = 3;
 /** ms from one refused call of a namespace to the next one, when they come again. An HTTP reply has whole seconds. */
@@ -24,12 +17,10 @@ const spacing = 10;
 const longSpacing = 250;
 const slow = 3_000;
 /** ms after which a refused call comes again at the latest. */
-const longestPauseMs = 8_000;
+const longestPauseMs = limits.callReturn.value;
 
-/** Bytes of a large request. */
-const largeRequest = 256 * 1024;
 /** Large calls at a time, together with the writes of their statuses. */
-const mostLarge = 8;
+const mostLarge = limits.largeCalls.value;
 /** ms after a reply that the write of its status counts at most. The next call may go to another replica, so the hook does not see its end. */
 const longestWrite = 5_000;
 
@@ -41,7 +32,10 @@ interface CallTurnOptions {
 type CallTurns = (call: Call, size: number) => Promise<Reply>;
 
 export function admitCalls(hook: Hook, options: CallTurnOptions = {}): CallTurns {
-  const [all, large] = [createTurns(mostCalls, spareCalls, spacing), createTurns(mostLarge, mostLarge / 2, longSpacing)];
+  const [all, large] = [
+    createTurns(limits.calls.value, limits.spareCalls.value, spacing),
+    createTurns(mostLarge, mostLarge / 2, longSpacing),
+  ];
   const writing = new Map<string, () => void>();
   const run = async (call: Call): Promise<Reply> => {
     const giveBack = await all.take(call);
@@ -69,7 +63,7 @@ export function admitCalls(hook: Hook, options: CallTurnOptions = {}): CallTurns
     else giveBack();
     return reply;
   };
-  return (call, size) => (size > largeRequest ? runLarge(call) : run(call));
+  return (call, size) => (size > limits.largeCall.value ? runLarge(call) : run(call));
 }
 
 interface Turns {
@@ -104,7 +98,7 @@ function createTurns(count: number, spare: number, usual: number): Turns {
     async take({ namespace, uid }) {
       const mostWaiting = isSlow(refused.get(namespace), performance.now()) ? mostBehindSlow : count / 2;
       if (admission.waiting(namespace) >= mostWaiting) return undefined;
-      const giveBack = await admission.take({ namespace, uid }, AbortSignal.timeout(longestTurn));
+      const giveBack = await admission.take({ namespace, uid }, AbortSignal.timeout(limits.callWait.value));
       if (giveBack === undefined) return undefined;
       return () => {
         noteEnd(namespace);

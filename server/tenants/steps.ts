@@ -1,13 +1,11 @@
 // After a long step for one tenant, the tenant's next step waits several times as long while other tenants call. So the small calls of
 // other tenants take most of the thread, and rarely meet a long step.
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../hooks/objects/limits.ts';
 import { aroundSteps } from '../../hooks/objects/requests/loop-turns.ts';
 
-/** A tenant waits for others this many times as long as its step took. */
-const pausePerStep = 5;
-/** ms that one call waits in this way, at most: Metacontroller waits 30 s for a reply. */
-const longestPauseMs = 8_000;
 /** ms after its last call in which a tenant still counts as a caller. */
 const recent = 1_000;
 
@@ -29,7 +27,7 @@ export async function callOf<Result>(name: string, call: () => Promise<Result>):
   tenants.set(name, tenant);
   tenant.calls += 1;
   try {
-    return await current.run({ tenant, pauseLeft: longestPauseMs }, call);
+    return await current.run({ tenant, pauseLeft: limits.pausesOfCall.value }, call);
   } finally {
     tenant.calls -= 1;
     tenant.endedAt = performance.now();
@@ -54,7 +52,7 @@ function began(): void {
 function end(tenant: Tenant): void {
   if (tenant.stepFrom === undefined) return;
   const now = performance.now();
-  tenant.nextStepAt = now + pausePerStep * (now - tenant.stepFrom);
+  tenant.nextStepAt = now + limits.pauses.value * (now - tenant.stepFrom);
   tenant.stepFrom = undefined;
 }
 

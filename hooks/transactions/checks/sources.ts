@@ -1,9 +1,9 @@
 // The faults of a content's source, in words. The words repeat no part of the source's content, nor the API server's message about
 // it.
 import type { Failure } from '../../objects/failure.ts';
+import { limits } from '../../objects/limits.ts';
 import { clean } from '../../objects/words.ts';
 import type { Source } from '../model/source.ts';
-import { mostSourcesBytes, mostSourcesValues } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 
@@ -43,7 +43,7 @@ export function mismatchFault({ index, source }: Sourced, found: string, transac
 
 /** All sources together. */
 export function tooMuchFault({ index }: Sourced, what: 'bytes' | 'values'): Fault {
-  const most = what === 'bytes' ? mostSourcesBytes : mostSourcesValues;
+  const most = (what === 'bytes' ? limits.sources : limits.sourcesValues).value;
   const message = `spec.changes[${index}].contentFrom: the sources hold more than ${most} ${what} together, the maximum: split the Transaction`;
   return fault('TransactionTooLarge', message, index);
 }

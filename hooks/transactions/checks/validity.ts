@@ -2,6 +2,7 @@
 // without them. Another CRD may be installed, or an administrator may have added the policy later.
 
 import { at, isDeeperThan, isObject, type JsonObject, mostLevels, textAt } from '../../objects/json.ts';
+import { limits } from '../../objects/limits.ts';
 import { groupOf, isSecret } from '../../objects/reference.ts';
 import { wrongEntryOf } from '../../objects/secret-data.ts';
 import { howToAllow } from '../hazards/messages.ts';
@@ -15,13 +16,11 @@ import { gateFaults } from './gates.ts';
 import { dnsName, type Message, printable, targetMessages } from './target-names.ts';
 import { undoFaults } from './undo-options.ts';
 
-export const mostChanges = 500;
+export const mostChanges: number = limits.changes.value;
 
-/** Names of other objects are made from the name of the Transaction. */
-export const longestName = 230;
+export const longestName: number = limits.name.value;
 
-/** Bytes of an object that etcd stores by default, minus room for its metadata. */
-export const largestStored = 1_500_000;
+export const largestStored: number = limits.stored.value;
 /** Bytes that the status may grow to: a fixed part, and for each change its lock, its error and its drift. */
 export const statusSize = { own: 100_000, change: 800 } as const;
 

@@ -1,7 +1,9 @@
 // A rollback (`spec.rollback`): one Transaction that brings objects back to the state after an earlier release. The spec names the release.
 // The engine finds the newer Transactions and their objects, and stores both in `status.rollback` before it takes a lock. Then the
 // Transaction has one change of the type Restore for each object. decodeTransaction gives these as `changes`.
+
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { limits } from '../../objects/limits.ts';
 import { type Change, type Target, type Way, wayIn } from './change.ts';
 
 /** As the user wrote it. */
@@ -35,7 +37,7 @@ export interface RollbackSet {
 }
 
 /** Transactions that one rollback undoes, at most. */
-export const mostUndone = 256;
+export const mostUndone: number = limits.undone.value;
 
 export function rollbackIn(spec: Json): { readonly rollback?: Rollback } {
   const found = at(spec, 'rollback');

@@ -12,15 +12,6 @@ export interface Source {
   readonly digest?: string;
 }
 
-/** Bytes of one source, unpacked. */
-export const mostSourceBytes = 2 * 1024 * 1024;
-
-/** Bytes of all sources of a Transaction, unpacked. */
-export const mostSourcesBytes = 10 * 1024 * 1024;
-
-/** Values of all sources of a Transaction: each takes a hundred bytes of memory, however short its text is. */
-export const mostSourcesValues = 500_000;
-
 const kinds = [
   ['configMapKeyRef', 'ConfigMap'],
   ['secretKeyRef', 'Secret'],

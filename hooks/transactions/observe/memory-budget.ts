@@ -4,12 +4,12 @@
 //     fails, and its object is dropped. No read waits for room while its call holds any, so calls never wait for each other.
 // R2. A call that has read little always has room, whatever others hold.
 // R3. The bound of a call lies above a snapshot and two of the largest objects that etcd can store: no growth makes an undo impossible.
+
 import type { Answer, Reader } from '../../objects/cluster.ts';
 import { type Failure, tooLarge } from '../../objects/failure.ts';
+import { limits } from '../../objects/limits.ts';
 import { weightOf } from '../../objects/measure.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-
-const mega = 1024 * 1024;
 
 /** Bytes of V8's heap. `little`: what a call may read whatever others hold. */
 interface BudgetLimits {
@@ -19,7 +19,11 @@ interface BudgetLimits {
 }
 
 /** The heap has 320 MB (package.json). The rest is for kept snapshots, for the program, and for garbage that is collected later. */
-const shippedLimits: BudgetLimits = { little: 2 * mega, call: 120 * mega, process: 152 * mega };
+const shippedLimits: BudgetLimits = {
+  little: limits.littleMemory.value,
+  call: limits.callMemory.value,
+  process: limits.processMemory.value,
+};
 
 /** The part of a call. */
 export interface MemoryBudget {
@@ -42,7 +46,7 @@ interface MemoryBudgets {
 }
 
 /** Shared by all calls of a process. */
-export function createMemoryBudgets(limits: BudgetLimits = shippedLimits): MemoryBudgets {
+export function createMemoryBudgets(bounds: BudgetLimits = shippedLimits): MemoryBudgets {
   const tenants = new Map<string, number>();
   let all = 0;
   return {
@@ -50,9 +54,9 @@ export function createMemoryBudgets(limits: BudgetLimits = shippedLimits): Memor
       let [call, isOpen] = [0, true];
       const tenant = (): number => tenants.get(namespace) ?? 0;
       const take = (bytes: number): Failure | undefined => {
-        if (call + bytes > limits.call) return tooLarge(`with it, ${what} would take more than ${limits.call} bytes of memory`);
-        const isLittle = call + bytes <= limits.little;
-        if (!isLittle && (tenant() + bytes > limits.call || all + bytes > limits.process)) return busy;
+        if (call + bytes > bounds.call) return tooLarge(`with it, ${what} would take more than ${bounds.call} bytes of memory`);
+        const isLittle = call + bytes <= bounds.little;
+        if (!isLittle && (tenant() + bytes > bounds.call || all + bytes > bounds.process)) return busy;
         add(bytes);
         return undefined;
       };

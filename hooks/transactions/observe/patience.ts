@@ -1,12 +1,14 @@
 // What a call waits for its turns in threads that all Transactions share. Its own tasks follow one another: so it waits for other
 // Transactions only, and not for long. What a thread has done by then is remembered for the next call (server/manifests/texts.ts).
+
 import type { Clock } from '../../objects/cluster.ts';
+import { limits } from '../../objects/limits.ts';
 
 /** Ms that one task waits for its turn. */
-const longestTurn = 500;
+const longestTurn = limits.threadTurn.value;
 
 /** Ms for all tasks of a call. After that, a task has a turn only if no other call wants the turn. */
-const longest = 3_000;
+const longest = limits.threadTurns.value;
 
 /**
  * Runs one task after the other. Each task gets the ms for which it may wait for its turn. It is `late` if it had no turn by then.

@@ -5,13 +5,14 @@ import { createHash } from 'node:crypto';
 import type { Clock, Manifests, Reader } from '../../objects/cluster.ts';
 import { type Failure, lateTurn } from '../../objects/failure.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { limits } from '../../objects/limits.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { withEncodedStrings } from '../../objects/secret-data.ts';
 import type { Fault } from '../checks/fault.ts';
 import { mismatchFault, missingKeyFault, type Sourced, tooMuchFault, unfitFault, unreadFault } from '../checks/sources.ts';
 import { sourcedFaults } from '../checks/validity.ts';
 import type { Change } from '../model/change.ts';
-import { mostSourceBytes, mostSourcesBytes, mostSourcesValues, type Source, sourceOf } from '../model/source.ts';
+import { type Source, sourceOf } from '../model/source.ts';
 import type { Transaction } from '../model/transaction.ts';
 
 import { configMaps, secrets, serviceAccountOf } from '../writes/resources.ts';
@@ -106,7 +107,7 @@ type Contents = readonly (readonly [index: number, content: Content])[];
 /** Each object is read once, however many of its keys are sources. */
 async function readAll(reading: Reading, sourced: readonly Sourced[]): Promise<Contents> {
   const objects = Map.groupBy(sourced, ({ source: { kind, name } }) => `${kind}/${name}`);
-  const room = { bytes: mostSourcesBytes, values: mostSourcesValues };
+  const room = { bytes: limits.sources.value, values: limits.sourcesValues.value };
   const read = await inTurn([...objects.values()], (one) => readObject({ ...reading, room }, one), mostAtOnce);
   return read.flat().toSorted(([left], [right]) => left - right);
 }
@@ -138,7 +139,7 @@ async function contentIn(object: JsonObject, one: Sourced, reading: InRoom): Pro
   const packed = bytesIn(object, one.source);
   if (packed === undefined) return refused(missingKeyFault(one, transaction));
   if (room.bytes < 0) return refused(tooMuchFault(one, 'bytes'));
-  const unpacked = await manifests.unpack(packed, mostSourceBytes);
+  const unpacked = await manifests.unpack(packed, limits.source.value);
   if (unpacked.kind === 'unreadable') return refused(unfitFault(one, unpacked.why, transaction));
   room.bytes -= unpacked.bytes.length;
   return room.bytes < 0 ? refused(tooMuchFault(one, 'bytes')) : objectIn(unpacked.bytes, one, reading);

@@ -3,9 +3,10 @@
 
 import type { Packer } from '../../objects/cluster.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { limits } from '../../objects/limits.ts';
 
 /** ConfigMaps of one snapshot, at most. */
-export const mostParts = 64;
+export const mostParts: number = limits.snapshotParts.value;
 
 /** The Transaction that a snapshot belongs to. */
 export interface Owner {

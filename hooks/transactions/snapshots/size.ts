@@ -1,15 +1,15 @@
 // How large the states of all targets may be together. They are in memory at once: before they are stored, and when they are read back.
+
 import type { JsonObject } from '../../objects/json.ts';
+import { limits } from '../../objects/limits.ts';
 import { type Weight, weightOf } from '../../objects/measure.ts';
 import { describe, type Reference } from '../../objects/reference.ts';
 
-const mega = 1024 * 1024;
-
 /** Bytes of all entries of a snapshot before packing, as JSON. */
-export const mostBytes = 32 * mega;
+export const mostBytes: number = limits.states.value;
 
 /** Bytes of all entries in memory (objects/measure.ts). */
-export const mostMemory = 48 * mega;
+export const mostMemory: number = limits.statesInMemory.value;
 
 /** How many of the largest states are named. */
 const named = 3;

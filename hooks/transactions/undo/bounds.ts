@@ -1,5 +1,6 @@
 // What bounds a rollback: its objects, their states, and the snapshots that it reads. Over a bound it is refused as a whole, with the counts
 // and the nearest release that can be reached. Pure.
+import { limits } from '../../objects/limits.ts';
 import { weightOf } from '../../objects/measure.ts';
 import { foreign } from '../../objects/words.ts';
 import { type Fault, fault } from '../checks/fault.ts';
@@ -15,7 +16,7 @@ interface Bounds {
   readonly snapshots: number;
 }
 
-export const bounds: Bounds = { objects: mostChanges, snapshots: 120 * 1024 * 1024 };
+export const bounds: Bounds = { objects: mostChanges, snapshots: limits.undoneSnapshots.value };
 
 type Release = Pick<Transaction, 'name' | 'status'>;
 
