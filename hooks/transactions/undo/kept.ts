@@ -3,7 +3,7 @@
 // evaluated again. What is not kept, or has changed, is composed again.
 import { createHash } from 'node:crypto';
 import { isSameState } from '../../objects/content/ownership.ts';
-import { type JsonObject, textAt } from '../../objects/json.ts';
+import { textAt } from '../../objects/json.ts';
 import { identityOf } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
@@ -58,20 +58,15 @@ async function withOthers(
 // The spec, which says what the user decided, cannot change.
 function basisOf({ base, undone, composed }: Releases, objects: readonly KeptObject[]): string {
   const releases = [base, ...undone, ...composed].map((one) => [one?.uid, one?.resourceVersion]);
-  const changes = objects.map(({ entry, others }) => [identityOf(entry.target), others.changes.map(writable)]);
-  return createHash('sha256')
-    .update(JSON.stringify([releases, changes]))
-    .digest('hex');
-}
-
-function writable({ undoes, ...change }: Others['changes'][number]): JsonObject {
-  return JSON.parse(JSON.stringify({ ...change, undoes: [...(undoes ?? [])] })) as JsonObject;
+  const changes = objects.map(({ entry, others }) => [identityOf(entry.target), others.changes]);
+  const text = JSON.stringify([releases, changes], (_key, value) => (value instanceof Set ? [...value] : value));
+  return createHash('sha256').update(text).digest('hex');
 }
 
 // Controllers may have written its status. What was recreated may look the same.
 function unmoved({ target, resource, prior, expected }: SnapshotEntry, found: Presence): RollbackObject | undefined {
   if (found.kind === 'trouble') return undefined;
   const live = found.kind === 'present' ? found.object : undefined;
-  const isOther = textAt(prior, 'metadata', 'uid') !== textAt(live, 'metadata', 'uid');
+  const isOther = ['uid', 'deletionTimestamp'].some((key) => textAt(prior, 'metadata', key) !== textAt(live, 'metadata', key));
   return !isOther && isSameState(prior, live, resource) ? { target, now: prior, after: expected, live } : undefined;
 }

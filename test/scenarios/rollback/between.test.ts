@@ -41,6 +41,13 @@ async function recreates({ stage, ...line }: Line): Promise<void> {
   must(await stage.client.create(stage.path('configmaps'), object, { fieldManager: 'kubectl-create' }));
 }
 
+const finalizer = 'test.janus.io/stay';
+
+async function finalizes(line: Line): Promise<void> {
+  const metadata = { finalizers: [finalizer] };
+  must(await line.stage.client.patch(pathOf(line), { metadata }, 'merge', { fieldManager: 'their-operator' }));
+}
+
 /** Counts the reads of that object. */
 function counting(name: string): { readonly wrap: (cluster: Cluster) => Cluster; readonly reads: () => number } {
   let count = 0;
@@ -56,6 +63,8 @@ function counting(name: string): { readonly wrap: (cluster: Cluster) => Cluster;
 
 interface Case {
   readonly what: string;
+  /** What others have done before. */
+  readonly before?: (line: Line) => Promise<void>;
   /** What others do once the rollback is composed. */
   readonly meanwhile: (line: Line) => Promise<void>;
   readonly phase: string;
@@ -94,12 +103,21 @@ const cases: readonly Case[] = [
     message: /deleted and recreated by someone else/,
     data: { v: '3' },
   },
+  {
+    what: 'the object is being deleted',
+    before: finalizes,
+    meanwhile: async (line) => void must(await line.stage.client.delete(pathOf(line))),
+    phase: 'RolledBack',
+    message: /rolled back 0 changes.*is being deleted/,
+    data: { v: '3' },
+  },
   { what: 'one more release', meanwhile: (line) => release(line, '4'), phase: 'Committed', data: { v: '1' } },
 ];
 
-async function composeThenGoOn(line: Line, back: Stage, { meanwhile }: Case): Promise<Stepped> {
+async function composeThenGoOn(line: Line, back: Stage, { before, meanwhile }: Case): Promise<Stepped> {
   const { stage, name } = line;
   for (const version of ['1', '2', '3']) await release(line, version);
+  await before?.(line);
   const rollback = { to: `${name}-v1` };
   await stage.transaction(`${name}-back`, [], { spec: { fieldManager: name, changes: undefined as never, rollback } });
   await stepTo(back, `${name}-back`, 'the composition', ({ status }) => at(status, 'rollback') !== undefined);
@@ -115,6 +133,7 @@ async function meets(t: Test, stage: Stage, engines: Engines, one: Case): Promis
   if (one.message !== undefined) t.match(textAt(status, 'message') ?? '', one.message);
   t.same(at(must(await stage.client.get(pathOf(line))), 'data'), one.data);
   if (one.reads !== undefined) t.equal(reads(), one.reads);
+  await stage.client.patch(pathOf(line), { metadata: { finalizers: null } });
 }
 
 t.test('between the composition and the locks', async (t) => {
