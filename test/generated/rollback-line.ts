@@ -170,7 +170,8 @@ async function undoes(played: Played, kept: number | undefined): Promise<Turn | 
     const isAnswered = textAt(found, 'handledAnnotations', request) === '1' && textAt(found, 'phase') !== 'RollingBack';
     return isAnswered ? found : undefined;
   }, `the answer to the undo of ${name}`);
-  if (textAt(status, 'phase') !== 'RolledBack') return undefined;
+  // It is refused as Committed. It ends as Failed if others have deleted an object: that one stays away.
+  if (textAt(status, 'phase') === 'Committed') return undefined;
   release.undone = { kept: isKept ? kept : undefined };
   return { kind: 'undo', kept: release.undone.kept };
 }
