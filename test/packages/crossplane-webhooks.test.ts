@@ -6,7 +6,7 @@ import { authorityIn, convertedThings, reachable, startConversion, thingsOf } fr
 import { crossplaneNamespace, withCrossplane } from '../support/crossplane.ts';
 import { revisionOf, startCrossplaneWorld } from '../support/crossplane-world.ts';
 import { createDriver } from '../support/package-driver.ts';
-import { definitionPath, packagePath } from '../support/package-paths.ts';
+import { definitionPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import { conditionIn, statusOf } from '../support/package-world.ts';
 
 t.setTimeout(1_800_000);
@@ -96,6 +96,26 @@ t.test('conversion webhooks beside Crossplane', { skip }, async (t) => {
     await healthy(revisionOf('hooked', digest));
     await converts('stored', { uno: 'a' }, { one: 'a' });
     t.strictSame(must(await client.get(instances('v1', 'stored'))), before);
+  });
+
+  await t.test('a Delete counts the instances, and deletes the CRD, while the webhook does not answer', async (t) => {
+    await server?.stop();
+    const remove = async (name: string): Promise<JsonObject> => {
+      const spec = { change: 'Delete', delete: { source: source('hooked') }, retryLimit: 1 };
+      const metadata = { name };
+      must(await client.create(ptxPath(), { apiVersion: 'pkg.crossplane.io/v1alpha1', kind: 'Transaction', metadata, spec }));
+      return world.finished(name);
+    };
+    t.match(conditionIn(await remove('in-use'), 'Validated'), {
+      status: 'False',
+      message: /has 2 instances, such as "converted"/,
+    });
+    for (const name of ['stored', 'converted']) must(await client.delete(instances('v1', name)));
+    const status = await remove('unused');
+    t.equal(conditionIn(status, 'Ready')?.status, 'True', JSON.stringify(status));
+    for (const gone of [path, packagePath('providers', 'hooked'), secretPath('hooked')])
+      await waitFor(async () => (await client.get(gone)).code === 404, `${gone} to be gone`);
+    t.same(await lockEntries(), []);
   });
 
   await t.test('a CRD that gets no authority ends the try after five minutes, undone', async (t) => {

@@ -108,3 +108,30 @@ for (const [name, isMoment] of Object.entries(moments))
     t.same([...new Set(ends)], ['v1.0.0 Abandoned', 'v2.0.0 Succeeded']);
     t.equal((await client.get(definitionPath(`olds.${name}.example.org`))).code, 404, 'what the first one made is undone');
   });
+
+t.test(
+  'a package transaction by hand is abandoned, too, if a user writes another version to a Package that installs itself',
+  async (t) => {
+    const name = 'rewritten';
+    await publish(name);
+    await apply(name, 'v2.0.0');
+    await installed(name);
+    let isEdited = false;
+    onCall = async (parent) => {
+      if (isEdited || textAt(parent, 'metadata', 'name') !== 'by-hand') return;
+      if (textAt(statusOf(await world.read('by-hand')), 'phase') !== 'Verifying') return;
+      isEdited = true;
+      await apply(name, 'v2.0.0');
+    };
+    await world.install('by-hand', `${source(name)}:v1.0.0`, { packageName: name });
+    const status = await world.finished('by-hand');
+    onCall = async () => undefined;
+    t.match(status, {
+      phase: 'Failed',
+      outcome: { kind: 'Abandoned', message: /^Provider rewritten was changed or deleted since/ },
+    });
+    t.equal(at(status, 'failures') ?? 0, 0);
+    await installed(name);
+    t.equal((await client.get(definitionPath(`olds.${name}.example.org`))).code, 404);
+  },
+);

@@ -1,7 +1,8 @@
-// Whether the Package that made a package transaction is another one now: then it makes the next package transaction, and a try that
-// cannot go on is no failure.
+// Whether the Package that a package transaction installs is another one now, and makes the next package transaction: then a try that cannot
+// go on is no failure.
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, equalJson, type JsonObject, textAt } from '../../objects/json.ts';
+import { makesOwn, type OwnMode } from '../model/own.ts';
 import { installOf, type PackageTransaction, type Wanted } from '../model/package-transaction.ts';
 import { packagesOfKind } from '../writes/resources.ts';
 import { find, type PackageReader } from './read.ts';
@@ -10,8 +11,24 @@ import { find, type PackageReader } from './read.ts';
 export async function readEdited(reader: PackageReader, ptx: PackageTransaction): Promise<string | undefined> {
   const wanted = installOf(ptx);
   if (wanted === undefined || ptx.packageUid === undefined) return undefined;
-  const { kind, name } = wanted;
-  return editedSince(ptx, wanted, await find(reader, { resource: packagesOfKind(kind), name }));
+  return editedSince(ptx, wanted, await readRoot(reader, wanted));
+}
+
+/** Once a package transaction that somebody else made has written the Package, a user may write another version, which installs itself. */
+export async function readRewritten(
+  reader: PackageReader,
+  ptx: PackageTransaction,
+  mode: OwnMode = 'none',
+): Promise<string | undefined> {
+  const wanted = installOf(ptx);
+  if (wanted === undefined || ptx.packageUid !== undefined) return readEdited(reader, ptx);
+  const live = await readRoot(reader, wanted);
+  const isOther = live !== undefined && textAt(live, 'spec', 'package') !== textAt(wanted.spec, 'package');
+  return isOther && makesOwn(mode, live) ? wordsOf(wanted) : undefined;
+}
+
+function readRoot(reader: PackageReader, { kind, name }: Wanted): Promise<JsonObject | undefined> {
+  return find(reader, { resource: packagesOfKind(kind), name });
 }
 
 /** `live`: the Package. */
@@ -23,5 +40,9 @@ export function editedSince(
   if (packageUid === undefined) return undefined;
   const isThere = textAt(live, 'metadata', 'uid') === packageUid && !isTerminating(live);
   if (isThere && equalJson(at(live, 'spec'), wanted.spec)) return undefined;
-  return `${wanted.kind} ${wanted.name} was changed or deleted since: its next package transaction installs what it is then`;
+  return wordsOf(wanted);
+}
+
+function wordsOf({ kind, name }: Wanted): string {
+  return `${kind} ${name} was changed or deleted since: its next package transaction installs what it is then`;
 }

@@ -10,7 +10,7 @@ import { isForward } from '../model/status.ts';
 import { stages } from '../writes/resources.ts';
 import { hasFailed } from '../writes/stages.ts';
 import { leavingOf, readDeactivation, readDeletable, readDeletionState, readRest } from './deletion.ts';
-import { readEdited } from './edited.ts';
+import { readEdited, readRewritten } from './edited.ts';
 import { garbageOf, garbageOfPrevious, garbageOfTries } from './garbage.ts';
 import {
   findLock,
@@ -145,7 +145,7 @@ const reads: Reads = {
     if (!isToCheck) return { lock, faults: 'unfinished' };
     const { faults, unserved } = await readVerification(reader, context, progress);
     if (faults === 'unfinished') return { lock, faults, unserved };
-    if (faults.length > 0) return { lock, faults, unserved, edited: await readEdited(reader, ptx) };
+    if (faults.length > 0) return { lock, faults, unserved, edited: await readRewritten(reader, ptx, serving.ownMode) };
     const runtimes = replacedBy(ptx) === undefined ? undefined : await readRuntimes(reader, context);
     return { lock, faults, unserved, runtimes, retired: unserved.length > 0 ? undefined : await retiredByTry(reader, ptx) };
   },
