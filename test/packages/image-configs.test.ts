@@ -127,6 +127,30 @@ t.test('signed packages are installed: by a key, by a certificate', async (t) =>
   }
 });
 
+t.test('keyless: an update must be signed, too, and a renewed trusted root counts from the next try on', async (t) => {
+  const name = 'signed-again';
+  await withConfigs(t, { again: { ...matching(source(name)), ...verifying(byCi) } });
+  const renewed = createSigstore();
+  const installed = async (ptx: string, tag: string) => {
+    await world.install(ptx, `${source(name)}:${tag}`, { packageName: name, retryLimit: 1 });
+    return world.finished(ptx);
+  };
+  await signed(name, sigstore.signer(person));
+  t.match(conditionIn(await installed('again-1', 'v1.0.0'), 'Ready'), { status: 'True' });
+  const unsigned = providerYaml(name, {}, [definitionOf('twos', `${name}.example.org`)]);
+  await push({ ...repositoryOf(name), tag: 'v1.1.0' }, await packageOf(unsigned));
+  const refused = { status: 'False', reason: 'InvalidPackage', message: /ImageConfig "again" requires a signature/ };
+  t.match(conditionIn(await installed('again-2', 'v1.1.0'), 'Validated'), refused);
+  const digest = await push({ ...repositoryOf(name), tag: 'v1.2.0' }, await packageOf(unsigned));
+  await pushSigned({ ...repositoryOf(name), digest }, [signText(digest, renewed.signer(person))]);
+  t.match(conditionIn(await installed('again-3', 'v1.2.0'), 'Validated'), refused, 'its authority is not in the trusted root');
+  const setRoot = async (root: string) =>
+    must(await client.patch(`${namespace}/configmaps/sigstore`, { data: { 'trusted_root.json': root } }));
+  await setRoot(renewed.trustedRoot);
+  t.match(conditionIn(await installed('again-4', 'v1.2.0'), 'Ready'), { status: 'True' });
+  await setRoot(sigstore.trustedRoot);
+});
+
 const canary = 'cAnaRy-6021';
 must(await secret('no-login', { [canary]: canary }));
 must(await secret('no-key', { 'cosign.pub': canary }));
@@ -184,6 +208,12 @@ const rows: readonly Row[] = [
     signer: sigstore.signer({ ...person, subject: 'https://evil.example.org' }),
     message:
       /authority "ci": no valid signature \(it is by https:\/\/evil\.example\.org, whom https:\/\/accounts\.example\.org has named\)$/,
+  },
+  {
+    what: 'a certificate from an authority that the trusted root does not have',
+    configs: (image) => ({ one: { ...matching(image), ...verifying(byCi) } }),
+    signer: createSigstore().signer(person),
+    message: /authority "ci": no valid signature \(it is not valid: [A-Z_]+\)$/,
   },
   {
     what: 'a Secret of a key that does not exist',
