@@ -19,13 +19,13 @@ function lines(most: number, ...folders: readonly string[]): Ceiling {
 export const ceilings: readonly Ceiling[] = [
   lines(19_900, 'hooks/transactions'),
   lines(9_500, 'hooks/packages'),
-  lines(2_800, 'hooks/objects'),
+  lines(2_900, 'hooks/objects'),
   lines(6_900, 'server'),
   lines(7_200, 'cli'),
   lines(46_100, 'hooks', 'server', 'cli'),
   lines(6_800, 'scripts'),
   lines(87_900, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_600 },
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_700 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_900 },
 ];
 

@@ -1,8 +1,9 @@
 // A definition that would break the live one. What is stored decides: without instances every schema may follow. With instances a field may
 // go if no instance holds a value in it, other than its default. The engine reads the instances again before it writes the definition.
+
+import { instancesOf } from '../../objects/definitions.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { instancesOf } from '../../transactions/model/crds.ts';
-import { isPruned, pruningVersions, readableVersion } from '../../transactions/model/pruning.ts';
+import { isPruned, pruningVersions, readableVersion } from '../../objects/pruning.ts';
 import { brokenFault, type DefinitionChange, droppedFault, lostWords } from '../checks/conflicts.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';

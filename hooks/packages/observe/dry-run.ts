@@ -1,8 +1,8 @@
 // The hook sends every object of a package with `dryRun=All`, as the ServiceAccount that will make the object.
 import type { Location } from '../../objects/cluster.ts';
 import { isTerminating } from '../../objects/content/ownership.ts';
+import { instancesOf, isStorageMoved, storageOf } from '../../objects/definitions.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { instancesOf, isStorageMoved, storageOf } from '../../transactions/model/crds.ts';
 import { type PackageFault, packageFault } from '../model/fault.ts';
 import { quoted } from '../model/package.ts';
 import { howToAllow, mayBreak, type PackageTransaction } from '../model/package-transaction.ts';

@@ -1,9 +1,9 @@
 // The instances of a CRD. The API server answers with 500 if it cannot convert one, which is a fact about the CRD: a call that failed would hold
 // the Lock until the conversion webhook answers.
 import type { Resource } from '../../objects/cluster.ts';
+import { instancesOf as kindOf, servedVersions } from '../../objects/definitions.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { instancesOf as kindOf, servedVersions } from '../../transactions/model/crds.ts';
 import { isConverted } from '../checks/contents.ts';
 import { quoted } from '../model/package.ts';
 import { definitions } from '../writes/resources.ts';

@@ -13,11 +13,12 @@
 // servers that have not heard of 1 may still store the new version. Source of the rules: apiextensions-apiserver,
 // pkg/registry/customresourcedefinition/strategy.go and pkg/apis/apiextensions/validation.
 import { contentOf } from '../../objects/content/content.ts';
+import { isDefinition, newStoredVersions, settledAt, storedVersionsOf } from '../../objects/definitions.ts';
 import { at, equalJson, isList, type Json, type JsonObject, textAt, withKey, withPath } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { formatTime } from '../../objects/time.ts';
 import { shownOf } from '../hazards/messages.ts';
-import { isDefinition, newStoredVersions, type StoredObjects, settledAt, storedVersionsOf } from '../model/crds.ts';
+import type { StoredObjects } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Reason } from '../model/reason.ts';
 

@@ -1,9 +1,10 @@
 // Kinds that the API server will serve after the engine has applied an earlier change of this Transaction.
 import type { Resource } from '../../objects/cluster.ts';
+import { versionIn } from '../../objects/definitions.ts';
 import { at, isObject, type Json, textAt } from '../../objects/json.ts';
 import { versionOf } from '../../objects/reference.ts';
 import type { Change } from '../model/change.ts';
-import { isCrdOf, versionIn } from '../model/crds.ts';
+import { isCrdOf } from '../model/crds.ts';
 
 /** The resource that an earlier change will define, and the index of that change. */
 interface Defined {

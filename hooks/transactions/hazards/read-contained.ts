@@ -2,11 +2,11 @@
 
 import type { Resource } from '../../objects/cluster.ts';
 import { managersOf } from '../../objects/content/fields.ts';
+import { instancesOf } from '../../objects/definitions.ts';
 import type { Failure, UnlistableKind } from '../../objects/failure.ts';
 import { at, type JsonObject, textAt } from '../../objects/json.ts';
 import { identityOf, kindOf, type Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { instancesOf } from '../model/crds.ts';
 import { apiServiceOf, awayOf, type Lister, listKinds, pluralOf, unavailableVersion } from '../reading/listing.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 import { areEvents, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';

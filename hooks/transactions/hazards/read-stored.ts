@@ -1,10 +1,11 @@
 // The objects that lose by a change of their CRD. Some hold values that a schema drops. Others may be stored in a version that the
 // undo takes away (attribution/stored-versions.ts).
+
+import { instancesOf, isDefinition, newStoredVersions, settledAt } from '../../objects/definitions.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
+import { isPruned, pruningVersions, readableVersion } from '../../objects/pruning.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { instancesOf, isDefinition, newStoredVersions, settledAt } from '../model/crds.ts';
 import { isAfter } from '../model/other-transactions.ts';
-import { isPruned, pruningVersions, readableVersion } from '../model/pruning.ts';
 import { allListed, listAll } from '../reading/listing.ts';
 import { isWithoutObjects } from '../reading/served.ts';
 import { definitions } from '../writes/resources.ts';

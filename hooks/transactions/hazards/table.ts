@@ -1,10 +1,11 @@
 // The objects and values that Kubernetes deletes or overwrites for good after a change: one row for each rule. A row counts
 // forward: the engine refuses the change (observe/irreversible.ts, decide/committing.ts). It also counts backward: the undo leaves
 // the object (attribution/undo.ts, `blockerOf`). read.ts makes the reads. Pure.
+
+import { isStorageMoved, storageOf } from '../../objects/definitions.ts';
 import { at, type JsonObject } from '../../objects/json.ts';
+import { pruningVersions } from '../../objects/pruning.ts';
 import { describe, type Reference } from '../../objects/reference.ts';
-import { isStorageMoved, storageOf } from '../model/crds.ts';
-import { pruningVersions } from '../model/pruning.ts';
 import { isFedByKubernetes } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
 import { shownOf } from './messages.ts';

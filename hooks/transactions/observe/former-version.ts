@@ -3,14 +3,15 @@
 // does the same. Source: apiextensions-apiserver pkg/apiserver/conversion/nop_converter.go.
 
 import type { Reader, Resource } from '../../objects/cluster.ts';
+import { servedVersions } from '../../objects/definitions.ts';
 import type { Failure } from '../../objects/failure.ts';
 import { at, type JsonObject, textAt, withKey } from '../../objects/json.ts';
+import { losesInMove } from '../../objects/pruning.ts';
 import { describe, versionOf } from '../../objects/reference.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { mayMake } from '../model/change.ts';
-import { isCrd, servedVersions } from '../model/crds.ts';
-import { losesInMove } from '../model/pruning.ts';
+import { isCrd } from '../model/crds.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { locationOf } from '../writes/change.ts';
 import { serviceAccountOf } from '../writes/resources.ts';

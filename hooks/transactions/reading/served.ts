@@ -2,9 +2,9 @@
 // that version. Perhaps one of several API servers does not serve it yet. Or the API server no longer serves it, while its objects
 // live on in another version or in an aggregated API server.
 import type { Identity, Reader, Resource } from '../../objects/cluster.ts';
+import { wasServed } from '../../objects/definitions.ts';
 import type { Failure, Passing } from '../../objects/failure.ts';
 import { groupOf } from '../../objects/reference.ts';
-import { wasServed } from '../model/crds.ts';
 import { definitions } from '../writes/resources.ts';
 
 /** Whether the failure is a 404 that names no object. */

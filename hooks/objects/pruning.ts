@@ -3,8 +3,8 @@
 // it to the objects that it reads, also to objects that are older than the field. Pure. Sources: apiextensions-apiserver
 // pkg/apiserver/schema/pruning/algorithm.go, defaulting/algorithm.go.
 
-import { at, equalJson, isList, isObject, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
-import { versionIn } from './crds.ts';
+import { versionIn } from './definitions.ts';
+import { at, equalJson, isList, isObject, type Json, type JsonObject, listAt, textAt } from './json.ts';
 
 /**
  * The versions whose schema may drop values: the versions served before, and the versions in which objects may be stored. The API

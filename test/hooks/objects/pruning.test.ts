@@ -1,7 +1,7 @@
 // Which values a schema of a CRD drops, as a table: whether its objects are listed, and whether one of them holds such a value.
 import t from 'tap';
-import type { JsonObject } from '../../../../hooks/objects/json.ts';
-import { isPruned, pruningVersions, readableVersion } from '../../../../hooks/transactions/model/pruning.ts';
+import type { JsonObject } from '../../../hooks/objects/json.ts';
+import { isPruned, pruningVersions, readableVersion } from '../../../hooks/objects/pruning.ts';
 
 const text = { type: 'string' };
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
