@@ -21,7 +21,6 @@ import type { Carry } from './observe/carry.ts';
 import { turnToCompare } from './observe/comparing.ts';
 import { encodedFor } from './observe/encoding.ts';
 import { type LiveRead, type NotLive, readTransaction, readWithLeases } from './observe/live.ts';
-import { type MemoryBudget, readingInto } from './observe/memory-budget.ts';
 import { itemOf, type LockView, type Observation, type Observed, type Presence } from './observe/observation.ts';
 import { observe } from './observe/observe.ts';
 import { createPrefetch, type Prefetch } from './observe/prefetch.ts';
@@ -33,27 +32,25 @@ import { heldByTrial, trialBefore } from './outcome/forgotten.ts';
 import { recovered } from './outcome/recovered.ts';
 import { denied } from './outcome/refused.ts';
 import { resultOf } from './outcome/result.ts';
-import type { Session } from './perform/deadline.ts';
 import { performChecked } from './perform/invariants.ts';
 import { plan } from './plan/plan.ts';
 import { writeContextOf } from './plan/write-context.ts';
-import type { CallReads } from './reading/call-reads.ts';
+import type { CallPipeline } from './reading/pipeline.ts';
 import type { Answered } from './report/report.ts';
 import { withRollback } from './undo/rollback.ts';
 import { withSurvey } from './undo/survey.ts';
 
 /** What serves one call: the parts of the engine, and what this process and this call know. */
-export interface CallContext {
+export interface CallContext extends CallPipeline {
   readonly parts: EngineParts;
   /** The name of this process in Leases. */
   readonly server: string;
   /** The name of this call as a writer. */
   readonly writer: string;
   readonly memory: Memory;
-  readonly session: Session;
-  readonly callReads: CallReads;
-  readonly budget: MemoryBudget;
   readonly sources: Sources;
+  /** The Transaction is gone: the process forgets what it knows of it. */
+  forget(): void;
 }
 
 /** The Transaction as read, and the time from which this read counts. */
@@ -136,7 +133,7 @@ export async function readAgain(context: CallContext, call: Call, progress: Prog
   const readAt = clock.monotonic();
   const live = await readPatiently(context, call);
   if (live.kind !== 'live') return live;
-  context.memory.targets.learn(live.transaction);
+  context.learn(live.transaction);
   return basisOf({ ...live, target, readAt, nowAt: readAt, ahead: createPrefetch() }, progress);
 }
 
@@ -225,17 +222,14 @@ async function movedMeanwhile({ parts, session }: CallContext, { transaction, re
 
 /** The due step, with all facts that the decision needs. */
 async function observeBasis(context: CallContext, basis: Basis, carry: Carry): Promise<Observation> {
-  const { memory, session, callReads, budget, sources, server, writer, parts } = context;
+  const { memory, session, callReads, sources, server, writer, parts } = context;
   const { engineNamespace, namespaces = [], timing } = parts;
   const { transaction, now, first, ownLeases, target, isOvertaken, after } = basis;
   // The process knows this before the reads. If the reads are refused, this is at least so much later than the first refusal.
   const { waits, refusedFor, ...ownWrites } = memory.recall(transaction.uid);
   const status = foundStatus(basis.pending ?? basis.status, first, ownWrites);
   const [lateWindow, pace] = [lateWindowOf(timing), paceOf(timing)];
-  // The engine has dropped the results of the earlier read by now.
-  budget.drop();
-  const reader = readingInto(budget, memory.sightings(session.cluster));
-  const source = { reader, packer: parts.sealer, cache: memory.snapshots, callReads };
+  const source = { reader: context.reader(), packer: parts.sealer, cache: memory.snapshots, callReads };
   const { snapshot, order } =
     status.phase === 'RollingBack' ? await readOrder(source, transaction, status.rollbackRef) : unordered;
   const due = dueOf({ transaction, status, now, lateWindow, waits, order });

@@ -4,12 +4,9 @@ import type { Clock } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
 import { createLruCache } from '../objects/lru-cache.ts';
 import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/in-flight.ts';
-import { type CachedReader, createCachedReader } from './observe/cached-reader.ts';
 import { createPodTurns, type PodTurns } from './observe/new-pods.ts';
 import { createPolled, type OpenGateCounts } from './observe/polled.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
-import { createUnfinished, type UnfinishedLists } from './observe/unfinished.ts';
-import { createKnownTargets, type KnownTargets } from './reading/known-targets.ts';
 
 /** What a process knows of its earlier calls for a Transaction. */
 interface Recalled extends OwnWrites {
@@ -53,9 +50,6 @@ export interface Ended {
 
 export interface Memory {
   readonly snapshots: SnapshotCache;
-  readonly sightings: CachedReader;
-  readonly unfinished: UnfinishedLists;
-  readonly targets: KnownTargets;
   readonly podTurns: PodTurns;
   readonly polled: OpenGateCounts;
   /** `refusedFor`: ms since the first refusal in a row, 0 without any. */
@@ -86,19 +80,15 @@ const firstPauseSeconds = 0.2;
 
 const nothing: Remembered = { troubles: 0, waits: 0, ...noWrites };
 
-/** `sighting`: ms for which the presence of an object counts once it was seen. */
-export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number, sighting: number): Memory {
+export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => number): Memory {
   const calls = createLruCache<Remembered>({ most: mostRemembered });
   const snapshots = createLruCache<CachedSnapshot>({ most: mostCached, weigh: ({ memory }) => memory });
-  const [unfinished, polled] = [createUnfinished(clock), createPolled(clock)];
+  const polled = createPolled(clock);
   const recalled = (uid: string): Remembered => calls.get(uid) ?? nothing;
   return {
     snapshots,
-    unfinished,
-    targets: createKnownTargets(),
     podTurns: createPodTurns(),
     polled,
-    sightings: createCachedReader({ clock, span: sighting, most: mostRemembered }),
     recall: (uid) => {
       const { refusedAt = clock.monotonic(), ...known } = recalled(uid);
       return { ...known, refusedFor: clock.monotonic() - refusedAt };
@@ -133,7 +123,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     pauseLeft: (uid) => Math.max(0, (recalled(uid).notBefore ?? 0) - clock.monotonic()),
     forget: (uid) => {
       polled.forget(uid);
-      for (const known of [calls, unfinished, snapshots]) known.delete(uid);
+      for (const known of [calls, snapshots]) known.delete(uid);
     },
   };
 }

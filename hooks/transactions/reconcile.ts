@@ -28,46 +28,35 @@ import { isDeletingHalf } from './model/halves.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import { entryOf } from './observe/encoding.ts';
 import type { NotLive } from './observe/live.ts';
-import { createMemoryBudgets } from './observe/memory-budget.ts';
 import { cachedOf, digestIn } from './observe/snapshot.ts';
 import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
-import { startSession } from './perform/deadline.ts';
-import { createCallReads } from './reading/call-reads.ts';
+import { createPipeline } from './reading/pipeline.ts';
 import { recoveredReply, replyOf, withoutTransaction } from './reply.ts';
 
 /** Attempts for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostAttempts = 10;
 
-/** The part of a call's time for reads. The steps that follow from the reads have the rest. */
-const partForReads = 0.75;
-
 /** The hook for Transactions. Calls for one Transaction run one after the other, others side by side. It never rejects. */
 export function createSync(parts: EngineParts): Hook {
   const { cluster, clock, timing } = parts;
-  const memory = createMemory(clock, Math.random, timing.sighting ?? 0);
+  const memory = createMemory(clock, Math.random);
+  const pipeline = createPipeline({ cluster, clock, ...timing });
   const inTurn = createTurns();
-  const budgets = createMemoryBudgets();
   const server = crypto.randomUUID();
   let calls = 0;
   return (call) =>
     inTurn(call.uid, () => {
       calls += 1;
-      const session = startSession(cluster, clock, timing.stepDeadline);
-      const until = clock.monotonic() + timing.stepDeadline * partForReads;
-      const callReads = createCallReads({
-        now: clock.monotonic,
-        until,
-        lists: memory.unfinished.of(call.uid),
-        kinds: memory.unfinished.kindsOf(call.uid),
-        targets: memory.targets,
-      });
+      const reads = pipeline.open(call);
+      const forget = (): void => {
+        for (const known of [memory, pipeline]) known.forget(call.uid);
+      };
       const sources = createSources(parts.manifests, parts.clock);
-      const { budget, close } = budgets.open(call.namespace);
-      const context = { parts, server, writer: nameWriter(server, calls), memory, session, callReads, sources, budget };
+      const context = { parts, server, writer: nameWriter(server, calls), memory, sources, ...reads, forget };
       return reconcile(context, call)
         .catch((thrown) => recoveredReply(context, call, thrown))
-        .finally(close);
+        .finally(reads.close);
     });
 }
 

@@ -32,7 +32,8 @@ const longestBlindStaySeconds = 15;
 const because = 'internal error of the engine';
 
 /** The reply with the status of the answer. Reports it, and records what this process must remember. */
-export function replyOf({ parts, memory, session, callReads }: CallContext, call: Call, made: Attempt, answer: Answer): Reply {
+export function replyOf(context: CallContext, call: Call, made: Attempt, answer: Answer): Reply {
+  const { parts, memory, session } = context;
   const { transaction, now, stored } = made;
   const { uid } = transaction;
   const next = spokenFor(memory, made, truncated(answer.status, transaction.size));
@@ -41,12 +42,10 @@ export function replyOf({ parts, memory, session, callReads }: CallContext, call
   const stayAway = 1_000 * Math.min(session.retryAfter(), longestStaySeconds, longestPauseUnder(made));
   const isRefused = answer.wait === 'refusal' || (typeof answer.wait === 'object' && answer.wait.isRefusal === true);
   const isWaiting = (isRefused || answer.wait === 'now' || typeof answer.wait === 'object') && status.version === stored.version;
-  const lists = callReads.unfinished();
-  memory.unfinished.keep(uid, lists);
-  const isLooking = lists.size > 0;
+  const isLooking = context.keepLists();
   const pause = memory.remember(uid, { isTroubled, isLooking, isWaiting, isRefused, stayAway });
   memory.rememberFence(uid, nextFenceOf(made, status, memory.recall(uid)));
-  if (answer.finalized) memory.forget(uid);
+  if (answer.finalized) context.forget();
   if (isTerminal(status.phase)) memory.snapshots.delete(uid);
   parts.record(reportOf(made, status));
   return {
@@ -95,7 +94,7 @@ export async function withoutTransaction(context: CallContext, call: Call, live:
       // No engine can continue it, but a user must be able to delete it; garbage collection removes what it leaves behind.
       return { ...untouched, status: live.status, finalized: live.isBeingDeleted };
     case 'gone':
-      context.memory.forget(call.uid);
+      context.forget();
       await releaseAcquired(context, carry);
       return untouched;
   }
@@ -152,7 +151,7 @@ export async function recoveredReply(context: CallContext, call: Call, thrown: u
   memory.unsettled(uid, found.serverTime);
   parts.record(faultReport(call, found, thrown));
   if (!isToLetGo(found.object, found.serverTime)) return retry();
-  memory.forget(uid);
+  context.forget();
   const status = at(found.object, 'status');
   return { kind: 'status', status: isObject(status) ? status : {}, children, resyncAfterSeconds: 0, finalized: true };
 }

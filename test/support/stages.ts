@@ -121,7 +121,7 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'reading',
-    what: 'lists page by page, shared for a moment, and what a 404 proves',
+    what: 'the one pipeline of reads: deadline, cache, budget, lists page by page; and what a 404 proves',
     holds: folder('hooks/transactions/reading'),
     sees: [...values, 'requests', 'writes'],
     nature: 'effects',
@@ -177,7 +177,7 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'perform',
-    what: 'the deadline of a call, for each of its requests',
+    what: 'checks the invariants of each write, and sends it',
     holds: folder('hooks/transactions/perform'),
     sees: [...values, 'requests', 'writes'],
     nature: 'effects',

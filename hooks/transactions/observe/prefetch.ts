@@ -6,7 +6,7 @@ import type { SnapshotEntry } from '../model/entry.ts';
 import { type Item, isToUndo } from '../model/item.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
-import { dropping } from './memory-budget.ts';
+import { dropping } from '../reading/memory-budget.ts';
 import type { Presence } from './observation.ts';
 import { readLive } from './read.ts';
 import type { SnapshotSource } from './snapshot.ts';

@@ -5,7 +5,7 @@ import { type JsonObject, parseJson } from '../../objects/json.ts';
 import { weightOf } from '../../objects/measure.ts';
 import { ownTurn } from '../../objects/requests/loop-turns.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { keeping } from '../observe/memory-budget.ts';
+import { keeping } from '../reading/memory-budget.ts';
 import type { Surveyed } from './surveyed.ts';
 
 /** Bytes in memory of an object that is kept as it is. */

@@ -129,11 +129,11 @@ export const features: readonly Sabotage[] = [
     fault: 'what a call reads has no bound',
     edits: [
       {
-        file: 'hooks/transactions/observe/memory-budget.ts',
+        file: 'hooks/transactions/reading/memory-budget.ts',
         find: 'if (call + bytes > limits.call) return tooLarge(',
         replace: 'if (call + bytes > limits.call * 1000) return tooLarge(',
       },
     ],
-    caughtBy: ['test/hooks/transactions/observe/memory-budget.test.ts'],
+    caughtBy: ['test/hooks/transactions/reading/memory-budget.test.ts'],
   },
 ];

@@ -8,7 +8,7 @@ import {
   dropping,
   droppingEach,
   readingInto,
-} from '../../../../hooks/transactions/observe/memory-budget.ts';
+} from '../../../../hooks/transactions/reading/memory-budget.ts';
 import { configMaps, engine } from '../../../../hooks/transactions/writes/resources.ts';
 
 const limits = { little: 10, call: 100, process: 150 };

@@ -4,7 +4,7 @@ import type { Clock } from '../../objects/cluster.ts';
 import { createLruCache } from '../../objects/lru-cache.ts';
 import type { KnownKinds, Lists } from '../reading/call-reads.ts';
 
-export interface UnfinishedLists {
+interface UnfinishedLists {
   /** Keeps the lists that a call had no time to complete; none if all are complete. */
   keep(uid: string, lists: Lists): void;
   /** The kept lists, if they are recent. */

@@ -8,7 +8,7 @@ import { createLruCache } from '../../objects/lru-cache.ts';
 import { serviceAccounts } from '../writes/resources.ts';
 
 /** Puts the kept answers before the reader. Of an object, it keeps only uid and version. */
-export type CachedReader = (reader: Reader) => Reader;
+type CachedReader = (reader: Reader) => Reader;
 
 interface Bounds {
   readonly clock: Pick<Clock, 'monotonic'>;

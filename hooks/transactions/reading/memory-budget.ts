@@ -26,7 +26,7 @@ const shippedLimits: BudgetLimits = {
 };
 
 /** The part of a call. */
-export interface MemoryBudget {
+interface MemoryBudget {
   /** Counts so many bytes, or says why there is no room for them. */
   take(bytes: number): Failure | undefined;
   /** A room inside of this room, which can be given back alone. */

@@ -1,7 +1,7 @@
 // After the deadline of a call the engine sends nothing: a process that was frozen and wakes up must not go on.
 import t from 'tap';
 import type { Answer, Cluster, Write } from '../../../../hooks/objects/cluster.ts';
-import { type Session, startSession } from '../../../../hooks/transactions/perform/deadline.ts';
+import { type Session, startSession } from '../../../../hooks/transactions/reading/deadline.ts';
 import { configMaps, engine } from '../../../../hooks/transactions/writes/resources.ts';
 
 const location = { resource: configMaps, namespace: 'shop', name: 'a' };
