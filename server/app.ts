@@ -1,7 +1,7 @@
 // The web server around the engine. It does not listen by itself: main.ts listens, and tests use `inject()`.
 import { Server as TlsServer } from 'node:tls';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
-import type { OwnEvent, OwnReport, PackageEvent, PackageReport } from '../hooks/packages/call.ts';
+import type { OwnEvent, OwnReport, PackageEvent, PackageReport } from '../hooks/crossplane/call.ts';
 import type { Hook, StepReport } from '../hooks/transactions/call.ts';
 import { type Access, guardCalls } from './access/guard.ts';
 import type { TlsMaterial } from './access/tls.ts';

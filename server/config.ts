@@ -1,8 +1,8 @@
 // Reads the environment and the flags into a frozen Config, and reports all faults at once. Pure.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type KeySelector, readKeySelector } from '../hooks/packages/model/key-selector.ts';
-import { type OwnMode, ownModes } from '../hooks/packages/model/own.ts';
+import { type KeySelector, readKeySelector } from '../hooks/crossplane/model/key-selector.ts';
+import { type OwnMode, ownModes } from '../hooks/crossplane/model/own.ts';
 import { choice, duration, integer, type LogLevel, level, listOf, matching, namespace, type Rule } from './config-rules.ts';
 import type { ApiServerAccess } from './kubernetes/connect.ts';
 

@@ -1,10 +1,11 @@
 // Whether a Crossplane runs in the cluster, and whether it suits the settings of package transactions. Its package manager writes the
 // Lock by itself. So package transactions wait beside a Crossplane that the settings exclude, and without one that they need. The hook
 // serves Transactions meanwhile: they need no Crossplane.
+
+import { compareVersions, readCompleteVersion, type Version } from '../hooks/crossplane/model/version.ts';
 import type { Failed, Identity, Reader, Resource } from '../hooks/objects/cluster.ts';
 import { at, type JsonObject, listAt, objectsAt, textAt } from '../hooks/objects/json.ts';
 import { foreign } from '../hooks/objects/words.ts';
-import { compareVersions, readCompleteVersion, type Version } from '../hooks/packages/model/version.ts';
 import type { PackagesConfig } from './config.ts';
 
 /** The Crossplane of the cluster suits the mode. */

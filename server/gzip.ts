@@ -1,6 +1,6 @@
 // Compresses and decompresses contents of packages.
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { Gzip } from '../hooks/packages/model/gzip.ts';
+import type { Gzip } from '../hooks/crossplane/model/gzip.ts';
 
 export const gzip: Gzip = {
   pack: (text) => gzipSync(text).toString('base64'),

@@ -1,11 +1,11 @@
 // Connects the coordinator of packages to the cluster and to registries, and looks for CRDs that somebody has deleted.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Opening, PackageCall, PackageReply } from '../hooks/crossplane/call.ts';
+import { createDefinitionCheck, type DefinitionCheck } from '../hooks/crossplane/definitions.ts';
+import { readCompleteVersion } from '../hooks/crossplane/model/version.ts';
+import { createOwnSync } from '../hooks/crossplane/own.ts';
+import { createPackageSync } from '../hooks/crossplane/reconcile.ts';
 import type { Cluster } from '../hooks/objects/cluster.ts';
-import type { Opening, PackageCall, PackageReply } from '../hooks/packages/call.ts';
-import { createDefinitionCheck, type DefinitionCheck } from '../hooks/packages/definitions.ts';
-import { readCompleteVersion } from '../hooks/packages/model/version.ts';
-import { createOwnSync } from '../hooks/packages/own.ts';
-import { createPackageSync } from '../hooks/packages/reconcile.ts';
 import type { App, ConnectPackages } from './app.ts';
 import { clock } from './clock.ts';
 import type { PackagesConfig } from './config.ts';

@@ -1,9 +1,9 @@
 // Validates the body of a request, and decodes it to a Call. The schema is compiled once. Faults name path and rule, never a value.
 import { Ajv, type ErrorObject } from 'ajv';
+import type { OwnCall, PackageCall, RelatedObjects } from '../hooks/crossplane/call.ts';
+import { holderAnnotation } from '../hooks/crossplane/model/holder.ts';
+import { kindOf } from '../hooks/crossplane/model/package.ts';
 import { at, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, objectAt, textAt } from '../hooks/objects/json.ts';
-import type { OwnCall, PackageCall, RelatedObjects } from '../hooks/packages/call.ts';
-import { holderAnnotation } from '../hooks/packages/model/holder.ts';
-import { kindOf } from '../hooks/packages/model/package.ts';
 import type { Call } from '../hooks/transactions/call.ts';
 import {
   ownCustomizeRequest,

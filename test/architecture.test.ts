@@ -79,10 +79,10 @@ const rows: readonly Row[] = [
       ['hooks/transactions/report/a.ts', "import { createSync } from '../reconcile.ts';"],
       ['hooks/objects/cluster.ts', "import type { Merge } from './content/merge.ts';"],
       ['hooks/transactions/memory.ts', "import type { Step } from './decide/step.ts';"],
-      ['hooks/transactions/reconcile.ts', "import { readConstraint } from '../packages/model/constraint.ts';"],
-      ['hooks/packages/model/a.ts', "import type { Meta } from '../registry.ts';"],
-      ['hooks/packages/resolve/a.ts', "import type { Registry } from '../registry.ts';"],
-      ['hooks/packages/observe/a.ts', "import { decide } from '../../transactions/decide/decide.ts';"],
+      ['hooks/transactions/reconcile.ts', "import { readConstraint } from '../crossplane/model/constraint.ts';"],
+      ['hooks/crossplane/model/a.ts', "import type { Meta } from '../registry.ts';"],
+      ['hooks/crossplane/resolve/a.ts', "import type { Registry } from '../registry.ts';"],
+      ['hooks/crossplane/observe/a.ts', "import { decide } from '../../transactions/decide/decide.ts';"],
     ],
     accepted: [
       [
@@ -98,11 +98,11 @@ const rows: readonly Row[] = [
         "import { observe } from './observe/observe.ts';\nimport { perform } from './perform/perform.ts';",
       ],
       [
-        'hooks/packages/resolve/a.ts',
+        'hooks/crossplane/resolve/a.ts',
         "import { at } from '../../objects/json.ts';\nimport { admits } from '../model/constraint.ts';",
       ],
       [
-        'hooks/packages/observe/a.ts',
+        'hooks/crossplane/observe/a.ts',
         "import type { Registry } from '../registry.ts';\nimport { resolve } from '../resolve/resolution.ts';",
       ],
     ],
@@ -125,13 +125,13 @@ const rows: readonly Row[] = [
     reason: 'server/registry sees its port and the model of packages only',
     rule: registrySeesItsPortOnly,
     refused: [
-      ['server/registry/a.ts', "import { resolve } from '../../hooks/packages/resolve/resolution.ts';"],
+      ['server/registry/a.ts', "import { resolve } from '../../hooks/crossplane/resolve/resolution.ts';"],
       ['server/registry/a.ts', "import { createTransport } from '../kubernetes/transport.ts';"],
     ],
     accepted: [
       [
         'server/registry/a.ts',
-        "import { extract } from 'tar-stream';\nimport type { Registry } from '../../hooks/packages/registry.ts';\nimport { createAdmission } from '../tenants/admission.ts';",
+        "import { extract } from 'tar-stream';\nimport type { Registry } from '../../hooks/crossplane/registry.ts';\nimport { createAdmission } from '../tenants/admission.ts';",
       ],
     ],
   },

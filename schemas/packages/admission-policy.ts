@@ -13,7 +13,7 @@ const packageName = `${snapshot}.metadata.name`;
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const reference = `${snapshot}.spec.?package.orValue('')`;
 
-// The form that hooks/packages/model/reference.ts reads.
+// The form that hooks/crossplane/model/reference.ts reads.
 const segment = '[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*';
 const host = '[A-Za-z0-9.-]*[.][A-Za-z0-9.-]*(:[0-9]{1,5})?';
 const form = `^${host}(/${segment})+(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`;

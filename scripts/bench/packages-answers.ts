@@ -1,8 +1,9 @@
 // A registry that replays the answers of another registry from memory.
+
+import { isMeta } from '../../hooks/crossplane/model/package.ts';
+import type { PackageReference } from '../../hooks/crossplane/model/reference.ts';
+import type { Registry } from '../../hooks/crossplane/registry.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import { isMeta } from '../../hooks/packages/model/package.ts';
-import type { PackageReference } from '../../hooks/packages/model/reference.ts';
-import type { Registry } from '../../hooks/packages/registry.ts';
 
 /** Answers of registries, kept in memory. Of a package it keeps the meta object. */
 export class Answers implements Registry {

@@ -1,12 +1,12 @@
 // `npm run packages -- leave`: Packages no longer make package transactions of their own. The controller and the policy for them go
 // first, then the finalizer and the annotation of each Package. Packages, and all that is installed, stay.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ownAnnotation } from '../../hooks/crossplane/model/own.ts';
+import { type PackageKind, packageApiVersion, packageKinds } from '../../hooks/crossplane/model/package.ts';
+import { preconditionOf } from '../../hooks/crossplane/writes/resources.ts';
 import type { Answer, Location } from '../../hooks/objects/cluster.ts';
 import { isTerminating } from '../../hooks/objects/content/ownership.ts';
 import { type JsonObject, listAt, textAt, withPath } from '../../hooks/objects/json.ts';
-import { ownAnnotation } from '../../hooks/packages/model/own.ts';
-import { type PackageKind, packageApiVersion, packageKinds } from '../../hooks/packages/model/package.ts';
-import { preconditionOf } from '../../hooks/packages/writes/resources.ts';
 import type { KubernetesCluster } from '../../server/kubernetes/cluster.ts';
 import { Unanswered } from './inputs.ts';
 

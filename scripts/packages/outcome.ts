@@ -1,7 +1,8 @@
 // Prints the output of the command, for users and for programs.
+
+import type { PackageFault } from '../../hooks/crossplane/model/fault.ts';
+import type { Tree, TreePackage } from '../../hooks/crossplane/observe/tree.ts';
 import { clean } from '../../hooks/objects/words.ts';
-import type { PackageFault } from '../../hooks/packages/model/fault.ts';
-import type { Tree, TreePackage } from '../../hooks/packages/observe/tree.ts';
 
 /** `notes`: which instances lose values, because the user has allowed it. */
 export type Outcome =

@@ -5,9 +5,9 @@
 // 3. Cached results and content count only for their repository, and only if the registry has shown this call that it may read the digest
 //    there. An answer to HEAD proves nothing about content of another repository.
 import { createHash } from 'node:crypto';
+import { isDigest, type PackageReference } from '../../hooks/crossplane/model/reference.ts';
+import type { RegistryFailed, SignedAnswer, SigningQuestion, VerifyingRegistry } from '../../hooks/crossplane/registry.ts';
 import type { Requester } from '../../hooks/objects/cluster.ts';
-import { isDigest, type PackageReference } from '../../hooks/packages/model/reference.ts';
-import type { RegistryFailed, SignedAnswer, SigningQuestion, VerifyingRegistry } from '../../hooks/packages/registry.ts';
 import { type Admission, createAdmission } from '../tenants/admission.ts';
 import { inOrder, readKeychain } from './authentication.ts';
 import { type Cache, createCache } from './cache.ts';

@@ -1,6 +1,7 @@
 // Manifests and indexes of Docker and of OCI.
+
+import { isDigest } from '../../hooks/crossplane/model/reference.ts';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { isDigest } from '../../hooks/packages/model/reference.ts';
 import { limits } from './limits.ts';
 import { invalid } from './trouble.ts';
 

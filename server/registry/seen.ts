@@ -1,6 +1,7 @@
 // Remembers tags and manifests of repositories.
+
+import type { PackageReference } from '../../hooks/crossplane/model/reference.ts';
 import { createLruCache, type LruCache } from '../../hooks/objects/lru-cache.ts';
-import type { PackageReference } from '../../hooks/packages/model/reference.ts';
 import type { Manifest } from './manifest.ts';
 
 /** Results of earlier calls, for later calls. An entry may be dropped at any time. */

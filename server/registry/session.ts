@@ -1,6 +1,6 @@
 // Sends requests to registries for one root package: with its pull secrets, until its deadline, through challenges and redirects.
-import { readSource } from '../../hooks/packages/model/reference.ts';
-import type { RegistryFailure } from '../../hooks/packages/registry.ts';
+import { readSource } from '../../hooks/crossplane/model/reference.ts';
+import type { RegistryFailure } from '../../hooks/crossplane/registry.ts';
 import { createResolver, type Resolve, schemeOf } from './addresses.ts';
 import { basic, type Challenge, type Keychain, readChallenge, readToken, tokenAddress } from './authentication.ts';
 import type { Asked, Exchange, Reply } from './exchange.ts';

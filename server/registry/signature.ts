@@ -4,8 +4,8 @@
 // (DSSE) with a statement about the digest; a whole bundle, which holds such an envelope.
 import { createHash, X509Certificate } from 'node:crypto';
 import { type Bundle, bundleFromJSON } from '@sigstore/bundle';
+import type { DigestName } from '../../hooks/crossplane/model/signing-authority.ts';
 import { at, isObject, type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
-import type { DigestName } from '../../hooks/packages/model/signing-authority.ts';
 
 /** What stands beside a text or an envelope. */
 interface Evidence {

@@ -1,8 +1,8 @@
 // Reads the signatures of an image from its repository, where cosign pushes them: below a tag that its digest names, or as images that
 // refer to it (OCI 1.1).
 import { createHash } from 'node:crypto';
+import { isDigest } from '../../hooks/crossplane/model/reference.ts';
 import { at, type Json, listAt, textAt } from '../../hooks/objects/json.ts';
-import { isDigest } from '../../hooks/packages/model/reference.ts';
 import { limits } from './limits.ts';
 import { accepted } from './manifest.ts';
 import type { Signature } from './signature.ts';

@@ -1,6 +1,7 @@
 // Reads all tags of a source, page by page.
+
+import { isTag } from '../../hooks/crossplane/model/reference.ts';
 import { at, isList, type Json } from '../../hooks/objects/json.ts';
-import { isTag } from '../../hooks/packages/model/reference.ts';
 import type { Reply } from './exchange.ts';
 import { limits } from './limits.ts';
 import type { Session } from './session.ts';

@@ -1,5 +1,5 @@
 // Failures of a registry. In this folder they are thrown as errors; outside they are values.
-import type { RegistryFailed, RegistryFailure } from '../../hooks/packages/registry.ts';
+import type { RegistryFailed, RegistryFailure } from '../../hooks/crossplane/registry.ts';
 
 export class Trouble extends Error {
   readonly failure: RegistryFailure;

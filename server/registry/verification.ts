@@ -4,8 +4,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { RE2JS } from '@bufbuild/re2';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { type Signer, toSignedEntity, toTrustMaterial, VerificationError, Verifier } from '@sigstore/verify';
+import type { Expected, SignerIdentity, SigningAuthority } from '../../hooks/crossplane/model/signing-authority.ts';
 import { foreign } from '../../hooks/objects/words.ts';
-import type { Expected, SignerIdentity, SigningAuthority } from '../../hooks/packages/model/signing-authority.ts';
 import { type Claim, type Readable, readSignature, type Signature } from './signature.ts';
 import { invalid } from './trouble.ts';
 

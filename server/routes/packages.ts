@@ -1,11 +1,11 @@
 // POST /packages/sync, /packages/finalize and /packages/customize; /packages/status/… for the status of Packages; /packages/own/… for
 // Packages that make their own package transactions; if the hook serves package transactions; 404 otherwise. The rules of /sync apply (routes/hooks.ts): Metacontroller decodes replies strictly, and an expected condition is never an error code.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { OwnCall, OwnHook, PackageCall, PackageHook } from '../../hooks/crossplane/call.ts';
+import { relatedResources, relatedRevisions, relatedToOwn } from '../../hooks/crossplane/customize.ts';
+import { timeOf } from '../../hooks/crossplane/model/status.ts';
+import { packageStatusOf } from '../../hooks/crossplane/package-status.ts';
 import type { Json, JsonObject } from '../../hooks/objects/json.ts';
-import type { OwnCall, OwnHook, PackageCall, PackageHook } from '../../hooks/packages/call.ts';
-import { relatedResources, relatedRevisions, relatedToOwn } from '../../hooks/packages/customize.ts';
-import { timeOf } from '../../hooks/packages/model/status.ts';
-import { packageStatusOf } from '../../hooks/packages/package-status.ts';
 import {
   type Validated,
   validateOwnCustomize,

@@ -4,7 +4,7 @@
 // 2. The hook reads the gauges of the cluster from the API server at scrape (see scrape.ts). If the API server does not answer in time,
 //    the gauges are absent, and a counter is incremented. An old value would look like a new one.
 
-import type { PackageReport } from '../../hooks/packages/call.ts';
+import type { PackageReport } from '../../hooks/crossplane/call.ts';
 import type { StepReport, Stored } from '../../hooks/transactions/call.ts';
 import { labelOf } from '../../hooks/transactions/model/reason.ts';
 import { countCosts } from './costs.ts';

@@ -1,9 +1,10 @@
 // Counts package transactions by phase, and Packages that make their own package transactions by state.
+
+import { makesOwn, type OwnMode, ownModes } from '../../hooks/crossplane/model/own.ts';
+import { packageKinds } from '../../hooks/crossplane/model/package.ts';
+import { isTerminal, phases } from '../../hooks/crossplane/model/status.ts';
 import type { Resource } from '../../hooks/objects/cluster.ts';
 import { textAt } from '../../hooks/objects/json.ts';
-import { makesOwn, type OwnMode, ownModes } from '../../hooks/packages/model/own.ts';
-import { packageKinds } from '../../hooks/packages/model/package.ts';
-import { isTerminal, phases } from '../../hooks/packages/model/status.ts';
 import { type Row, secondsOfAge } from '../kubernetes/tables.ts';
 import type { Transport } from '../kubernetes/transport.ts';
 import { type Active, eachRow, none, withOneMore } from './rows.ts';

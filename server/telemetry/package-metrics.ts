@@ -1,8 +1,8 @@
 // Metrics of package transactions. If the hook does not serve package transactions, they have no series. Label values come from closed
 // lists.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { PackageReport } from '../../hooks/packages/call.ts';
-import { tryReasons } from '../../hooks/packages/model/fault.ts';
+import type { PackageReport } from '../../hooks/crossplane/call.ts';
+import { tryReasons } from '../../hooks/crossplane/model/fault.ts';
 
 const results = ['ok', 'trouble'] as const;
 

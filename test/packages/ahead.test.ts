@@ -1,8 +1,8 @@
 // A tree is read ahead of its resolution: tags of what a package requires are listed while other packages are still read.
 import t from 'tap';
+import { readTree } from '../../hooks/crossplane/observe/tree.ts';
+import type { Registry } from '../../hooks/crossplane/registry.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import { readTree } from '../../hooks/packages/observe/tree.ts';
-import type { Registry } from '../../hooks/packages/registry.ts';
 import { digestOf, sourceOf } from './trees.ts';
 
 const requires: Readonly<Record<string, readonly string[]>> = { a: ['b', 'c'], b: ['d'], c: ['d'], d: [] };

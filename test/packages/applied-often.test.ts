@@ -3,8 +3,8 @@
 //
 // `JANUS_PACKAGES_APPLIED=100 npm test -- test/packages/applied-often.test.ts` applies a hundred.
 import t from 'tap';
+import { optedIn } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { optedIn } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startOwnLoops } from '../support/package-loops.ts';
 import { packagePath, ptxPath } from '../support/package-paths.ts';

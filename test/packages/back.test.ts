@@ -1,9 +1,9 @@
 // A release of a Configuration that has moved a required package is taken back, as by git revert: with a required package that the hook has
 // chosen, with one that the user applies at once, and where one alone cannot go.
 import t, { type Test } from 'tap';
+import { optedIn, packageUidLabel } from '../../hooks/crossplane/model/own.ts';
+import type { PackageKind } from '../../hooks/crossplane/model/package.ts';
 import { at, isList, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
-import { optedIn, packageUidLabel } from '../../hooks/packages/model/own.ts';
-import type { PackageKind } from '../../hooks/packages/model/package.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startOwnLoops } from '../support/package-loops.ts';
 import { lockPath, packagePath, ptxPath } from '../support/package-paths.ts';

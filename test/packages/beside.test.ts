@@ -1,9 +1,9 @@
 // Package transactions beside Crossplane, as far as its controllers need not run: what is paused when, what a revision says, what the
 // Lock says, who ends a try, and when package transactions wait. crossplane.test.ts is beside a real one.
 import t from 'tap';
+import { held, withPackages } from '../../hooks/crossplane/model/holder.ts';
 import type { Reader } from '../../hooks/objects/cluster.ts';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { held, withPackages } from '../../hooks/packages/model/holder.ts';
 import type { CrossplaneMode } from '../../server/config.ts';
 import { suitsCrossplane } from '../../server/crossplane.ts';
 import { makeCertificate } from '../support/certificate.ts';

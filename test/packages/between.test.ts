@@ -2,8 +2,8 @@
 // It appears before each call, and right before the DELETE of a CRD. Before the first deletion the try is undone. After it the object in
 // use stays. docs/guarantees.md names the moments in which the Delete misses it (Known limits).
 import t, { type Test } from 'tap';
+import { packageUidLabel } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
-import { packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { createDriver } from '../support/package-driver.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';

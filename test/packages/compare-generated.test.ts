@@ -4,8 +4,8 @@
 // `JANUS_SCHEMAS=1000 npm test -- test/packages/compare-generated.test.ts` makes a thousand pairs, JANUS_TEST_SEED other ones.
 import fc from 'fast-check';
 import t from 'tap';
+import { compareSchemas } from '../../hooks/crossplane/compare/walk.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import { compareSchemas } from '../../hooks/packages/compare/walk.ts';
 import { type Schemas, serveSchemas } from './served-schemas.ts';
 
 const wanted = Number(process.env.JANUS_SCHEMAS ?? 60);

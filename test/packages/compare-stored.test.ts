@@ -1,7 +1,7 @@
 // A version that is not served can be the one in which objects are stored: what its schema lacks is lost for the served ones.
 import t from 'tap';
+import { compareDefinitions } from '../../hooks/crossplane/compare/definition.ts';
 import { at, type JsonObject } from '../../hooks/objects/json.ts';
-import { compareDefinitions } from '../../hooks/packages/compare/definition.ts';
 import { must, waitFor } from '../support/client.ts';
 import { connectToCluster } from '../support/install.ts';
 

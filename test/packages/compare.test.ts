@@ -1,11 +1,11 @@
 // What of a schema may change: one row for each rule, each both ways. Where a witness is given the API server judges too: it is valid
 // under the old schema and not under the new one.
 import t from 'tap';
+import { compareDefinitions, describeBreaches } from '../../hooks/crossplane/compare/definition.ts';
+import { nodeRules } from '../../hooks/crossplane/compare/rules.ts';
+import { compareSchemas } from '../../hooks/crossplane/compare/walk.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
 import { parseJson } from '../../hooks/objects/json.ts';
-import { compareDefinitions, describeBreaches } from '../../hooks/packages/compare/definition.ts';
-import { nodeRules } from '../../hooks/packages/compare/rules.ts';
-import { compareSchemas } from '../../hooks/packages/compare/walk.ts';
 import { type Schemas, serveSchemas } from './served-schemas.ts';
 
 interface Row {

@@ -4,8 +4,8 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import t from 'tap';
-import { admits, readConstraint } from '../../hooks/packages/model/constraint.ts';
-import { compareVersions, readCompleteVersion, readVersion, type Version } from '../../hooks/packages/model/version.ts';
+import { admits, readConstraint } from '../../hooks/crossplane/model/constraint.ts';
+import { compareVersions, readCompleteVersion, readVersion, type Version } from '../../hooks/crossplane/model/version.ts';
 import { buildPackages } from '../tools/packages/packages.ts';
 
 const runs = Number(process.env.JANUS_CONSTRAINTS ?? 10_000);

@@ -1,7 +1,7 @@
 // ImageConfigs beside a real Crossplane: package transactions and Crossplane both read an image from its mirror.
 import t from 'tap';
+import { controllerOf } from '../../hooks/crossplane/checks/conflicts.ts';
 import { at, textAt } from '../../hooks/objects/json.ts';
-import { controllerOf } from '../../hooks/packages/checks/conflicts.ts';
 import { must } from '../support/client.ts';
 import { withCrossplane } from '../support/crossplane.ts';
 import { revisionOf, schemaOf, startCrossplaneWorld } from '../support/crossplane-world.ts';

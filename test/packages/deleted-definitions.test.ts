@@ -1,9 +1,9 @@
 // CRDs that somebody deletes, without Crossplane: a Package that makes its own package transactions installs them again, and the status of any
 // other Package names them. The test looks as each replica does once a minute. At the end, the hook's own look is awaited.
 import t from 'tap';
+import { createDefinitionCheck, type DefinitionCheck } from '../../hooks/crossplane/definitions.ts';
+import { optedIn, packageUidLabel } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
-import { createDefinitionCheck, type DefinitionCheck } from '../../hooks/packages/definitions.ts';
-import { optedIn, packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { gzip } from '../../server/gzip.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';
 import { must, waitFor } from '../support/client.ts';

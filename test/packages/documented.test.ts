@@ -2,11 +2,11 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { packageReasons } from '../../hooks/packages/model/fault.ts';
-import { mostDependencies } from '../../hooks/packages/model/package.ts';
-import { mostCharacters, mostLists, mostObjects, mostTags } from '../../hooks/packages/observe/prefetch.ts';
-import { mostPackages } from '../../hooks/packages/observe/tree.ts';
-import { mostChecks } from '../../hooks/packages/resolve/package-index.ts';
+import { packageReasons } from '../../hooks/crossplane/model/fault.ts';
+import { mostDependencies } from '../../hooks/crossplane/model/package.ts';
+import { mostCharacters, mostLists, mostObjects, mostTags } from '../../hooks/crossplane/observe/prefetch.ts';
+import { mostPackages } from '../../hooks/crossplane/observe/tree.ts';
+import { mostChecks } from '../../hooks/crossplane/resolve/package-index.ts';
 import { limits } from '../../server/registry/limits.ts';
 import { checklist } from './checklist.ts';
 

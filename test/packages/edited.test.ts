@@ -1,8 +1,8 @@
 // A Package that makes its own package transactions is edited while one of them runs: whenever that is, the try is abandoned and not failed, and
 // the new version is tried at once. Two hooks serve all calls in turn.
 import t from 'tap';
+import { optedIn } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, objectAt, parseJson, textAt } from '../../hooks/objects/json.ts';
-import { optedIn } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startInTurn } from '../support/in-turn.ts';
 import { startOwnLoops } from '../support/package-loops.ts';

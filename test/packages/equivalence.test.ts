@@ -1,10 +1,10 @@
 // Which package of a new tree takes the place of which package that leaves, and what the Lock has after a Replace.
 import t from 'tap';
+import { equivalenceOf, type PackageDefinitions } from '../../hooks/crossplane/checks/equivalence.ts';
+import { lockEntry } from '../../hooks/crossplane/model/lock.ts';
+import { readPackageTransaction } from '../../hooks/crossplane/model/package-transaction.ts';
+import { packagesAfter, reachableFrom } from '../../hooks/crossplane/model/replacement.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import { equivalenceOf, type PackageDefinitions } from '../../hooks/packages/checks/equivalence.ts';
-import { lockEntry } from '../../hooks/packages/model/lock.ts';
-import { readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
-import { packagesAfter, reachableFrom } from '../../hooks/packages/model/replacement.ts';
 
 const of = (source: string, definitions: readonly string[] = [], kind: PackageDefinitions['kind'] = 'Provider') => ({
   source: `r.example.org/${source}`,

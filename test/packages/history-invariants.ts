@@ -1,8 +1,9 @@
 // What must hold when nothing of a generated history (histories.ts) is under way.
+
+import { admits, readConstraint } from '../../hooks/crossplane/model/constraint.ts';
+import { ownName } from '../../hooks/crossplane/model/own.ts';
+import { readCompleteVersion } from '../../hooks/crossplane/model/version.ts';
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
-import { admits, readConstraint } from '../../hooks/packages/model/constraint.ts';
-import { ownName } from '../../hooks/packages/model/own.ts';
-import { readCompleteVersion } from '../../hooks/packages/model/version.ts';
 import { definitionPath, lockPath } from '../support/package-paths.ts';
 import { conditionIn, statusOf } from '../support/package-world.ts';
 import { type Name, names } from './histories.ts';

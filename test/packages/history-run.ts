@@ -1,7 +1,7 @@
 // Carries out the actions of a generated history (histories.ts) on the real API server.
 import { randomUUID } from 'node:crypto';
+import { optedIn, packageUidLabel } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, objectsAt, textAt } from '../../hooks/objects/json.ts';
-import { optedIn, packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { definitionPath, lockPath, packagePath, ptxPath } from '../support/package-paths.ts';
 import type { PackageWorld } from '../support/package-world.ts';

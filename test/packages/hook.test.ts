@@ -1,11 +1,11 @@
 // The whole hook of package transactions with a cluster that answers from a table: what ends a try does not depend on a read that fails.
 import t from 'tap';
+import type { PackageReport } from '../../hooks/crossplane/call.ts';
+import { held, packagesDigest } from '../../hooks/crossplane/model/holder.ts';
+import { createPackageSync } from '../../hooks/crossplane/reconcile.ts';
+import { packedContents } from '../../hooks/crossplane/writes/contents.ts';
 import type { Answer, Cluster, Location, Write } from '../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import type { PackageReport } from '../../hooks/packages/call.ts';
-import { held, packagesDigest } from '../../hooks/packages/model/holder.ts';
-import { createPackageSync } from '../../hooks/packages/reconcile.ts';
-import { packedContents } from '../../hooks/packages/writes/contents.ts';
 import { gzip } from '../../server/gzip.ts';
 
 const now = Date.parse('2026-01-01T01:00:00Z');

@@ -1,8 +1,8 @@
 // An idle cluster of a hundred Packages that make their own package transactions: Metacontroller lists everything again and calls about
 // each object, and no client writes. One package transaction installs all Packages.
 import t from 'tap';
+import { optedIn } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { optedIn } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { hookToken } from '../support/hook-token.ts';
 import { findMetacontroller } from '../support/metacontroller/binary.ts';

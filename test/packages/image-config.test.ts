@@ -1,9 +1,9 @@
 // What ImageConfigs say about an image, and who must have signed it: pure, as tables.
 import t from 'tap';
+import { type ImageName, placeOf, readImageConfig } from '../../hooks/crossplane/model/image-config.ts';
+import { readKeySelector } from '../../hooks/crossplane/model/key-selector.ts';
+import { readAuthorities } from '../../hooks/crossplane/model/signing-authority.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import { type ImageName, placeOf, readImageConfig } from '../../hooks/packages/model/image-config.ts';
-import { readKeySelector } from '../../hooks/packages/model/key-selector.ts';
-import { readAuthorities } from '../../hooks/packages/model/signing-authority.ts';
 
 const config = (name: string, prefixes: string | readonly string[], spec: JsonObject): JsonObject => ({
   metadata: { name },

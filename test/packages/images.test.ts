@@ -1,13 +1,13 @@
 // The registries of one call, as ImageConfigs say: which repository is read, with which pull secret, and what is asked about signatures.
 // Cluster and registries are made up.
 import t from 'tap';
+import type { Opening } from '../../hooks/crossplane/call.ts';
+import { imageOf, unsignedPackages } from '../../hooks/crossplane/observe/image-configs.ts';
+import { type Images, openImages } from '../../hooks/crossplane/observe/images.ts';
+import type { PackageReader } from '../../hooks/crossplane/observe/read.ts';
+import type { SignedAnswer, SigningQuestion, VerifyingRegistry } from '../../hooks/crossplane/registry.ts';
+import type { Changed } from '../../hooks/crossplane/writes/changed.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import type { Opening } from '../../hooks/packages/call.ts';
-import { imageOf, unsignedPackages } from '../../hooks/packages/observe/image-configs.ts';
-import { type Images, openImages } from '../../hooks/packages/observe/images.ts';
-import type { PackageReader } from '../../hooks/packages/observe/read.ts';
-import type { SignedAnswer, SigningQuestion, VerifyingRegistry } from '../../hooks/packages/registry.ts';
-import type { Changed } from '../../hooks/packages/writes/changed.ts';
 
 const canary = 'cAnaRy-2608';
 const [ours, mirror] = ['registry.example.org', 'mirror.corp.example'];

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { inspect } from '../../hooks/packages/checks/contents.ts';
+import { inspect } from '../../hooks/crossplane/checks/contents.ts';
 import { readDocuments } from '../../server/registry/documents.ts';
 import { definitionOf, providerYaml } from '../support/registry/builder.ts';
 

@@ -1,12 +1,12 @@
 // Which owners an installed object keeps, when a package transaction may go, and what the Lock may have lost.
 import t from 'tap';
+import { lostEntry } from '../../hooks/crossplane/checks/names.ts';
+import { cleanUp } from '../../hooks/crossplane/decide/ending.ts';
+import { readPackageTransaction } from '../../hooks/crossplane/model/package-transaction.ts';
+import { plan } from '../../hooks/crossplane/plan/plan.ts';
+import { livingOwners } from '../../hooks/crossplane/writes/owners.ts';
+import { definitions } from '../../hooks/crossplane/writes/resources.ts';
 import type { JsonObject } from '../../hooks/objects/json.ts';
-import { lostEntry } from '../../hooks/packages/checks/names.ts';
-import { cleanUp } from '../../hooks/packages/decide/ending.ts';
-import { readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
-import { plan } from '../../hooks/packages/plan/plan.ts';
-import { livingOwners } from '../../hooks/packages/writes/owners.ts';
-import { definitions } from '../../hooks/packages/writes/resources.ts';
 
 const reference = (kind: string, name: string, uid: string, more: JsonObject = {}): JsonObject => ({
   apiVersion: kind === 'Transaction' ? 'pkg.crossplane.io/v1alpha1' : 'pkg.crossplane.io/v1',

@@ -1,8 +1,8 @@
 // What is live is found by labels and owners: objects that a version leaves out, entries that the Lock has lost, a Lock that was deleted.
 import t, { type Test } from 'tap';
+import { digestedByRegistries } from '../../hooks/crossplane/observe/digests.ts';
+import type { Registry } from '../../hooks/crossplane/registry.ts';
 import { at, isList, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { digestedByRegistries } from '../../hooks/packages/observe/digests.ts';
-import type { Registry } from '../../hooks/packages/registry.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startAdmission } from '../support/denying-admission.ts';
 import { definitionPath, lockPath, packagePath } from '../support/package-paths.ts';

@@ -1,8 +1,8 @@
 // `packagePullPolicy: Always`: a Package that makes its own package transactions follows its tag. Each call about the Package reads the tag; a
 // call is asked for each minute, and here an annotation makes one at once.
 import t from 'tap';
+import { optedIn, packageUidLabel } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { optedIn, packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { post } from '../support/hook-process.ts';
 import { startOwnLoops } from '../support/package-loops.ts';

@@ -1,8 +1,8 @@
 // The setting for all Packages with the real Metacontroller and the DecoratorController as it is shipped: kubectl apply, edit and delete of
 // a Provider, a Configuration and a Function, without annotation.
 import t from 'tap';
+import { ownName, packageUidLabel } from '../../hooks/crossplane/model/own.ts';
 import { type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
-import { ownName, packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { type } from '../support/kubectl.ts';
 import { findMetacontroller } from '../support/metacontroller/binary.ts';

@@ -1,9 +1,9 @@
 // Packages that make their own package transactions, on the real API server, with a real registry. Metacontroller's loops call two hooks
 // in turn.
 import t from 'tap';
+import { ownName, packageUidLabel } from '../../hooks/crossplane/model/own.ts';
+import type { PackageKind } from '../../hooks/crossplane/model/package.ts';
 import { at, isList, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
-import { ownName, packageUidLabel } from '../../hooks/packages/model/own.ts';
-import type { PackageKind } from '../../hooks/packages/model/package.ts';
 import { runPackages } from '../../scripts/packages/run.ts';
 import { must, waitFor } from '../support/client.ts';
 import { post } from '../support/hook-process.ts';

@@ -1,16 +1,16 @@
 // What a Package that makes its own package transactions needs next, without a cluster. own-live.test.ts tries it in one.
 import { createHash } from 'node:crypto';
 import t from 'tap';
+import { relatedToOwn } from '../../hooks/crossplane/customize.ts';
+import { decideOwn } from '../../hooks/crossplane/decide/own.ts';
+import type { OwnStep } from '../../hooks/crossplane/decide/own-step.ts';
+import { makesOwn, ownName } from '../../hooks/crossplane/model/own.ts';
+import { readPackageTransaction } from '../../hooks/crossplane/model/package-transaction.ts';
+import type { OwnObservation } from '../../hooks/crossplane/observe/observation.ts';
+import { packageStatusOf } from '../../hooks/crossplane/package-status.ts';
+import { packageChange } from '../../hooks/crossplane/writes/changes.ts';
 import type { Reader } from '../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { relatedToOwn } from '../../hooks/packages/customize.ts';
-import { decideOwn } from '../../hooks/packages/decide/own.ts';
-import type { OwnStep } from '../../hooks/packages/decide/own-step.ts';
-import { makesOwn, ownName } from '../../hooks/packages/model/own.ts';
-import { readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
-import type { OwnObservation } from '../../hooks/packages/observe/observation.ts';
-import { packageStatusOf } from '../../hooks/packages/package-status.ts';
-import { packageChange } from '../../hooks/packages/writes/changes.ts';
 import { suitsCrossplane } from '../../server/crossplane.ts';
 
 const now = Date.parse('2026-01-01T00:10:00Z');

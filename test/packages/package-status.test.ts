@@ -1,8 +1,8 @@
 // The status of a Package, from its revisions: what Crossplane's columns show, and what stays as others have written it.
 import t from 'tap';
+import { relatedRevisions } from '../../hooks/crossplane/customize.ts';
+import { packageStatusOf } from '../../hooks/crossplane/package-status.ts';
 import { type JsonObject, objectsAt } from '../../hooks/objects/json.ts';
-import { relatedRevisions } from '../../hooks/packages/customize.ts';
-import { packageStatusOf } from '../../hooks/packages/package-status.ts';
 
 const now = '2026-01-02T00:00:00Z';
 const long = '2026-01-01T00:00:00Z';

@@ -3,8 +3,8 @@
 //
 // `JANUS_PACKAGES_PAIRS=1 npm test -- test/packages/pairs.test.ts` tries each pair; a number n tries each n-th, and n:i the i-th of each n.
 import t from 'tap';
+import { optedIn, packageUidLabel } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, objectAt, objectsAt, parseJson, textAt } from '../../hooks/objects/json.ts';
-import { optedIn, packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startInTurn } from '../support/in-turn.ts';
 import { startOwnLoops } from '../support/package-loops.ts';

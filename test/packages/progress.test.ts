@@ -1,6 +1,6 @@
 // A look that takes several calls: it goes on behind what was found in order, and never takes one try's findings for another's.
 import t from 'tap';
-import { checkAll, createMemory } from '../../hooks/packages/observe/progress.ts';
+import { checkAll, createMemory } from '../../hooks/crossplane/observe/progress.ts';
 
 const items = Array.from({ length: 20 }, (_, index) => `i${index}`);
 const nameOf = (item: string): string => item;

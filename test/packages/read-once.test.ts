@@ -1,6 +1,6 @@
-// The numbers are those of hooks/packages/observe/read-once.ts.
+// The numbers are those of hooks/crossplane/observe/read-once.ts.
 import t from 'tap';
-import { createReadOnce } from '../../hooks/packages/observe/read-once.ts';
+import { createReadOnce } from '../../hooks/crossplane/observe/read-once.ts';
 
 /** Reads that end when the test says so, and a clock that stands still. */
 function source() {

@@ -3,10 +3,10 @@
 // `JANUS_TREES=100000 npm test -- test/packages/resolve.test.ts` makes more of them, JANUS_TEST_SEED other ones.
 import fc from 'fast-check';
 import t from 'tap';
+import type { Meta } from '../../hooks/crossplane/model/package.ts';
+import { keyOf, type RegistryData } from '../../hooks/crossplane/resolve/package-index.ts';
+import { resolve } from '../../hooks/crossplane/resolve/resolution.ts';
 import { at } from '../../hooks/objects/json.ts';
-import type { Meta } from '../../hooks/packages/model/package.ts';
-import { keyOf, type RegistryData } from '../../hooks/packages/resolve/package-index.ts';
-import { resolve } from '../../hooks/packages/resolve/resolution.ts';
 import { solutionsOf } from './solver.ts';
 import { chosenOf, digestOf, knownOf, questionOf, release, resolveByNeeds, sourceOf, type World } from './trees.ts';
 

@@ -1,16 +1,16 @@
 // Which revisions go with an install, without a cluster; and the rules of a dry run.
 import t from 'tap';
+import { acquire } from '../../hooks/crossplane/decide/acquiring.ts';
+import { release } from '../../hooks/crossplane/decide/ending.ts';
+import { prepare } from '../../hooks/crossplane/decide/preparing.ts';
+import { held, packagesDigest } from '../../hooks/crossplane/model/holder.ts';
+import { readPackageTransaction } from '../../hooks/crossplane/model/package-transaction.ts';
+import { boundedPlan, type PlannedObject, planLimits, plannedOperations } from '../../hooks/crossplane/model/plan.ts';
+import { readStatus, type Status, writeStatus } from '../../hooks/crossplane/model/status.ts';
+import { readRetired } from '../../hooks/crossplane/observe/retired.ts';
+import type { ChangedPackage } from '../../hooks/crossplane/writes/changes.ts';
 import type { ListAnswer, Reader, Resource } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { acquire } from '../../hooks/packages/decide/acquiring.ts';
-import { release } from '../../hooks/packages/decide/ending.ts';
-import { prepare } from '../../hooks/packages/decide/preparing.ts';
-import { held, packagesDigest } from '../../hooks/packages/model/holder.ts';
-import { readPackageTransaction } from '../../hooks/packages/model/package-transaction.ts';
-import { boundedPlan, type PlannedObject, planLimits, plannedOperations } from '../../hooks/packages/model/plan.ts';
-import { readStatus, type Status, writeStatus } from '../../hooks/packages/model/status.ts';
-import { readRetired } from '../../hooks/packages/observe/retired.ts';
-import type { ChangedPackage } from '../../hooks/packages/writes/changes.ts';
 import { packagePlan } from '../../schemas/packages/package-plan.ts';
 import { gzip } from '../../server/gzip.ts';
 

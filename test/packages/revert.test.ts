@@ -1,7 +1,7 @@
 // A release of a package that is taken back, as by git revert: what is stored decides whether a definition may follow.
 import t, { type Test } from 'tap';
+import { optedIn, packageUidLabel } from '../../hooks/crossplane/model/own.ts';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { optedIn, packageUidLabel } from '../../hooks/packages/model/own.ts';
 import { must, waitFor } from '../support/client.ts';
 import { startOwnLoops } from '../support/package-loops.ts';
 import { definitionPath, packagePath, ptxPath } from '../support/package-paths.ts';

@@ -1,6 +1,6 @@
 // Every choice of versions, one after the other, held against the rule of docs/packages.md. By definition, not by steps.
-import { admits, readConstraint } from '../../hooks/packages/model/constraint.ts';
-import { compareVersions, readCompleteVersion, type Version } from '../../hooks/packages/model/version.ts';
+import { admits, readConstraint } from '../../hooks/crossplane/model/constraint.ts';
+import { compareVersions, readCompleteVersion, type Version } from '../../hooks/crossplane/model/version.ts';
 import { type Described, digestOf, type World } from './trees.ts';
 
 type Solution = Readonly<Record<string, string>>;

@@ -1,12 +1,12 @@
 // Trees of packages in short: `a@1 = b>=1 c:2` is version v1.0.0 of a, which requires b and c.
 
 import { createHash } from 'node:crypto';
-import { type Installed, lockEntry, readLock } from '../../hooks/packages/model/lock.ts';
-import { revisionName } from '../../hooks/packages/model/names.ts';
-import type { Dependency, Meta, PackageKind } from '../../hooks/packages/model/package.ts';
-import { readSource } from '../../hooks/packages/model/reference.ts';
-import { keyOf, type RegistryData, type Release } from '../../hooks/packages/resolve/package-index.ts';
-import { type Question, type Resolution, resolve } from '../../hooks/packages/resolve/resolution.ts';
+import { type Installed, lockEntry, readLock } from '../../hooks/crossplane/model/lock.ts';
+import { revisionName } from '../../hooks/crossplane/model/names.ts';
+import type { Dependency, Meta, PackageKind } from '../../hooks/crossplane/model/package.ts';
+import { readSource } from '../../hooks/crossplane/model/reference.ts';
+import { keyOf, type RegistryData, type Release } from '../../hooks/crossplane/resolve/package-index.ts';
+import { type Question, type Resolution, resolve } from '../../hooks/crossplane/resolve/resolution.ts';
 
 const registry = 'registry.example.org/acme';
 

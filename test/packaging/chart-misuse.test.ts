@@ -2,8 +2,8 @@
 // namespace that enforces Pod Security.
 import t from 'tap';
 import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
-import { relatedResources, relatedToOwn } from '../../hooks/packages/customize.ts';
-import { packageKinds } from '../../hooks/packages/model/package.ts';
+import { relatedResources, relatedToOwn } from '../../hooks/crossplane/customize.ts';
+import { packageKinds } from '../../hooks/crossplane/model/package.ts';
 import { connectToCluster } from '../support/install.ts';
 import { openHelm } from './helm.ts';
 import { inShort, openKustomize } from './kustomize.ts';

@@ -53,17 +53,17 @@ export const onlyLeftward: Rule = (sources) =>
 
 const kubernetes = folder('server/kubernetes');
 const registry = folder('server/registry');
-const seam = ['hooks/objects/cluster.ts', 'hooks/transactions/call.ts', 'hooks/packages/call.ts'];
-const registryPort = 'hooks/packages/registry.ts';
+const seam = ['hooks/objects/cluster.ts', 'hooks/transactions/call.ts', 'hooks/crossplane/call.ts'];
+const registryPort = 'hooks/crossplane/registry.ts';
 /** The entry points for the server. */
 const entrances = [
   'hooks/transactions/reconcile.ts',
   'hooks/transactions/sweep.ts',
-  'hooks/packages/reconcile.ts',
-  'hooks/packages/customize.ts',
-  'hooks/packages/definitions.ts',
-  'hooks/packages/package-status.ts',
-  'hooks/packages/own.ts',
+  'hooks/crossplane/reconcile.ts',
+  'hooks/crossplane/customize.ts',
+  'hooks/crossplane/definitions.ts',
+  'hooks/crossplane/package-status.ts',
+  'hooks/crossplane/own.ts',
 ];
 /** What both adapters need. */
 const beside = ['server/tenants/admission.ts', 'server/yaml-thread.ts'];
@@ -85,7 +85,7 @@ export const registrySeesItsPortOnly: Rule = (sources) =>
     sources.filter(({ path }) => registry(path)),
     ({ to, isPackage }) =>
       !isPackage && !registry(to) && !beside.includes(to) && to !== registryPort && !isModel(to) && !isPackageModel(to),
-    `server/registry sees only ${registryPort}, hooks/packages/model, hooks/objects, hooks/transactions/model and ${beside.join(', ')}`,
+    `server/registry sees only ${registryPort}, hooks/crossplane/model, hooks/objects, hooks/transactions/model and ${beside.join(', ')}`,
   );
 
 export const serverSeesTheSeamOnly: Rule = (sources) =>

@@ -18,7 +18,7 @@ function lines(most: number, ...folders: readonly string[]): Ceiling {
 
 export const ceilings: readonly Ceiling[] = [
   lines(19_900, 'hooks/transactions'),
-  lines(9_500, 'hooks/packages'),
+  lines(9_500, 'hooks/crossplane'),
   lines(2_900, 'hooks/objects'),
   lines(6_900, 'server'),
   lines(7_200, 'cli'),

@@ -2,10 +2,10 @@
 // A process that dies loses what it had read; another one goes on. Times are those of the server. Nobody waits for them: where a call says
 // that it waits for longer than any stage takes, every late request lands, and the API server's time, as the processes see it, goes on.
 import { join } from 'node:path';
+import type { PackageHook } from '../../hooks/crossplane/call.ts';
+import { createPackageSync } from '../../hooks/crossplane/reconcile.ts';
 import type { Cluster } from '../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
-import type { PackageHook } from '../../hooks/packages/call.ts';
-import { createPackageSync } from '../../hooks/packages/reconcile.ts';
 import { clock } from '../../server/clock.ts';
 import { gzip } from '../../server/gzip.ts';
 import { createCluster } from '../../server/kubernetes/cluster.ts';

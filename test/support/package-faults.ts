@@ -1,7 +1,8 @@
 // What can happen to a process that serves package transactions, request by request: it dies before or after one, or before its answer
 // is stored; the answer of the API server or of a registry is lost, or is 503; a request takes effect late.
+
+import type { VerifyingRegistry } from '../../hooks/crossplane/registry.ts';
 import type { Answer, Cluster, Failed, ListAnswer, Write } from '../../hooks/objects/cluster.ts';
-import type { VerifyingRegistry } from '../../hooks/packages/registry.ts';
 
 /** `frozen`: the process stops before the request, which it sends once everybody else believes that it is gone. */
 export type Fault = 'dies before' | 'dies after' | 'dropped' | '503' | 'late' | 'frozen';

@@ -1,8 +1,8 @@
 // Metacontroller's loops over Packages that make their own package transactions. Two hooks and more take the calls in turn. The loops are
 // doubles, one for each kind, unless the test requests the real Metacontroller.
 
+import { optedIn } from '../../hooks/crossplane/model/own.ts';
 import { at, parseJson, textAt } from '../../hooks/objects/json.ts';
-import { optedIn } from '../../hooks/packages/model/own.ts';
 import { connect, type Teardown } from './client.ts';
 import { hookToken } from './hook-token.ts';
 import { startInTurn } from './in-turn.ts';

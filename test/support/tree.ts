@@ -7,7 +7,10 @@ const others: readonly (readonly [folder: string, what: string])[] = [
   ['hooks/objects', 'what the hooks share: Kubernetes objects as JSON, and the port to the cluster'],
   ['hooks/objects/content', 'objects as fields: ownership (managedFields), list keys, three-way merge'],
   ['hooks/transactions', 'the hook for a Transaction: a saga; reconcile.ts is the program'],
-  ['hooks/packages', 'the hook for a package transaction; each of its stages is a Transaction; reconcile.ts is the program'],
+  [
+    'hooks/crossplane',
+    'the hook for a package transaction; each of its stages is a Transaction; engine.ts is its one entrance to the engine',
+  ],
   ['server', 'serves HTTP, reads the configuration, starts the hooks'],
   ['server/access', 'who may call'],
   ['server/expressions', 'CEL expressions of gates, in a thread'],

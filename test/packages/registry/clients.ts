@@ -2,8 +2,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Registry, RegistryFailure, VerifyingRegistry } from '../../../hooks/crossplane/registry.ts';
 import type { JsonObject } from '../../../hooks/objects/json.ts';
-import type { Registry, RegistryFailure, VerifyingRegistry } from '../../../hooks/packages/registry.ts';
 import { type ClientOptions, createRegistryClient } from '../../../server/registry/client.ts';
 import type { Teardown } from '../../support/client.ts';
 

@@ -5,7 +5,7 @@ import { createServer as createHttpServer, request as httpRequest, type Incoming
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect as connectTcp } from 'node:net';
 import t from 'tap';
-import type { SigningAuthority } from '../../../hooks/packages/model/signing-authority.ts';
+import type { SigningAuthority } from '../../../hooks/crossplane/model/signing-authority.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import type { Teardown } from '../../support/client.ts';
 import { packageOf, providerYaml, push } from '../../support/registry/builder.ts';

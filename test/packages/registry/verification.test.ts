@@ -1,6 +1,6 @@
 // Who has signed an image: signatures in all forms that cosign pushes, by keys and by certificates, valid and not.
 import t from 'tap';
-import type { SigningAuthority } from '../../../hooks/packages/model/signing-authority.ts';
+import type { SigningAuthority } from '../../../hooks/crossplane/model/signing-authority.ts';
 import type { Signature } from '../../../server/registry/signature.ts';
 import { unsignedBy } from '../../../server/registry/verification.ts';
 import {

@@ -105,7 +105,7 @@ export const features: readonly Sabotage[] = [
     fault: 'packages of the Lock that somebody edits are written over',
     edits: [
       {
-        file: 'hooks/packages/model/holder.ts',
+        file: 'hooks/crossplane/model/holder.ts',
         find: '&& packagesDigest(lock) === ptx.status.lockDigest',
         replace: '&& packagesDigest(lock) !== ptx.name',
       },
@@ -117,7 +117,7 @@ export const features: readonly Sabotage[] = [
     fault: 'a package transaction goes while an installed object has no other owner',
     edits: [
       {
-        file: 'hooks/packages/decide/ending.ts',
+        file: 'hooks/crossplane/decide/ending.ts',
         find: 'if (isDeleting && orphans.length > 0)',
         replace: 'if (isDeleting && orphans.length < 0)',
       },

@@ -1,8 +1,8 @@
 // Metrics of package transactions: none where they are not served, counted when answered, with labels out of closed lists.
 import t from 'tap';
-import type { PackageReport } from '../../../hooks/packages/call.ts';
-import { type Status, writeStatus } from '../../../hooks/packages/model/status.ts';
-import { changedBy } from '../../../hooks/packages/outcome/changed.ts';
+import type { PackageReport } from '../../../hooks/crossplane/call.ts';
+import { type Status, writeStatus } from '../../../hooks/crossplane/model/status.ts';
+import { changedBy } from '../../../hooks/crossplane/outcome/changed.ts';
 import { createMetrics } from '../../../server/telemetry/metrics.ts';
 import { noOwn, testApp } from '../parts.ts';
 

@@ -1,8 +1,7 @@
 // A try as stages: their names, their contents in ConfigMaps, and the Transactions that make them.
 import type { Write } from '../../objects/cluster.ts';
-import { type Json, type JsonObject, listAt, textAt, withPath } from '../../objects/json.ts';
-import { decodeItem, isNotRestored, isToUndo } from '../../transactions/model/item.ts';
-import { annotations } from '../../transactions/model/transaction.ts';
+import { type JsonObject, listAt, textAt, withPath } from '../../objects/json.ts';
+import { allowIrreversible, mayBeLeft, requestRollback, showRefusals, undoPartial } from '../engine.ts';
 import { hashedName } from '../model/digest.ts';
 import type { Gzip } from '../model/gzip.ts';
 import { mayBreak, type PackageTransaction } from '../model/package-transaction.ts';
@@ -57,8 +56,8 @@ export function contentsWrite(ptx: PackageTransaction, { binaryData }: Contents,
 
 export function stageWrite(ptx: PackageTransaction, index: number, changes: readonly JsonObject[], namespace: string): Write {
   // Readers of stages are readers of package transactions. They may install CRDs, and read what refuses these CRDs.
-  const shown = { [annotations.showRefusals]: 'true' };
-  const allowed = mayBreak(ptx) ? { [annotations.allowIrreversible]: 'true' } : {};
+  const shown = { [showRefusals]: 'true' };
+  const allowed = mayBreak(ptx) ? { [allowIrreversible]: 'true' } : {};
   return stageOf(ptx, { index, namespace }, changes, { ...shown, ...allowed });
 }
 
@@ -67,7 +66,7 @@ export function stageWrite(ptx: PackageTransaction, index: number, changes: read
  */
 export function blockingWrite(ptx: PackageTransaction, index: number, namespace: string): Write {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name: ptx.status.stages[index]?.name ?? '' };
-  return stageOf(ptx, { index, namespace }, [{ type: 'Delete', target }], { [annotations.requestRollback]: `${ptx.uid}/1` });
+  return stageOf(ptx, { index, namespace }, [{ type: 'Delete', target }], { [requestRollback]: `${ptx.uid}/1` });
 }
 
 /**
@@ -75,8 +74,8 @@ export function blockingWrite(ptx: PackageTransaction, index: number, namespace:
  * all else, and names the objects that it leaves.
  */
 export function requestWrite(stage: JsonObject, value: string, namespace: string): Write {
-  const whole = withPath(stage, ['metadata', 'annotations', annotations.requestRollback], value);
-  const object = withPath(whole, ['metadata', 'annotations', annotations.undoPartial], 'true');
+  const whole = withPath(stage, ['metadata', 'annotations', requestRollback], value);
+  const object = withPath(whole, ['metadata', 'annotations', undoPartial], 'true');
   return writeOf({ resource: stages, namespace, name: textAt(stage, 'metadata', 'name') ?? '' }, object, namespace, stage);
 }
 
@@ -110,9 +109,4 @@ export function hasFailed(stage: JsonObject): boolean {
 export function isUndone(stage: JsonObject): boolean {
   const phase = phaseOf(stage);
   return phase === 'RolledBack' || (phase === 'Failed' && !listAt(stage, 'status', 'items').some(mayBeLeft));
-}
-
-function mayBeLeft(wire: Json): boolean {
-  const item = decodeItem(wire);
-  return item === undefined || isToUndo(item) || isNotRestored(item);
 }

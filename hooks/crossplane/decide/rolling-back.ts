@@ -6,13 +6,13 @@
 
 import { at, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
-import { decodeItem, isNotRestored } from '../../transactions/model/item.ts';
+import { isLeft, requestRollback } from '../engine.ts';
 import { advanced, mostMade, type Stage, type Status } from '../model/status.ts';
 import type { ObservedTo } from '../observe/observation.ts';
 import { isUndone } from '../writes/stages.ts';
 import { type Step, setStatus } from './step.ts';
 import { takeBack } from './transitions.ts';
-import { requestRollback, undoLast } from './undo.ts';
+import { undoLast } from './undo.ts';
 
 type RollingBack = ObservedTo<'rollBack'>;
 
@@ -109,8 +109,7 @@ function firstOf(names: readonly string[]): string {
 function leftIn(stage: JsonObject): readonly string[] {
   const changes = listAt(stage, 'spec', 'changes');
   return listAt(stage, 'status', 'items').flatMap((item, index) => {
-    const decoded = decodeItem(item);
-    if (decoded === undefined || !isNotRestored(decoded)) return [];
+    if (!isLeft(item)) return [];
     const target = at(changes[index], 'target');
     return [`${textAt(target, 'kind')} ${textAt(target, 'name')}`];
   });

@@ -1,12 +1,10 @@
 // Rolls stages back, the last one first, by an annotation that the engine offers to every user.
 
 import { type JsonObject, textAt } from '../../objects/json.ts';
-import { annotations } from '../../transactions/model/transaction.ts';
+import { requestRollback } from '../engine.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { isUndone, phaseOf } from '../writes/stages.ts';
 import { type Step, safetyWait } from './step.ts';
-
-export const { requestRollback } = annotations;
 
 /** The engine refuses a request for good if its snapshot is broken, or if others held its locks for a minute (`lockWait`). */
 const mostRequests = 10;

@@ -1,13 +1,15 @@
 // Before the hook takes the Lock: it is free, this package transaction holds it, another one holds it, or a holder that is gone.
+
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { faultOf } from '../due.ts';
+import { requestRollback } from '../engine.ts';
 import { digestOf } from '../model/digest.ts';
 import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../model/holder.ts';
 import { advanced, isForward, millisecondsOf, type Status, timeOf } from '../model/status.ts';
 import type { Context, ObservedTo } from '../observe/observation.ts';
 import { type Note, type Step, safetyWait, setStatus } from './step.ts';
 import { awaitPackage, ended, finished, handOver, isOverdue, readingNote, releasing, tooSlow, unread } from './transitions.ts';
-import { requestRollback, undoLast } from './undo.ts';
+import { undoLast } from './undo.ts';
 
 type Acquiring = ObservedTo<'acquire'>;
 
