@@ -123,7 +123,7 @@ t.test('a search that takes longer than a call goes on in the next call', async 
     await stage.annotate('patched', { 'tx.janus.io/request-rollback': 'yes' });
     const { stage: slow, pages } = slowEngine(engines, 1, isOf('Transaction'));
     const { status } = await stepToEnd(slow, 'patched');
-    t.match(itemsOf(status)[0], { rolledBack: true }, textAt(status, 'message') ?? '');
+    t.match(itemsOf(status)[0], { error: { reason: 'Gone' } }, textAt(status, 'message') ?? '');
     t.ok(pages.length > 20, 'all were read');
     t.equal(new Set(pages).size, 1);
   });
