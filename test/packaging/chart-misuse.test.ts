@@ -1,9 +1,9 @@
 // The chart where it does not fit at once: values that do not go together, what is there already, what must stay when values change, and a
 // namespace that enforces Pod Security.
 import t from 'tap';
-import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { relatedResources, relatedToOwn } from '../../hooks/crossplane/customize.ts';
 import { packageKinds } from '../../hooks/crossplane/model/package.ts';
+import { at, isList, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { connectToCluster } from '../support/install.ts';
 import { openHelm } from './helm.ts';
 import { inShort, openKustomize } from './kustomize.ts';
