@@ -37,6 +37,8 @@ interface Run {
   readonly stage: Stage;
   readonly engines: Engines;
   readonly type: Type;
+  /** Whether another manager changes values of the change before the undo, and the undo overwrites them. */
+  readonly isOverwritten: boolean;
   readonly point: WritePoint;
   readonly act: Act | undefined;
 }
@@ -75,7 +77,7 @@ async function writeBoth({ stage, act }: Run, name: string): Promise<void> {
   must((await act?.(stage, stage.path(`configmaps/${name}-twin`))) ?? written);
 }
 
-async function setUp({ stage, type }: Run, name: string): Promise<void> {
+async function setUp({ stage, type, isOverwritten }: Run, name: string): Promise<void> {
   await create(stage, name);
   await create(stage, `${name}-twin`);
   // An Apply under the manager of another tool, whose own entry is restored.
@@ -83,7 +85,12 @@ async function setUp({ stage, type }: Run, name: string): Promise<void> {
   await stage.transaction(name, [change(type, name, type === 'Delete' ? undefined : content)], { spec });
   await stepUntil(stage, name, 'Committed');
   await stepToEnd(stage, name);
-  await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes' });
+  if (isOverwritten) {
+    const edit = { data: { color: 'red', applied: 'edited' } };
+    must(await stage.client.patch(stage.path(`configmaps/${name}`), edit, 'merge', by('kubectl-edit')));
+  }
+  const choice = isOverwritten ? { 'tx.janus.io/undo-overwrite': `ConfigMap/${name}` } : {};
+  await stage.annotate(name, { 'tx.janus.io/request-rollback': 'yes', ...choice });
 }
 
 async function showAsTwin(t: Test, { stage }: Run, name: string): Promise<void> {
@@ -120,7 +127,8 @@ function isPossible(what: string, { type, point }: Run): boolean {
 type Case = readonly [name: string, body: (t: Test) => Promise<void>];
 
 function casesOf(run: Run, name: string): readonly Case[] {
-  const where = `${run.point.side} write ${run.point.write} of the undo of ${run.type}`;
+  const what = `${run.type}${run.isOverwritten ? ' that overwrites later values' : ''}`;
+  const where = `${run.point.side} write ${run.point.write} of the undo of ${what}`;
   const possible = Object.entries(acts).filter(([what]) => isPossible(what, run));
   return [
     [`the engine dies ${where}`, (t) => dieAndGoOn(t, run, name)],
@@ -134,10 +142,12 @@ function casesOf(run: Run, name: string): readonly Case[] {
 t.test('the undo goes on after a crash between two writes', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const engines = await openEngines(t, stage);
-  const cases = (['Update', 'Patch', 'Delete', 'Apply'] as const).flatMap((type) =>
-    points.flatMap((point) =>
-      casesOf({ stage, engines, type, point, act: undefined }, `${type}-${point.write}-${point.side}`.toLowerCase()),
-    ),
+  const alone = (['Update', 'Patch', 'Delete', 'Apply'] as const).map((type) => ({ type, isOverwritten: false }));
+  const cases = [...alone, { type: 'Apply', isOverwritten: true } as const].flatMap((undone) =>
+    points.flatMap((point) => {
+      const name = `${undone.isOverwritten ? 'overwritten' : undone.type}-${point.write}-${point.side}`;
+      return casesOf({ ...{ stage, engines, point, act: undefined }, ...undone }, name.toLowerCase());
+    }),
   );
   t.jobs = 4;
   await Promise.all(cases.map(([name, body]) => t.test(name, body)));

@@ -3,6 +3,7 @@ import t from 'tap';
 import { managersOf } from '../../../../hooks/objects/content/fields.ts';
 import { listKindsOf } from '../../../../hooks/objects/content/lists.ts';
 import { losers } from '../../../../hooks/objects/content/losers.ts';
+import { withoutLaterOwners } from '../../../../hooks/objects/content/overwritten.ts';
 import {
   hasManager,
   isTerminating,
@@ -12,7 +13,7 @@ import {
   withOwnersOf,
 } from '../../../../hooks/objects/content/ownership.ts';
 import { describePath, pathOf } from '../../../../hooks/objects/content/path.ts';
-import type { JsonObject } from '../../../../hooks/objects/json.ts';
+import { type JsonObject, objectsAt } from '../../../../hooks/objects/json.ts';
 import { entry, managed } from '../../../support/managed-fields.ts';
 import { json, listed, table } from '../../../support/table.ts';
 
@@ -136,6 +137,25 @@ t.test('an owner of something below a path of ours counts', async (t) => {
     ['data.a.below'],
   );
 });
+
+const overwritten = table<'reason' | 'after' | 'live' | 'result'>(`
+reason                                             | after           | live              | result
+no manager has written since                       | shop@:ab        | shop@:ab          | shop@:ab
+a later writer took our field                      | shop@:ab        | shop@:b kubectl:a | shop@:ab
+what the later writer owns elsewhere stays its own | shop@:ab        | shop@:b kubectl:ac | kubectl:c shop@:ab
+it took a field that is not overwritten, too       | shop@:ab        | kubectl:ab        | kubectl:b shop@:a
+a later co-owner of our field                      | shop@:a         | shop@:a argo@:a   | shop@:a
+our only field: the whole entry is back            | shop@:a         | kubectl:a         | shop@:a
+an owner beside us                                 | shop@:a argo@:a | kubectl:a         | argo@:a shop@:a
+`);
+
+for (const row of overwritten) {
+  t.test(`overwritten data.a: ${row.reason}`, async (t) => {
+    const [expected, live] = [object('a:2', row.after), object('a:3', row.live)];
+    const owned = withoutLaterOwners({ live, expected, forward: 'shop', paths: [['f:data', 'f:a']] });
+    t.equal(told(objectsAt(owned, 'metadata', 'managedFields')), row.result);
+  });
+}
 
 const lost = table<'reason' | 'before' | 'after' | 'losers'>(`
 reason                       | before              | after               | losers
