@@ -1,4 +1,5 @@
-// The facts that one attempt within a call passes to the next attempt.
+// The facts that one attempt within a call passes to the next attempt. The result of a step adds to them (`again`, outcome/answer.ts).
+// Attempts for the next target begin anew (`carriedOn`, reconcile.ts).
 
 import type { Failure } from '../../objects/failure.ts';
 import type { SnapshotEntry } from '../model/entry.ts';

@@ -34,8 +34,9 @@ export function answer(status: Status, wait: Wait = 'none', finalized = false): 
   return { kind: 'answer', status, wait, finalized };
 }
 
-export function again({ carry }: PerformedStep): Result {
-  return { kind: 'again', carry };
+/** Another attempt in this call. `learned`: what it knows beyond what this attempt knew. `pause`: ms before it. */
+export function again({ carry }: PerformedStep, learned: Partial<Carry> = {}, pause?: number): Result {
+  return { kind: 'again', carry: { ...carry, ...learned }, ...(pause === undefined ? {} : { pause }) };
 }
 
 function isFailed(attempt: Attempt): attempt is Attempt & { readonly answer: Failed } {

@@ -55,7 +55,7 @@ function afterFailure(step: Extract<Step, { kind: 'apply' | 'refused' }>, done: 
   const { observation } = done;
   const isToEvaluateAgain =
     failure.kind === 'stale' || failure.kind === 'exists' || (failure.kind === 'absent' && step.entry.type !== 'Create');
-  if (isToEvaluateAgain) return { kind: 'again', carry: { ...refusedOnce(done, step.index, failure), reads: step.entry } };
+  if (isToEvaluateAgain) return again(done, { ...refusedOnce(done, step.index, failure), reads: step.entry });
   const { entry } = step;
   if (failure.kind === 'transient')
     return waitForRecovery(

@@ -9,22 +9,23 @@ import { changeWriteOf, type Later, removerOf, undoWriteOf } from '../checks/def
 import { mayHearLater, undoLater, waitFor } from '../decide/waiting.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
-import { answerWith, type PerformedStep, type Result } from './answer.ts';
+import { again, answerWith, type PerformedStep, type Result } from './answer.ts';
 
 /** ms before each further try. */
 const pauses: readonly number[] = [50, 150, 300, 500];
 
 /** The next try, if the API server may not yet have heard of an earlier write of this Transaction; else undefined. */
-export function triedAgain({ observation, carry }: PerformedStep, index: number, failure: Failure): Result | undefined {
+export function triedAgain(done: PerformedStep, index: number, failure: Failure): Result | undefined {
+  const { observation, carry } = done;
   const { items, phase } = observation.status;
   const earlier = phase === 'RollingBack' ? items : items.slice(Math.max(0, index - 1), index);
   const tries = carry.lagging ?? 0;
   const pause = pauses[tries];
-  const done = phase === 'RollingBack' ? 'restored' : 'applied';
-  const isMoved = earlier.some(({ progress }) => progress.kind === done) || items[index]?.waiting !== undefined;
+  const written = phase === 'RollingBack' ? 'restored' : 'applied';
+  const isMoved = earlier.some(({ progress }) => progress.kind === written) || items[index]?.waiting !== undefined;
   const mayPass = ['refused', 'absent'].includes(failure.kind) && carry.refused === undefined;
   if (!mayPass || pause === undefined || !isMoved) return undefined;
-  return { kind: 'again', carry: { ...carry, lagging: tries + 1 }, pause };
+  return again(done, { lagging: tries + 1 }, pause);
 }
 
 /** The change again, if the API server may not yet have heard of an earlier change that removes the reason of the refusal. */

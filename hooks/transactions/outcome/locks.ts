@@ -5,7 +5,7 @@ import { withoutEffect } from '../decide/requested-undo.ts';
 import type { Step } from '../decide/step.ts';
 import { concluded } from '../decide/undo-transitions.ts';
 import type { LockState } from '../observe/observation.ts';
-import { answer, answerWith, type PerformedStep, type Result, stoppedBy, waitForOwn } from './answer.ts';
+import { again, answer, answerWith, type PerformedStep, type Result, stoppedBy, waitForOwn } from './answer.ts';
 
 type Acquire = Extract<Step, { kind: 'acquire' }>;
 
@@ -26,7 +26,7 @@ export function takenLocks(step: Acquire, done: PerformedStep): Result {
       return refused(step, done, `the Lease ${observation.engineNamespace}/${name} was refused: ${answered.failure.message}`);
     } else heldNames.add(name);
   }
-  return { kind: 'again', carry: { ...carry, checked: true, locks, acquired, heldNames } };
+  return again(done, { checked: true, locks, acquired, heldNames });
 }
 
 // A create that finds nothing misses the namespace of the engine itself.

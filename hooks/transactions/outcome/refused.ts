@@ -12,16 +12,16 @@ import type { PerformedStep } from './answer.ts';
 // Fields that others own are no matter of the moment: once the object is read again and has not moved, they are in the way for good.
 const enough = ({ conflicts }: Failure): number => (conflicts === undefined ? 3 : 1);
 
-/** The carry after a write of that change was refused so: how often in a row at the version that it named. */
+/** How often in a row a write of that change was refused so, at the version that it named. */
 export function refusedOnce(
   { carry, outcome }: Pick<PerformedStep, 'carry' | 'outcome'>,
   index: number,
   failure: Failure,
-): Carry {
+): Pick<Carry, 'refused'> {
   const version = versionOf(outcome.at(-1)?.write);
   const { refused } = carry;
   const times = refused?.index === index && refused.version === version ? refused.times + 1 : 1;
-  return { ...carry, refused: { index, version, times, failure } };
+  return { refused: { index, version, times, failure } };
 }
 
 /** Whether this refusal of that change is final. */

@@ -38,9 +38,9 @@ export function resultOf(step: Step, done: PerformedStep): Result {
     case 'releaseAndWait':
       return answer(transientOf(done.outcome) === undefined ? step.status : (step.held ?? step.status), step.wait);
     case 'readMore':
-      return { kind: 'again', carry: { ...done.carry, ...wantedBy(step) } };
+      return again(done, wantedBy(step));
     case 'pollLater':
-      return { kind: 'again', carry: { ...withoutDiagnosis(done.carry), awaitLeft: step.awaitLeft }, pause: step.pause };
+      return again({ ...done, carry: withoutDiagnosis(done.carry) }, { awaitLeft: step.awaitLeft }, step.pause);
     case 'acquire':
       return takenLocks(step, done);
     case 'renew':
@@ -103,7 +103,7 @@ function againUnlessHeld(done: PerformedStep, what: string): Result {
 }
 
 function afterStore(step: Extract<Step, { kind: 'store' }>, done: PerformedStep): Result {
-  const { observation, outcome, plan, carry } = done;
+  const { observation, outcome, plan } = done;
   const [failure] = failuresOf(outcome);
   if (failure === undefined) {
     const writes = plan.kind === 'sequence' ? plan.mutations.map(({ write }) => write) : [];
@@ -111,8 +111,7 @@ function afterStore(step: Extract<Step, { kind: 'store' }>, done: PerformedStep)
     return answer(noted(prepared(status, refOf(step.name, writes), windowEnd(transaction, 0, pace)), step));
   }
   if (failure.kind === 'transient') return waitForOwn(done, observation.status, 'storing the snapshot', failure);
-  if (failure.kind === 'exists')
-    return { kind: 'again', carry: { ...carry, snapshotNameInUse: outcome.at(-1)?.write.location.name ?? step.name } };
+  if (failure.kind === 'exists') return again(done, { snapshotNameInUse: outcome.at(-1)?.write.location.name ?? step.name });
   const { message, reason } = snapshotRefused(failure, done);
   return answer(stoppedBy(observation, message, reason));
 }

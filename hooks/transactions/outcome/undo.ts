@@ -19,7 +19,7 @@ import { isCreatingHalf } from '../model/halves.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import type { Transaction } from '../model/transaction.ts';
 import type { Wait } from '../model/wait.ts';
-import { answer, answerWith, type PerformedStep, type Result } from './answer.ts';
+import { again, answer, answerWith, type PerformedStep, type Result } from './answer.ts';
 import { triedAgain, undoneAfter, undoneLater } from './lagging.ts';
 import { placesTaken } from './places.ts';
 import { refusedOnce } from './refused.ts';
@@ -53,7 +53,7 @@ function afterWrites(step: Compensation, done: PerformedStep): Result {
     return answerWith(undoLater(left, step.index, ...unfinished));
   }
   // The object that was created is gone: the one that was deleted comes back next.
-  return isCreatingHalf(step.entry) ? { kind: 'again', carry: done.carry } : afterLast(step, done, last);
+  return isCreatingHalf(step.entry) ? again(done) : afterLast(step, done, last);
 }
 
 // The write of the content; what precedes and follows it restores status and owners.
@@ -130,8 +130,7 @@ function afterUndoFailure(step: Compensation, done: PerformedStep, failure: Fail
       ),
     );
   const mayVanish = failure.kind === 'absent' && step.verdict.kind !== 'recreate';
-  if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish)
-    return { kind: 'again', carry: refusedOnce(done, index, failure) };
+  if (failure.kind === 'stale' || failure.kind === 'exists' || mayVanish) return again(done, refusedOnce(done, index, failure));
   const later =
     undoneAfter(done, step.entry, failure) ?? triedAgain(done, index, failure) ?? undoneLater(done, step.entry, failure);
   if (later !== undefined) return later;
