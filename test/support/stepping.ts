@@ -1,5 +1,7 @@
 // Plays Metacontroller for a stage without a loop, one call at a time, so that a test can stop a Transaction anywhere.
 import { at, isList, type Json, type JsonObject, textAt, withKey } from '../../hooks/objects/json.ts';
+import { annotations } from '../../hooks/transactions/model/transaction.ts';
+import { newRequest } from '../../hooks/transactions/model/undo.ts';
 import { type Answer, must } from './client.ts';
 import { conditionOf, type Stage, statusOf } from './stage.ts';
 
@@ -11,6 +13,8 @@ export interface Stepped {
   readonly phase: string;
   readonly resyncAfterSeconds: number;
   readonly gone: boolean;
+  /** Whether an annotation makes a request that the stored status does not answer yet. */
+  readonly isRequested: boolean;
 }
 
 /** In ms. A guard against an endless loop: a loaded machine needs more calls while others have their turns, so calls do not count. */
@@ -32,7 +36,7 @@ export async function step(stage: Stage, name: string): Promise<Stepped> {
   return stored(await storeStatus(stage, name, body), code, body);
 }
 
-const goneStep: Stepped = { code: 0, status: {}, phase: '', resyncAfterSeconds: 0, gone: true };
+const goneStep: Stepped = { code: 0, status: {}, phase: '', resyncAfterSeconds: 0, gone: true, isRequested: false };
 
 function stored(answer: Answer, code: number, body: JsonObject): Stepped {
   if (answer.code === 404) return { ...goneStep, code };
@@ -40,9 +44,19 @@ function stored(answer: Answer, code: number, body: JsonObject): Stepped {
   return { code, ...standing(must(answer)), resyncAfterSeconds: typeof seconds === 'number' ? seconds : 0, gone: false };
 }
 
-function standing(transaction: JsonObject): Pick<Stepped, 'status' | 'phase'> {
+function standing(transaction: JsonObject): Pick<Stepped, 'status' | 'phase' | 'isRequested'> {
   const status = statusOf(transaction);
-  return { status, phase: textAt(status, 'phase') ?? '' };
+  return { status, phase: textAt(status, 'phase') ?? '', isRequested: requests.some((name) => isUnanswered(transaction, name)) };
+}
+
+const requests = [annotations.requestRollback, annotations.retryRollback, annotations.planUndo];
+
+function isUnanswered(transaction: JsonObject, name: string): boolean {
+  const [found, noted] = [
+    textAt(transaction, 'metadata', 'annotations', name),
+    textAt(transaction, 'status', 'handledAnnotations', name),
+  ];
+  return textAt(transaction, 'metadata', 'deletionTimestamp') === undefined && newRequest(name, found, noted) !== undefined;
 }
 
 /** Stores the status of an answer as Metacontroller does: over whatever is there. */
@@ -81,9 +95,13 @@ export function stepUntil(stage: Stage, name: string, phase: string): Promise<St
   return stepTo(stage, name, `${name} to be ${phase}`, (now) => now.phase === phase);
 }
 
-/** Steps until the condition Finished is True. */
+/**
+ * Steps until the condition Finished is True, and no request is left. If a call gets no answer from the API server, the status stays as
+ * it was before the request: that is no end.
+ */
 export function stepToEnd(stage: Stage, name: string): Promise<Stepped> {
-  return stepTo(stage, name, `${name} to finish`, ({ status }) => conditionOf(status, 'Finished') === 'True');
+  const isOver = ({ status, isRequested }: Stepped): boolean => conditionOf(status, 'Finished') === 'True' && !isRequested;
+  return stepTo(stage, name, `${name} to finish`, isOver);
 }
 
 /** Steps until the Transaction, which is being deleted, is gone. */

@@ -77,7 +77,8 @@ async function installed(t: Test, { stage, engines }: Scene, one: Untried, isLos
   if (isLost) await untilDeath(engines.start({ wrap: dying(writesOf(name, 'apply'), { write: 1, side: 'after' }) }), name);
   const { status } = await stepToEnd(engines.start(), name);
   t.match(status, { phase: 'Committed' }, textAt(status, 'message') ?? '');
-  t.match(await undo(engines.start(), name), { phase: 'RolledBack' });
+  const undone = await undo(engines.start(), name);
+  t.match(undone, { phase: 'RolledBack' }, JSON.stringify(itemsOf(undone)));
   t.equal((await stage.client.get(`/api/v1/namespaces/${namespace}`)).code, 404);
 }
 
