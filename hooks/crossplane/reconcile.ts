@@ -34,7 +34,7 @@ export function createPackageSync(parts: PackageParts): PackageHook {
   const follow = createFollowing(parts.clock);
   return async (call) => {
     if (isAtRest(call)) return echo(call, 0);
-    if (!isFinished(call)) return follow(call) ?? answerCall(serving, call);
+    if (!isFinished(call)) return follow(call, () => answerCall(serving, call));
     if (leaving.calls >= mostLeaving) return echo(call, secondsUntilTurn);
     leaving.calls += 1;
     return answerCall(serving, call).finally(() => {
@@ -43,19 +43,35 @@ export function createPackageSync(parts: PackageParts): PackageHook {
   };
 }
 
+interface LastRead {
+  /** The times until which nothing is due: while a stage runs, and while another one holds the Lock. Monotonic, in ms. */
+  readonly stage: number;
+  readonly turn: number;
+}
+
 /**
- * Each change of the status of a stage causes a call. As long as the stage runs there is nothing to do, and the hook answers without any
- * read. It reads everything at least every `safetyWait` seconds, because the call may be outdated.
+ * Each change of the status of a stage causes a call, and each change of the Lock causes one about each that waits. As long as the stage
+ * runs, or another one holds the Lock, there is nothing to do, and the hook answers without any read. It reads everything every
+ * `safetyWait` seconds, or when the last answer said, because the call may be outdated.
  */
-function createFollowing({ monotonic }: PackageParts['clock']): (call: PackageCall) => PackageReply | undefined {
-  const readAt = createLruCache<number>({ most: mostWaiting });
-  return (call) => {
-    const now = monotonic();
-    const left = (readAt.get(call.uid) ?? now - safetyWait * 1_000) + safetyWait * 1_000 - now;
-    if (left > 0 && isFollowing(call)) return echo(call, left / 1_000);
-    readAt.set(call.uid, now);
-    return undefined;
+function createFollowing({ monotonic }: PackageParts['clock']) {
+  const known = createLruCache<LastRead>({ most: mostWaiting });
+  return async (call: PackageCall, answer: () => Promise<PackageReply>): Promise<PackageReply> => {
+    const { stage = 0, turn = 0 } = known.get(call.uid) ?? {};
+    const left = (isFollowing(call) ? stage : isBehind(call) ? turn : 0) - monotonic();
+    if (left > 0) return echo(call, left / 1_000);
+    const next = monotonic() + safetyWait * 1_000;
+    known.set(call.uid, { stage: next, turn: 0 });
+    const reply = await answer();
+    known.set(call.uid, { stage: next, turn: monotonic() + reply.resyncAfterSeconds * 1_000 });
+    return reply;
   };
+}
+
+/** Whether another one holds the Lock, which no user has changed: a release, or another holder, is a reason to look. */
+function isBehind({ name, status, finalizing, related }: PackageCall): boolean {
+  const holder = related?.holder;
+  return !finalizing && textAt(status, 'phase') === 'Waiting' && holder !== undefined && holder !== name;
 }
 
 /** Whether the call comes while a stage runs, of a package transaction that holds the Lock and that no user deletes. */

@@ -63,21 +63,23 @@ async function finish(name: string): Promise<void> {
 t.test('the Lock is a queue: the lowest number goes first, then the oldest', async (t) => {
   await install('holder');
   await untilHeld('holder');
-  for (const name of ['a', 'b', 'c', 'tried']) {
+  await install('a');
+  await stepUntil('a', 'WaitingForLock', /^Waiting for package transaction holder, which holds the Lock$/);
+  for (const name of ['b', 'c', 'tried']) {
     await install(name);
-    await stepUntil(name, 'WaitingForLock', /holder/);
+    await stepUntil(name, 'WaitingForLock', /^Waiting for the Lock$/);
   }
   // It has a number, since it took the Lock for an earlier try.
   await setStatus('tried', { transactionNumber: 1, failures: 1, retryTime: '2026-01-01T00:00:00Z' });
   await finish('holder');
   t.equal(await heldBy(), '');
-  await stepUntil('c', 'WaitingForLock', /^Waiting for package transaction tried, which takes the Lock first$/);
-  await stepUntil('a', 'WaitingForLock', /transaction tried, /);
+  await stepUntil('a', 'WaitingForLock', /^Waiting for package transaction tried, which takes the Lock first$/);
+  await stepUntil('c', 'WaitingForLock', /^Waiting for the Lock$/);
   t.equal(await heldBy(), '');
   await untilHeld('tried');
   await finish('tried');
-  await stepUntil('c', 'WaitingForLock', /transaction a, /);
   await stepUntil('b', 'WaitingForLock', /transaction a, /);
+  await stepUntil('c', 'WaitingForLock', /^Waiting for the Lock$/);
   await untilHeld('a');
   await finish('a');
 });

@@ -147,6 +147,14 @@ t.test('19, 20, 22: the engine takes a free Lock, and waits for a held one', asy
   const behind = acquire({ ...scene, lock: theirs });
   t.same(behind.mutations, []);
   t.match(behind.note, { reason: 'WaitingForLock', message: /theirs/ });
+  const before = { count: 2, first: 'other' };
+  const queued = [theirs, freeLock].map((lock) => acquire({ ...scene, lock, before }));
+  t.same(queued[0]?.note, { reason: 'WaitingForLock', message: 'Waiting for the Lock' });
+  t.same(queued[1]?.note, queued[0]?.note, 'whoever holds the Lock, its status stays as it is');
+  t.same(
+    queued.flatMap(({ mutations }) => mutations),
+    [],
+  );
   const again = acquire({ ...scene, lock: mine });
   t.same(again.mutations, [], 'taken already');
   t.match(again.status, { phase: 'Validating', number: 1 });
@@ -195,6 +203,7 @@ t.test('the engine reads packages before it takes the Lock, and at most one call
   const awaits = acquire({ ...scene, ptx: ptxOf({ tryTime }), lock, unread: awaited });
   const note = { reason: 'WaitingForPackage', message: awaited.message };
   t.match(awaits, { mutations: [], status: { phase: 'Waiting', failures: 0, tryTime: undefined }, note });
+  t.match(acquire({ ...scene, ptx: ptxOf(), lock: theirs, isHolderThere: true, unread: awaited }).note, note, 'the Lock is held');
   const found = validate({ ...held, ptx: ptxOf({ phase: 'Validating', tryTime }), validation: awaited });
   t.match(found, { status: { phase: 'Waiting', failures: 0, tryTime: undefined }, note }, 'it was made after the read');
   t.equal(found.mutations.length, 1, 'the Lock is given back');

@@ -101,3 +101,44 @@ for (const phase of ['Installing', 'Verifying'])
     t.equal(next, 'RollingBack');
     t.match(reports, [{ because: 'it is being deleted' }]);
   });
+
+t.test('while another one holds the Lock, changes of the Lock cause no read about one that waits', async (t) => {
+  const theirs = held({ ...lock, metadata: { name: 'lock', uid: 'l' } }, { name: 'theirs', uid: 'uid-2', number: 1 });
+  const [clock, reads]: [{ now: number }, string[]] = [{ now: 1 }, []];
+  const spec = { change: 'Delete', delete: { source: 'registry.example.org/acme/x' } };
+  const table: Readonly<Record<string, JsonObject>> = {
+    mine: { metadata: { name: 'mine', uid: 'uid-1', generation: 1 }, spec },
+    theirs: { metadata: { name: 'theirs', uid: 'uid-2' }, spec, status: { phase: 'Installing' } },
+    lock: theirs,
+  };
+  const get = async ({ name }: Location): Promise<Answer> => {
+    reads.push(name);
+    return answered(table[name] ?? {});
+  };
+  const list = async () => ({ kind: 'ok', items: [], complete: true, next: '', size: 0, serverTime: now });
+  const hook = createPackageSync({
+    cluster: { get, list, listMetadata: list } as unknown as Cluster,
+    openRegistry: () => t.fail('no registry is read') as never,
+    ...{ gzip, namespace: 'janus-packages', deadline: 1_000, sendingTime: 1_000, lateWindow: 0 },
+    clock: { monotonic: () => clock.now, sleep: async () => undefined },
+    record: () => undefined,
+  });
+  const own = { name: 'mine', uid: 'uid-1', finalizing: false };
+  const stages = new Map<string, string>();
+  const first = await hook({ ...own, status: {}, related: { holder: 'theirs', stages } });
+  t.match(first.status, { phase: 'Waiting' });
+  t.ok(reads.length > 0);
+  const readsOf = async (more: { readonly holder: string | undefined; readonly finalizing?: boolean }): Promise<number> => {
+    const { holder, ...rest } = more;
+    const before = reads.length;
+    await hook({ ...own, status: first.status, related: { holder, stages }, ...rest });
+    return reads.length - before;
+  };
+  t.equal(await readsOf({ holder: 'theirs' }), 0);
+  t.equal(await readsOf({ holder: 'next' }), 0, 'its place is not the first');
+  t.ok((await readsOf({ holder: undefined })) > 0, 'the Lock is free');
+  t.ok((await readsOf({ holder: 'mine' })) > 0, 'it holds the Lock');
+  t.ok((await readsOf({ holder: 'theirs', finalizing: true })) > 0, 'it is being deleted');
+  clock.now += first.resyncAfterSeconds * 1_000;
+  t.ok((await readsOf({ holder: 'theirs' })) > 0, 'the call may be outdated');
+});

@@ -48,21 +48,31 @@ function acquireFrom(observation: Acquiring, lock: JsonObject): Step {
   const message = numberFault(lock);
   if (message !== undefined)
     return setStatus(ptx.status, 'the number on the Lock cannot be read', safetyWait, { reason: 'WaitingForLock', message });
-  if (holder !== undefined) return isHolderThere ? waitFor(holder, observation) : adopt(observation, lock, holder);
+  if (holder !== undefined) return isHolderThere ? waitBehind(holder, observation) : adopt(observation, lock, holder);
   const status = validating(observation, nextNumberOf(released(lock)));
   return notRead(observation) ?? letPass(observation) ?? { kind: 'acquire', lock, because: 'the Lock is free', status, wait: 1 };
 }
 
 function letPass({ ptx, before }: Acquiring): Step | undefined {
   if (before === undefined) return undefined;
-  const message = `Waiting for package transaction ${before}, which takes the Lock first`;
-  return setStatus(ptx.status, 'another package transaction is before it in the queue', 1, { reason: 'WaitingForLock', message });
+  const what = `package transaction ${before.first}, which takes the Lock first`;
+  const [seconds, note] = [Math.min(before.count, safetyWait), inQueue(what, before.count === 1)];
+  return setStatus(ptx.status, 'another package transaction is before it in the queue', seconds, note);
+}
+
+/**
+ * The next in the queue names what it waits for. Otherwise each of a hundred would write its status again whenever the Lock gets another
+ * holder, and so would the Package of each.
+ */
+function inQueue(what: string, isNext: boolean): Note {
+  return { reason: 'WaitingForLock', message: `Waiting for ${isNext ? what : 'the Lock'}` };
 }
 
 /** Undefined once the packages are read. */
-function notRead({ ptx, now, unread: reading }: Acquiring): Step | undefined {
+function notRead(observation: Acquiring): Step | undefined {
+  const { ptx, now, unread: reading } = observation;
   if (reading === undefined) return undefined;
-  if (reading.kind === 'awaiting') return { kind: 'setStatus', ...awaitPackage(ptx, reading) };
+  if (reading.kind === 'awaiting') return { kind: 'setStatus', ...awaitPackage(observation, reading) };
   const started = advanced(ptx.status, { startTime: ptx.status.startTime ?? timeOf(now), specDigest: ptx.specDigest });
   if (reading.kind === 'failed') return setStatus(ended(started, unread(reading.failure)), reading.failure.message);
   if (isOverdue(ptx.status, now)) return setStatus(ended(started, tooSlow), tooSlow.message);
@@ -107,7 +117,17 @@ function validating({ ptx: { status, specDigest }, now }: Context, number: numbe
   });
 }
 
-function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
+/** One that waits for a Package waits for that alone: a dry run would end. */
+function waitBehind(holder: Holder, observation: Acquiring): Step {
+  const { ptx, unread: reading } = observation;
+  if (reading?.kind !== 'awaiting' || ptx.isDryRun) return waitFor(holder, observation);
+  return { kind: 'setStatus', ...awaitPackage(observation, reading) };
+}
+
+/** The release of the Lock causes a call. Only the next in the queue has to notice soon that the holder is gone. */
+const longestInQueue = 60;
+
+function waitFor(holder: Holder, { ptx, unread: reading, before }: Acquiring): Step {
   // `settledHolder` names a holder before this one. If this holder were gone too, the hook would have to wait for the requests of
   // this holder. The time that other package transactions take does not count as time for reading.
   const { settledTime, tryTime } = ptx.status;
@@ -116,11 +136,10 @@ function waitFor(holder: Holder, { ptx, unread: reading }: Acquiring): Step {
       ? ptx.status
       : advanced(ptx.status, { settledTime: undefined, settledHolder: undefined, tryTime: undefined });
   // A registry that fails meanwhile costs no try.
-  const seconds = reading?.kind === 'unfinished' ? 0.2 : safetyWait;
-  return setStatus(status, 'another package transaction holds the Lock', seconds, {
-    reason: 'WaitingForLock',
-    message: `Waiting for package transaction ${holder.name}, which holds the Lock`,
-  });
+  const inTurn = Math.min(longestInQueue, safetyWait * (1 + (before?.count ?? 0)));
+  const seconds = reading?.kind === 'unfinished' ? 0.2 : inTurn;
+  const note = inQueue(`package transaction ${holder.name}, which holds the Lock`, before === undefined);
+  return setStatus(status, 'another package transaction holds the Lock', seconds, note);
 }
 
 // If a holder is gone, the hook first undoes the work that the holder had under way. If the holder had written the Lock, or deleted a

@@ -33,6 +33,7 @@ import {
   underWay,
   wait,
 } from './own-step.ts';
+import { rarely } from './step.ts';
 
 export function decideOwn(observation: OwnObservation): OwnStep {
   const { pkg, isFinalizing, isOwn } = observation;
@@ -41,14 +42,14 @@ export function decideOwn(observation: OwnObservation): OwnStep {
   return isOwn ? install(observation) : rest('it makes no package transactions');
 }
 
-const longestWait = 30;
+/** In seconds. */
+const untilLookedAt = 60;
 /** In seconds, as in Crossplane. */
 const untilTagIsRead = 60;
 
-/** Another package transaction may install a hundred Packages, each of which waits for its end. The longer it runs, the rarer the calls. */
+/** Another package transaction may install a hundred Packages, each of which waits for its end. */
 function waitFor(writer: JsonObject, now: number): number {
-  const since = millisecondsOf(textAt(writer, 'metadata', 'creationTimestamp'));
-  return Math.min(longestWait, Math.max(wait, Math.ceil((now - since) / 10_000)));
+  return rarely(now - millisecondsOf(textAt(writer, 'metadata', 'creationTimestamp')), wait);
 }
 
 function install(observation: OwnObservation): OwnStep {
@@ -152,8 +153,14 @@ function ignored({ kind }: OwnObservation, revision: JsonObject): OwnStep {
   return rest(message, { reason: 'OtherRevisionActive', message });
 }
 
+/** A change of the package transaction causes a call. A hundred of them may wait for the Lock. */
+function whileItRuns(ptx: JsonObject): number {
+  if (!isRunning(ptx)) return 0;
+  return textAt(ptx, 'status', 'phase') === 'Waiting' ? untilLookedAt : safetyWait;
+}
+
 /** Its progress, or why it failed. Once it has succeeded, the revisions say all. */
-function follow(observation: OwnObservation, ptx: JsonObject, seconds = isRunning(ptx) ? safetyWait : 0): OwnStep {
+function follow(observation: OwnObservation, ptx: JsonObject, seconds = whileItRuns(ptx)): OwnStep {
   const installed = conditionOf(ptx, 'Installed');
   if (textAt(installed, 'status') === 'True') return rest('its package transaction has installed it', lossOf(ptx), seconds);
   const shown = textAt(conditionOf(ptx, 'Validated'), 'status') === 'True' ? installed : conditionOf(ptx, 'Validated');

@@ -6,11 +6,11 @@ import { cut } from '../../objects/words.ts';
 import { holds } from '../model/holder.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, millisecondsOf, type Outcome, type Status, timeOf } from '../model/status.ts';
-import type { Awaiting } from '../observe/observation.ts';
+import type { Awaiting, Context } from '../observe/observation.ts';
 import type { RegistryFailure } from '../registry.ts';
 import type { RevisionStatus } from '../writes/applied.ts';
 import type { Paused } from '../writes/beside.ts';
-import type { Decided, Step } from './step.ts';
+import { type Decided, rarely, type Step } from './step.ts';
 
 /** Releases the Lock if it is held. */
 export function releasing(
@@ -111,16 +111,17 @@ export function unread({ kind, message, retryAfterSeconds }: RegistryFailure): O
  * A user's Package installs itself first. The hook waits without the Lock, and the time does not count as time for reading. A dry run ends
  * instead, and says so.
  */
-export function awaitPackage({ status, isDryRun }: PackageTransaction, awaiting: Awaiting): Decided {
+export function awaitPackage({ ptx, now }: Context, awaiting: Awaiting): Decided {
+  const { status, isDryRun, createdAt } = ptx;
   const because = 'another Package installs itself first';
   const note = { reason: 'WaitingForPackage', message: cut(awaiting.message, longestMessage) } as const;
   if (isDryRun) return { because, status: ended(status, { kind: 'Failed', step: 'Validation', ...note }), wait: 1 };
   const isWaiting = status.phase === 'Waiting' && status.tryTime === undefined;
   const next = isWaiting ? status : advanced(status, { phase: 'Waiting', tryTime: undefined });
-  return { because, status: next, wait: awaitedWait, note };
+  return { because, status: next, wait: rarely(now - createdAt, awaitedWait), note };
 }
 
-/** In seconds. Metacontroller watches nothing that shows the end of that install. */
+/** In seconds. The release of the Lock causes a call, and nothing shows that a Package is gone. */
 const awaitedWait = 3;
 
 const longestPause = 300;

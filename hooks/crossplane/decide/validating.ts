@@ -3,9 +3,8 @@ import type { JsonObject } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { packageFault } from '../model/fault.ts';
 import { holds, packagesDigest } from '../model/holder.ts';
-import type { PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, type Outcome } from '../model/status.ts';
-import type { Awaiting, ObservedTo, Validation } from '../observe/observation.ts';
+import type { Awaiting, Context, ObservedTo, Validation } from '../observe/observation.ts';
 import { installedAgain } from './deleting.ts';
 import { type Step, setStatus } from './step.ts';
 import {
@@ -36,7 +35,7 @@ export function validate(observation: ObservedTo<'validate'>): Step {
   if (!holds(ptx, lock)) return setStatus(advanced(status, { phase: 'Waiting' }), 'the Lock is not held any more');
   if (validation === undefined) return setStatus(status, 'nothing was read', 1);
   if (validation.kind === 'unfinished' || validation.kind === 'unread') return goesOn(observation, lock, validation.kind);
-  if (validation.kind === 'awaiting') return awaits(ptx, lock, validation);
+  if (validation.kind === 'awaiting') return awaits(observation, lock, validation);
   if (validation.kind !== 'valid') return endsBy(observation, validation);
   const size = Buffer.byteLength(JSON.stringify(validation.lock));
   if (size > mostLockBytes) return setStatus(ended(status, refusedBy([tooLarge(size)])), 'the Lock would be too large');
@@ -67,9 +66,9 @@ function goesOn({ ptx, now }: ObservedTo<'validate'>, lock: JsonObject, kind: 'u
 }
 
 /** The user made the Package after the hook had read the tree. */
-function awaits(ptx: PackageTransaction, lock: JsonObject, validation: Awaiting): Step {
-  const decided = awaitPackage(ptx, validation);
-  return ptx.isDryRun ? { kind: 'setStatus', ...decided } : { kind: 'release', lock, ...decided };
+function awaits(context: Context, lock: JsonObject, validation: Awaiting): Step {
+  const decided = awaitPackage(context, validation);
+  return context.ptx.isDryRun ? { kind: 'setStatus', ...decided } : { kind: 'release', lock, ...decided };
 }
 
 function refusedBy(faults: Faults): Outcome {

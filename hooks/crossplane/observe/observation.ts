@@ -62,6 +62,12 @@ export interface Awaiting {
   readonly message: string;
 }
 
+/** Those that take the Lock before a package transaction: how many they are, and the name of the first. */
+export interface Before {
+  readonly count: number;
+  readonly first: string;
+}
+
 interface ValidTree {
   readonly kind: 'valid';
   readonly lock: readonly JsonObject[];
@@ -173,8 +179,8 @@ interface Read {
       readonly ofTries: readonly Garbage[];
       /** Why the hook does not read its packages ahead. Absent if it reads them. */
       readonly unread?: NotRead | undefined;
-      /** The name of the package transaction that takes the free Lock first. Absent if this one does. */
-      readonly before?: string | undefined;
+      /** Those that take the Lock first. Absent if this one is the next. */
+      readonly before?: Before | undefined;
     };
   /** `orphans`: installed objects of any package, if the tree is valid. Undefined: the hook read nothing. */
   readonly validate: WithLock & { readonly validation: Validation | undefined; readonly orphans?: readonly Orphan[] };

@@ -35,7 +35,7 @@ import {
 import { type Owned, ownsNothing, readOrphans, readOwned } from './owners.ts';
 import { readPreparation } from './preparation.ts';
 import type { Memory, Progress } from './progress.ts';
-import { firstBefore, type Ready } from './queue.ts';
+import { type Ready, readBefore } from './queue.ts';
 import { find, type PackageReader } from './read.ts';
 import type { ReadOnce } from './read-once.ts';
 import { openRegistryOf } from './registries.ts';
@@ -78,8 +78,8 @@ const reads: Reads = {
     const found = { lock, ofTries, ...(await readHolder(reader, ptx, lock)) };
     if (lock === undefined || !isToRead({ ...context, ...found })) return found;
     const unread = await readPackages(context, lock);
-    const isFirst = unread !== undefined || holderOf(lock) !== undefined;
-    return { ...found, unread, before: isFirst ? undefined : await firstBefore(reader, serving.queue, { ptx, lock, now }) };
+    if (unread !== undefined && holderOf(lock) === undefined) return { ...found, unread };
+    return { ...found, unread, before: await readBefore(reader, serving.queue, { ptx, lock, now }) };
   },
   async validate(context) {
     const { ptx, reader, serving } = context;

@@ -2,9 +2,11 @@
 // the oldest. Ready is a package transaction whose stored status waits for nothing but the Lock. So a pause, another Package, a
 // registry or a trouble of one keeps no other package transaction from the Lock.
 import { at, type JsonObject, objectsAt, textAt } from '../../objects/json.ts';
+import { holderOf } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { conditionOf, millisecondsOf } from '../model/status.ts';
 import { packageTransactions } from '../writes/resources.ts';
+import type { Before } from './observation.ts';
 import { list, type PackageReader } from './read.ts';
 import type { ReadOnce } from './read-once.ts';
 
@@ -49,23 +51,23 @@ function compare(left: Ready, right: Ready): number {
 
 interface Asking {
   readonly ptx: PackageTransaction;
-  /** Free. */
   readonly lock: JsonObject;
   readonly now: number;
 }
 
-/** The name of the package transaction that takes the Lock before this one. Undefined if this one is the first. */
-export async function firstBefore(
+/** Undefined if this one takes the Lock as soon as it is free. */
+export async function readBefore(
   reader: PackageReader,
   queue: ReadOnce<readonly Ready[]>,
   { ptx, lock, now }: Asking,
-): Promise<string | undefined> {
-  const lastWrite = Math.max(
-    0,
-    ...objectsAt(lock, 'metadata', 'managedFields').map((one) => millisecondsOf(textAt(one, 'time'))),
-  );
-  if (now > lastWrite + patienceMs) return undefined;
-  const others = (await queue(() => readReady(reader, now))).filter(({ uid }) => uid !== ptx.uid);
-  const [first] = [placeOf(ptx), ...others].toSorted(compare);
-  return first?.uid === ptx.uid ? undefined : first?.name;
+): Promise<Before | undefined> {
+  const holder = holderOf(lock)?.uid;
+  if (holder === undefined && now > lastWriteOf(lock) + patienceMs) return undefined;
+  const others = (await queue(() => readReady(reader, now))).filter(({ uid }) => uid !== ptx.uid && uid !== holder);
+  const before = others.filter((one) => compare(one, placeOf(ptx)) < 0).toSorted(compare);
+  return before[0] && { count: before.length, first: before[0].name };
+}
+
+function lastWriteOf(lock: JsonObject): number {
+  return Math.max(0, ...objectsAt(lock, 'metadata', 'managedFields').map((one) => millisecondsOf(textAt(one, 'time'))));
 }
