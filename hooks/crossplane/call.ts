@@ -8,7 +8,7 @@ import type { PackageKind } from './model/package.ts';
 import type { Version } from './model/version.ts';
 import type { VerifyingRegistry } from './registry.ts';
 
-/** A call is a doorbell: only name and uid of its object count, and the hook reads everything else live. */
+/** A call is a trigger: only name and uid of its object count, and the hook reads everything else live. */
 export interface PackageCall {
   readonly name: string;
   readonly uid: string;

@@ -1,5 +1,5 @@
 // What wakes a package transaction: the Lock, and its own stages. What wakes a Package: its revisions, and its own package
-// transactions. CRDs never wake either: every call would hold all of them. A related object is a doorbell; the hook reads
+// transactions. CRDs never wake either: every call would hold all of them. A related object is a trigger; the hook reads
 // everything live.
 import { type JsonObject, textAt } from '../objects/json.ts';
 import { longestLabel, packageLabel } from './model/names.ts';

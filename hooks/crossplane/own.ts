@@ -1,5 +1,5 @@
 // The program of Packages that make their own package transactions: observe, decide, at most one write, and the status. A call is a
-// doorbell: it names the Package, and the hook reads everything live. The names of package transactions follow from generations, so
+// trigger: it names the Package, and the hook reads everything live. The names of package transactions follow from generations, so
 // any number of processes may serve calls, however often and late.
 import { at, type JsonObject, textAt } from '../objects/json.ts';
 import { perform, writerUntil } from '../objects/requests/perform.ts';
@@ -16,11 +16,16 @@ import { packageStatusOf } from './package-status.ts';
 const afterTrouble = 2;
 const afterRefusal = 30;
 /** In ms: a registry that does not answer keeps no call longer. */
-const longestTagRead = 5_000;
+const longestTagReadMs = 5_000;
 
 export function createOwnSync(parts: OwnParts): OwnHook {
   const { cluster, clock, gzip, namespace, mode, isBeside = false, sendingTime } = parts;
-  const observing = { reader: { cluster, gzip, namespace }, registries: { ...parts, deadline: longestTagRead }, mode, isBeside };
+  const observing = {
+    reader: { cluster, gzip, namespace },
+    registries: { ...parts, deadline: longestTagReadMs },
+    mode,
+    isBeside,
+  };
   return async (call) => {
     const until = clock.monotonic() + sendingTime;
     try {

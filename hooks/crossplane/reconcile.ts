@@ -7,7 +7,7 @@ import { perform, writerUntil } from '../objects/requests/perform.ts';
 import type { PackageCall, PackageHook, PackageParts, PackageReply, PackageReport } from './call.ts';
 import { decide } from './decide/decide.ts';
 import { withoutCluster } from './decide/preparing.ts';
-import { type Step, safetyWait } from './decide/step.ts';
+import { type Step, safetyWaitSeconds } from './decide/step.ts';
 import { readPackageTransaction } from './model/package-transaction.ts';
 import { isTerminal } from './model/status.ts';
 import type { Context } from './observe/observation.ts';
@@ -52,7 +52,7 @@ interface LastRead {
 /**
  * Each change of the status of a stage causes a call, and each change of the Lock causes one about each that waits. As long as the stage
  * runs, or another one holds the Lock, there is nothing to do, and the hook answers without any read. It reads everything every
- * `safetyWait` seconds, or when the last answer said, because the call may be outdated.
+ * `safetyWaitSeconds` seconds, or when the last answer said, because the call may be outdated.
  */
 function createFollowing({ monotonic }: PackageParts['clock']) {
   const known = createLruCache<LastRead>({ most: mostWaiting });
@@ -60,7 +60,7 @@ function createFollowing({ monotonic }: PackageParts['clock']) {
     const { stage = 0, turn = 0 } = known.get(call.uid) ?? {};
     const left = (isFollowing(call) ? stage : isBehind(call) ? turn : 0) - monotonic();
     if (left > 0) return echo(call, left / 1_000);
-    const next = monotonic() + safetyWait * 1_000;
+    const next = monotonic() + safetyWaitSeconds * 1_000;
     known.set(call.uid, { stage: next, turn: 0 });
     const reply = await answer();
     known.set(call.uid, { stage: next, turn: monotonic() + reply.resyncAfterSeconds * 1_000 });

@@ -5,7 +5,7 @@ import { deletePackage } from '../../hooks/crossplane/decide/deleting.ts';
 import { handOverLate, release } from '../../hooks/crossplane/decide/ending.ts';
 import { rollBack } from '../../hooks/crossplane/decide/rolling-back.ts';
 import type { Step } from '../../hooks/crossplane/decide/step.ts';
-import { longestAuthority, verify } from '../../hooks/crossplane/decide/verifying.ts';
+import { longestAuthorityMs, verify } from '../../hooks/crossplane/decide/verifying.ts';
 import { dueOf } from '../../hooks/crossplane/due.ts';
 import { digestOf } from '../../hooks/crossplane/model/digest.ts';
 import { held, packagesDigest, withPackages } from '../../hooks/crossplane/model/holder.ts';
@@ -162,8 +162,8 @@ t.test(
       outcome: { kind: 'Failed', message: 'ProviderRevision one: not today' },
     });
     const waiting = { ...scene, ptx: ptxOf({ ...begun, handOverTime: timeOf(now) }), unserved: [definition] };
-    t.match(verify({ ...waiting, now: now + longestAuthority - 1 }), { kind: 'setStatus', status: { phase: 'Verifying' } });
-    const over = verify({ ...waiting, now: now + longestAuthority });
+    t.match(verify({ ...waiting, now: now + longestAuthorityMs - 1 }), { kind: 'setStatus', status: { phase: 'Verifying' } });
+    const over = verify({ ...waiting, now: now + longestAuthorityMs });
     t.match(over, {
       kind: 'fence',
       status: {
@@ -204,8 +204,8 @@ t.test('a Replace waits five minutes until the webhook of a new package answers'
     runtimes: { running: [], paused: [], unhealthy: [] },
     unserved: [{ definition: 'things.example.org', secret: 'crossplane-system/root-tls-server', unread }],
   };
-  t.match(verify({ ...waiting, now: now + longestAuthority - 1 }), { kind: 'setStatus', status: { phase: 'Verifying' } });
-  t.match(verify({ ...waiting, now: now + longestAuthority }), {
+  t.match(verify({ ...waiting, now: now + longestAuthorityMs - 1 }), { kind: 'setStatus', status: { phase: 'Verifying' } });
+  t.match(verify({ ...waiting, now: now + longestAuthorityMs }), {
     kind: 'fence',
     status: { phase: 'RollingBack', outcome: { message: `healthy within 5 minutes: ${unread}` } },
   });

@@ -7,7 +7,7 @@ import { digestOf } from '../model/digest.ts';
 import { type Holder, holderOf, nextNumberOf, numberFault, released } from '../model/holder.ts';
 import { advanced, isForward, millisecondsOf, type Status, timeOf } from '../model/status.ts';
 import type { Context, ObservedTo } from '../observe/observation.ts';
-import { type Note, type Step, safetyWait, setStatus } from './step.ts';
+import { type Note, type Step, safetyWaitSeconds, setStatus } from './step.ts';
 import { awaitPackage, ended, finished, handOver, isOverdue, readingNote, releasing, tooSlow, unread } from './transitions.ts';
 import { undoLast } from './undo.ts';
 
@@ -47,7 +47,10 @@ function acquireFrom(observation: Acquiring, lock: JsonObject): Step {
   if (holder?.uid === ptx.uid) return setStatus(validating(observation, holder.number), 'the Lock is held already');
   const message = numberFault(lock);
   if (message !== undefined)
-    return setStatus(ptx.status, 'the number on the Lock cannot be read', safetyWait, { reason: 'WaitingForLock', message });
+    return setStatus(ptx.status, 'the number on the Lock cannot be read', safetyWaitSeconds, {
+      reason: 'WaitingForLock',
+      message,
+    });
   if (holder !== undefined) return isHolderThere ? waitBehind(holder, observation) : adopt(observation, lock, holder);
   const status = validating(observation, nextNumberOf(released(lock)));
   return notRead(observation) ?? letPass(observation) ?? { kind: 'acquire', lock, because: 'the Lock is free', status, wait: 1 };
@@ -56,7 +59,7 @@ function acquireFrom(observation: Acquiring, lock: JsonObject): Step {
 function letPass({ ptx, before }: Acquiring): Step | undefined {
   if (before === undefined) return undefined;
   const what = `package transaction ${before.first}, which takes the Lock first`;
-  const [seconds, note] = [Math.min(before.count, safetyWait), inQueue(what, before.count === 1)];
+  const [seconds, note] = [Math.min(before.count, safetyWaitSeconds), inQueue(what, before.count === 1)];
   return setStatus(ptx.status, 'another package transaction is before it in the queue', seconds, note);
 }
 
@@ -125,7 +128,7 @@ function waitBehind(holder: Holder, observation: Acquiring): Step {
 }
 
 /** The release of the Lock causes a call. Only the next in the queue has to notice soon that the holder is gone. */
-const longestInQueue = 60;
+const longestInQueueSeconds = 60;
 
 function waitFor(holder: Holder, { ptx, unread: reading, before }: Acquiring): Step {
   // `settledHolder` names a holder before this one. If this holder were gone too, the hook would have to wait for the requests of
@@ -136,7 +139,7 @@ function waitFor(holder: Holder, { ptx, unread: reading, before }: Acquiring): S
       ? ptx.status
       : advanced(ptx.status, { settledTime: undefined, settledHolder: undefined, tryTime: undefined });
   // A registry that fails meanwhile costs no try.
-  const inTurn = Math.min(longestInQueue, safetyWait * (1 + (before?.count ?? 0)));
+  const inTurn = Math.min(longestInQueueSeconds, safetyWaitSeconds * (1 + (before?.count ?? 0)));
   const seconds = reading?.kind === 'unfinished' ? 0.2 : inTurn;
   const note = inQueue(`package transaction ${holder.name}, which holds the Lock`, before === undefined);
   return setStatus(status, 'another package transaction holds the Lock', seconds, note);
@@ -147,7 +150,7 @@ function waitFor(holder: Holder, { ptx, unread: reading, before }: Acquiring): S
 // deletes them.
 function adopt(observation: Acquiring, lock: JsonObject, holder: Holder): Step {
   const { ptx, now, lateWindow, garbage } = observation;
-  if (ptx.isDryRun) return setStatus(ptx.status, 'a dry run undoes nothing', safetyWait, noteOn(holder, notByDryRuns));
+  if (ptx.isDryRun) return setStatus(ptx.status, 'a dry run undoes nothing', safetyWaitSeconds, noteOn(holder, notByDryRuns));
   const settled = millisecondsOf(ptx.status.settledTime);
   const settledHolder = digestOf({ name: holder.name, uid: holder.uid });
   // Another holder may have taken and released the Lock since the last call.
@@ -188,7 +191,7 @@ function undoingOf({ ptx, leftStages, paused = [] }: Acquiring, holder: Holder):
   if (undone.kind === 'step') return { ...undone.step, note: noteOn(holder) };
   const name = textAt(undone.stage, 'metadata', 'name');
   const annotation = undone.kind === 'refused' ? `${requestRollback} and a new value` : 'tx.janus.io/retry-rollback';
-  return setStatus(ptx.status, 'a stage of the former holder cannot be undone', safetyWait, {
+  return setStatus(ptx.status, 'a stage of the former holder cannot be undone', safetyWaitSeconds, {
     reason: 'WaitingForLock',
     message: `Transaction ${name} of package transaction ${holder.name}, which is gone, could not be undone: fix what its status names, then annotate it with ${annotation}, or delete it`,
   });

@@ -7,7 +7,7 @@ import { deletionOf, type PackageTransaction } from '../model/package-transactio
 import { advanced, isForward, type Outcome } from '../model/status.ts';
 import type { ObservedTo } from '../observe/observation.ts';
 import { hasFailed, phaseOf } from '../writes/stages.ts';
-import { type Step, safetyWait, setStatus } from './step.ts';
+import { type Step, safetyWaitSeconds, setStatus } from './step.ts';
 import { abandoned, ended, installationFailure, lostLock } from './transitions.ts';
 
 export function install(observation: ObservedTo<'install'>): Step {
@@ -40,7 +40,7 @@ function create({ ptx: { status }, next, edited }: ObservedTo<'install'>): Step 
     next,
     because: `stage ${index + 1} of ${status.stages.length} is made`,
     status: advanced(status, { made: index + 1 }),
-    wait: safetyWait,
+    wait: safetyWaitSeconds,
     refused: ({ message }) => failed(message),
   };
 }
@@ -56,7 +56,7 @@ function follow({ ptx, edited }: ObservedTo<'install'>, stage: JsonObject): Step
       edited === undefined ? ended(made, failedBy(stage, ptx)) : abandoned(made, edited),
       `stage ${index + 1} failed`,
     );
-  return setStatus(status.made > index ? status : made, `stage ${index + 1} is ${phase}`, safetyWait);
+  return setStatus(status.made > index ? status : made, `stage ${index + 1} is ${phase}`, safetyWaitSeconds);
 }
 
 const longestWords = 2_000;

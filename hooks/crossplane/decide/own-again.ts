@@ -10,7 +10,7 @@ import { millisecondsOf } from '../model/status.ts';
 import type { OwnObservation } from '../observe/observation.ts';
 import { absenceIn, type MissingDefinitions } from '../writes/absence.ts';
 import { ownInstall } from '../writes/own.ts';
-import { create, ending, nameOf, type OwnStep, pending, rest, safetyWait, wait } from './own-step.ts';
+import { create, ending, nameOf, type OwnStep, pending, rest, safetyWaitSeconds, wait } from './own-step.ts';
 
 /** Undefined if all is there, and the tag names what is installed. `current`: the package transaction of the present generation. */
 export function madeAgain(
@@ -49,5 +49,5 @@ function restore(observation: OwnObservation, { reason, message }: MissingDefini
   const condition = { status: 'False', reason } as const;
   if (holder === undefined) return again(observation, current, message, condition);
   const waits = `${message}; package transaction ${holder.name} holds the Lock, and ends first`;
-  return rest(waits, { ...condition, message: waits }, safetyWait);
+  return rest(waits, { ...condition, message: waits }, safetyWaitSeconds);
 }

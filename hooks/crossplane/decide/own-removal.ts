@@ -20,7 +20,7 @@ import { create, end, hasSucceeded, isRunning, letGo, nameOf, type OwnStep, rest
 const notInstalled = letGo('nothing of it is installed');
 
 /** In ms. A Delete that failed for good is made again. Until then it tries by itself (`mostTries` in writes/own.ts, ending.ts). */
-const pauseAfterFailure = 300_000;
+const pauseAfterFailureMs = 300_000;
 
 /**
  * The Package stays until its Delete has nothing else left to delete. If nothing of the package is installed, the Package needs no
@@ -100,7 +100,7 @@ function goOn(observation: OwnObservation, removal: JsonObject, seconds = wait):
 
 function tryAgain(observation: OwnObservation, removal: JsonObject): OwnStep {
   if (installedSource(observation) === undefined) return notInstalled;
-  const left = millisecondsOf(textAt(removal, 'status', 'completionTime')) + pauseAfterFailure - observation.now;
+  const left = millisecondsOf(textAt(removal, 'status', 'completionTime')) + pauseAfterFailureMs - observation.now;
   if (isTerminating(removal) || left > 0) return goOn(observation, removal, Math.max(wait, left / 1000));
   return { ...goOn(observation, removal), write: endWrite(removal, observation.namespace) };
 }

@@ -28,7 +28,7 @@ export function letGo(because: string): OwnStep {
 }
 
 /** Seconds after which a call comes although no watch causes it. */
-export const safetyWait = 10;
+export const safetyWaitSeconds = 10;
 /** Nothing that Metacontroller watches shows the end of another package transaction. */
 export const wait = 3;
 
@@ -72,11 +72,11 @@ export function ending(step: OwnStep, ptx: JsonObject, { namespace }: OwnObserva
 export function create(observation: OwnObservation, write: Write, condition: Omit<OwnCondition, 'message'>): OwnStep {
   const { namesake } = observation;
   const message = `Package transaction ${write.location.name}: it has not begun`;
-  if (namesake === undefined) return { ...rest('it is made', { ...condition, message }, safetyWait), write };
+  if (namesake === undefined) return { ...rest('it is made', { ...condition, message }, safetyWaitSeconds), write };
   if (textAt(namesake, 'metadata', 'labels', packageUidLabel) !== undefined)
     return end(observation, namesake, 'a former Package of this name');
   const taken = `Package transaction ${nameOf(namesake)} was not made by this Package, which needs its name: delete it`;
-  return rest(taken, { ...condition, reason: 'WaitingForTransaction', message: taken }, safetyWait);
+  return rest(taken, { ...condition, reason: 'WaitingForTransaction', message: taken }, safetyWaitSeconds);
 }
 
 export function nameOf(object: JsonObject): string | undefined {

@@ -27,7 +27,7 @@ import {
   type OwnStep,
   pending,
   rest,
-  safetyWait,
+  safetyWaitSeconds,
   saidBy,
   uidOf,
   underWay,
@@ -43,9 +43,9 @@ export function decideOwn(observation: OwnObservation): OwnStep {
 }
 
 /** In seconds. */
-const untilLookedAt = 60;
+const lookAgainSeconds = 60;
 /** In seconds, as in Crossplane. */
-const untilTagIsRead = 60;
+const readTagAgainSeconds = 60;
 
 /** Another package transaction may install a hundred Packages, each of which waits for its end. */
 function waitFor(writer: JsonObject, now: number): number {
@@ -76,7 +76,7 @@ function installWanted(observation: OwnObservation, wanted: Wanted, current: Jso
   const other = unlocked.find(isActive);
   if (waiting !== undefined) return activate(observation, waiting, other);
   const step = installPresent(observation, wanted, { current, other });
-  return followsTag(wanted) && step.wait === 0 ? { ...step, wait: untilTagIsRead } : step;
+  return followsTag(wanted) && step.wait === 0 ? { ...step, wait: readTagAgainSeconds } : step;
 }
 
 /** Whether the user has allowed a change that cannot be undone, since the package transaction was made. */
@@ -156,7 +156,7 @@ function ignored({ kind }: OwnObservation, revision: JsonObject): OwnStep {
 /** A change of the package transaction causes a call. A hundred of them may wait for the Lock. */
 function whileItRuns(ptx: JsonObject): number {
   if (!isRunning(ptx)) return 0;
-  return textAt(ptx, 'status', 'phase') === 'Waiting' ? untilLookedAt : safetyWait;
+  return textAt(ptx, 'status', 'phase') === 'Waiting' ? lookAgainSeconds : safetyWaitSeconds;
 }
 
 /** Its progress, or why it failed. Once it has succeeded, the revisions say all. */

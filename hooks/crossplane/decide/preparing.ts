@@ -10,7 +10,16 @@ import type { Context, ObservedTo, Preparation } from '../observe/observation.ts
 import type { RegistryFailure } from '../registry.ts';
 import { unneeded } from './deleting.ts';
 import { type Step, setStatus } from './step.ts';
-import { abandoned, ended, givingBack, installationFailure, longestReading, lostLock, succeeded, unread } from './transitions.ts';
+import {
+  abandoned,
+  ended,
+  givingBack,
+  installationFailure,
+  longestReadingMs,
+  lostLock,
+  succeeded,
+  unread,
+} from './transitions.ts';
 
 const mostStages = 512;
 
@@ -28,7 +37,7 @@ export function prepare(observation: ObservedTo<'prepare'>): Step {
   return preparation === undefined ? setStatus(status, 'nothing was read', 1) : givingBack(ptx, lock);
 }
 
-const tooSlow = `the packages could not be read again and stored within ${longestReading / 60_000} minutes`;
+const tooSlow = `the packages could not be read again and stored within ${longestReadingMs / 60_000} minutes`;
 
 function store(status: Status, { prepared, existing }: Extract<Preparation, { kind: 'ready' }>): Step {
   const many = `it would take ${prepared.length} stages, at most ${mostStages} are possible`;
@@ -58,7 +67,7 @@ type Reading = Pick<Context, 'ptx' | 'now'>;
  * Validation may have taken as long.
  */
 function isOverdue({ ptx: { status }, now }: Reading): boolean {
-  return now >= millisecondsOf(status.tryTime) + (status.phase === 'Preparing' ? 2 : 1) * longestReading;
+  return now >= millisecondsOf(status.tryTime) + (status.phase === 'Preparing' ? 2 : 1) * longestReadingMs;
 }
 
 /** The end of a try that cannot read the cluster. Undefined if the hook may still try again: then it decides nothing. */

@@ -77,13 +77,13 @@ export type Step = Decided &
   );
 
 /** Seconds after which a call comes although no watch causes it. */
-export const safetyWait = 10;
+export const safetyWaitSeconds = 10;
 
-const longestWait = 30;
+const longestWaitSeconds = 30;
 
 /** Seconds until the next call about one that has waited for `age` ms: a hundred may wait, and the longer they do, the rarer the calls. */
 export function rarely(age: number, least: number): number {
-  return Math.min(longestWait, Math.max(least, Math.ceil(age / 10_000)));
+  return Math.min(longestWaitSeconds, Math.max(least, Math.ceil(age / 10_000)));
 }
 
 export function setStatus(status: Status, because: string, wait = 1, note?: Note): Step {

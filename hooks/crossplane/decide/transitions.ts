@@ -118,32 +118,32 @@ export function awaitPackage({ ptx, now }: Context, awaiting: Awaiting): Decided
   if (isDryRun) return { because, status: ended(status, { kind: 'Failed', step: 'Validation', ...note }), wait: 1 };
   const isWaiting = status.phase === 'Waiting' && status.tryTime === undefined;
   const next = isWaiting ? status : advanced(status, { phase: 'Waiting', tryTime: undefined });
-  return { because, status: next, wait: rarely(now - createdAt, awaitedWait), note };
+  return { because, status: next, wait: rarely(now - createdAt, awaitedWaitSeconds), note };
 }
 
 /** In seconds. The release of the Lock causes a call, and nothing shows that a Package is gone. */
-const awaitedWait = 3;
+const awaitedWaitSeconds = 3;
 
-const longestPause = 300;
+const longestPauseSeconds = 300;
 
 /** Seconds until the next try. */
 export function pauseAfter(failures: number): number {
-  return Math.min(2 ** Math.min(failures, 20), longestPause);
+  return Math.min(2 ** Math.min(failures, 20), longestPauseSeconds);
 }
 
 /** ms for which a try reads before it counts as failed. */
-export const longestReading = 600_000;
+export const longestReadingMs = 600_000;
 
 /** The time since the try began, or since it began to read for the Lock. */
 export function isOverdue({ tryTime }: Status, now: number): boolean {
-  return tryTime !== undefined && now >= millisecondsOf(tryTime) + longestReading;
+  return tryTime !== undefined && now >= millisecondsOf(tryTime) + longestReadingMs;
 }
 
 export const tooSlow = {
   kind: 'Failed',
   step: 'Validation',
   reason: 'Unavailable',
-  message: `the packages could not be read within ${longestReading / 60_000} minutes`,
+  message: `the packages could not be read within ${longestReadingMs / 60_000} minutes`,
 } as const satisfies Outcome;
 
 export const readingNote = { reason: 'Resolving', message: 'Reading packages' } as const;

@@ -4,7 +4,7 @@ import { type JsonObject, textAt } from '../../objects/json.ts';
 import { requestRollback } from '../engine.ts';
 import type { PackageTransaction } from '../model/package-transaction.ts';
 import { isUndone, phaseOf } from '../writes/stages.ts';
-import { type Step, safetyWait } from './step.ts';
+import { type Step, safetyWaitSeconds } from './step.ts';
 
 /** The engine refuses a request for good if its snapshot is broken, or if others held its locks for a minute (`lockWait`). */
 const mostRequests = 10;
@@ -27,7 +27,7 @@ export function undoLast({ uid, status }: PackageTransaction, found: readonly Js
   const name = textAt(stage, 'metadata', 'name') ?? '';
   const because = isOpen ? `Transaction ${name} is being rolled back` : `Transaction ${name} must be rolled back`;
   const message = `Transaction ${name} did not begin its rollback, and its status says why; it is requested again`;
-  const step = { kind: 'compensate', blocked: [], because, status, wait: safetyWait } as const;
+  const step = { kind: 'compensate', blocked: [], because, status, wait: safetyWaitSeconds } as const;
   const request = isOpen ? {} : { request: { stage, value: `${uid}/${count + 1}` } };
   const note = isRefused ? { note: { reason: 'ReconcileError', message } as const } : {};
   return { kind: 'step', step: { ...step, ...request, ...note } };

@@ -53,7 +53,7 @@ function complete(observation: ObservedTo<'verify'>, lock: JsonObject): Step {
 }
 
 /** ms for which Crossplane may take to make the Secret of a package, and to write its authority. */
-export const longestAuthority = 300_000;
+export const longestAuthorityMs = 300_000;
 
 /**
  * A CRD whose objects cannot be converted is not installed. Only Crossplane makes the Secret of a package, once it has the revision.
@@ -72,11 +72,11 @@ function awaitAuthority(
     const because = 'Crossplane must make the Secrets of webhooks';
     return { kind: 'handOver', paused, isEarly: true, because, status: next, wait: 1, refused };
   }
-  if (now < millisecondsOf(status.handOverTime) + longestAuthority)
+  if (now < millisecondsOf(status.handOverTime) + longestAuthorityMs)
     return setStatus(status, 'Secrets of webhooks are missing', 1);
   const named = unserved.slice(0, mostNamed).map(({ definition, secret }) => `CRD ${definition}: Secret ${secret}`);
   const more = unserved.length > mostNamed ? `; and ${unserved.length - mostNamed} more` : '';
-  const message = `expected Crossplane to make the Secrets of webhooks within ${longestAuthority / 60_000} minutes, and to write their authority, found none: ${named.join('; ')}${more}; read the conditions of the revisions, and the log of Crossplane`;
+  const message = `expected Crossplane to make the Secrets of webhooks within ${longestAuthorityMs / 60_000} minutes, and to write their authority, found none: ${named.join('; ')}${more}; read the conditions of the revisions, and the log of Crossplane`;
   return giveUp(lock, ended(status, failure(message)), message);
 }
 
@@ -114,8 +114,8 @@ function replace(observation: ObservedTo<'verify'>, lock: JsonObject): Step {
     ...unserved.map(({ definition, unread }) => unread ?? `CRD ${definition}: no authority`),
   ];
   if (runtimes !== undefined && missing.length > 0) {
-    const message = `expected the new packages to be healthy within ${longestAuthority / 60_000} minutes: ${missing.slice(0, mostNamed).join('; ')}`;
-    if (now < millisecondsOf(handOverTime) + longestAuthority)
+    const message = `expected the new packages to be healthy within ${longestAuthorityMs / 60_000} minutes: ${missing.slice(0, mostNamed).join('; ')}`;
+    if (now < millisecondsOf(handOverTime) + longestAuthorityMs)
       return setStatus(status, 'the new packages are not healthy yet', 1);
     return giveUp(lock, ended(status, failure(message)), message);
   }
@@ -136,8 +136,8 @@ function running(observation: ObservedTo<'verify'>, lock: JsonObject, runtimes: 
   }
   if (runtimes.running.length > 0 && status.handOverTime === undefined) {
     const names = runtimes.running.map(({ object }) => textAt(object, 'metadata', 'name') ?? '').slice(0, mostNamed);
-    const message = `expected the Pods of the former packages to end within ${longestAuthority / 60_000} minutes, found ${names.join(', ')}`;
-    if (now < millisecondsOf(stopped.stoppedTime) + longestAuthority)
+    const message = `expected the Pods of the former packages to end within ${longestAuthorityMs / 60_000} minutes, found ${names.join(', ')}`;
+    if (now < millisecondsOf(stopped.stoppedTime) + longestAuthorityMs)
       return setStatus(stopped, 'the former packages still run', 0.5);
     return giveUp(lock, ended(status, failure(message)), message);
   }

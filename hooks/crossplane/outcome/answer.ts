@@ -10,7 +10,7 @@ import { conditionsOf } from './conditions.ts';
 const afterTrouble = 2;
 const afterRefusal = 30;
 /** In seconds: a webhook may request an hour, and no other package transaction could take the Lock in that time. */
-const longestWish = 60;
+const longestWishSeconds = 60;
 
 interface Result {
   readonly reply: PackageReply;
@@ -68,7 +68,7 @@ function afterFailure(
 
 /** A read or a write failed: the hook decides nothing, and tries again. */
 export function troubled(context: Answered, { kind, message, retryAfterSeconds }: Failure): PackageReply {
-  const wait = kind === 'refused' ? afterRefusal : Math.min(retryAfterSeconds ?? afterTrouble, longestWish);
+  const wait = kind === 'refused' ? afterRefusal : Math.min(retryAfterSeconds ?? afterTrouble, longestWishSeconds);
   return reply(context, { status: context.ptx.status, wait, note: { reason: 'ReconcileError', message } });
 }
 
