@@ -22,7 +22,7 @@ const failures = 'Image Container';
 const conditions = 'Finished Ready Stalled';
 /** Codes of errors in Node, causes of the API server. */
 const foreign =
-  'FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong FieldValueTooMany FieldValueTypeInvalid TimeoutError FieldManagerConflict HorizontalPodAutoscaler ScaledObject Flux Helm Controller Kustomization HelmRelease InvariantError';
+  'FieldValueNotFound FieldValueRequired FieldValueDuplicate FieldValueInvalid FieldValueNotSupported FieldValueForbidden FieldValueTooLong FieldValueTooMany FieldValueTypeInvalid TimeoutError FieldManagerConflict HorizontalPodAutoscaler ScaledObject Flux Helm Controller Kustomization HelmRelease InvariantError Transactions ConfigMaps';
 
 const noReasons = new Set(
   [kinds, values, states, verdicts, places, failures, conditions, foreign].flatMap((words) => words.split(' ')),
@@ -32,7 +32,7 @@ const noReasons = new Set(
  * Where failures get their names: the engine (packages have theirs in docs/packages.md; rules of gates repeat those of conditions), and what the API server reports.
  */
 const sources = [
-  ...readSources('hooks').filter(({ path }) => !/^hooks\/(packages|transactions\/gates)\//.test(path)),
+  ...readSources('hooks').filter(({ path }) => !/^hooks\/(crossplane|transactions\/gates)\//.test(path)),
   ...readSources('server/kubernetes').filter(({ path }) => /\/(failures|transport|apply-refusals)\.ts$/.test(path)),
 ];
 

@@ -43,7 +43,7 @@ t.test('each reason once, and no other', async (t) => {
     'decide/rolling-back',
     'observe/dry-run',
   ];
-  const all = [...code, 'outcome/conditions'].map((name) => read('hooks', 'packages', `${name}.ts`)).join('\n');
+  const all = [...code, 'outcome/conditions'].map((name) => read('hooks', 'crossplane', `${name}.ts`)).join('\n');
   for (const reason of ofCoordinator) t.ok(all.includes(`'${reason}'`), reason);
   t.ok(documented.length > 0);
 });

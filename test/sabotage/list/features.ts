@@ -130,8 +130,8 @@ export const features: readonly Sabotage[] = [
     edits: [
       {
         file: 'hooks/transactions/reading/memory-budget.ts',
-        find: 'if (call + bytes > limits.call) return tooLarge(',
-        replace: 'if (call + bytes > limits.call * 1000) return tooLarge(',
+        find: 'if (call + bytes > bounds.call) return tooLarge(',
+        replace: 'if (call + bytes > bounds.call * 1000) return tooLarge(',
       },
     ],
     caughtBy: ['test/hooks/transactions/reading/memory-budget.test.ts'],
