@@ -35,13 +35,13 @@ import { resultOf } from './outcome/result.ts';
 import { performChecked } from './perform/invariants.ts';
 import { plan } from './plan/plan.ts';
 import { writeContextOf } from './plan/write-context.ts';
-import type { CallPipeline } from './reading/pipeline.ts';
+import type { CallReader } from './reading/pipeline.ts';
 import type { Answered } from './report/report.ts';
 import { withRollback } from './undo/rollback.ts';
 import { withSurvey } from './undo/survey.ts';
 
 /** What serves one call: the parts of the engine, and what this process and this call know. */
-export interface CallContext extends CallPipeline {
+export interface CallContext extends CallReader {
   readonly parts: EngineParts;
   /** The name of this process in Leases. */
   readonly server: string;

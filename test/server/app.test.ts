@@ -95,7 +95,7 @@ t.test(
     const all = Array.from({ length: 40 }, (_, index) => post(app, '/sync', of('hangs', `${index}`)));
     const { promise: over, resolve: count } = Promise.withResolvers<void>();
     const refused: Awaited<(typeof all)[number]>[] = [];
-    for (const one of all) void one.then((answer) => refused.push(answer) === 28 && count());
+    for (const one of all) void one.then((answer) => refused.push(answer) === 22 && count());
     // The wait for a turn does not keep a process running: its server does.
     const running = setInterval(() => undefined, 1_000);
     t.teardown(() => clearInterval(running));
@@ -104,7 +104,7 @@ t.test(
     t.ok(refused.every(({ headers }) => Number(headers['retry-after']) >= 1));
     t.equal((await post(app, '/sync', of('other', 'one'))).statusCode, 200);
     end();
-    t.equal((await Promise.all(all)).filter(({ statusCode }) => statusCode === 200).length, 12);
+    t.equal((await Promise.all(all)).filter(({ statusCode }) => statusCode === 200).length, 18, 'it came alone: it leaves six');
     t.equal((await post(app, '/sync', of('hangs', 'one'))).statusCode, 200);
   },
 );

@@ -63,7 +63,7 @@ export interface Awaiting {
 }
 
 /** Those that take the Lock before a package transaction: how many they are, and the name of the first. */
-export interface Before {
+export interface LockQueue {
   readonly count: number;
   readonly first: string;
 }
@@ -180,7 +180,7 @@ interface Read {
       /** Why the hook does not read its packages ahead. Absent if it reads them. */
       readonly unread?: NotRead | undefined;
       /** Those that take the Lock first. Absent if this one is the next. */
-      readonly before?: Before | undefined;
+      readonly before?: LockQueue | undefined;
     };
   /** `orphans`: installed objects of any package, if the tree is valid. Undefined: the hook read nothing. */
   readonly validate: WithLock & { readonly validation: Validation | undefined; readonly orphans?: readonly Orphan[] };

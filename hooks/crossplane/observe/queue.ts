@@ -6,7 +6,7 @@ import { holderOf } from '../model/holder.ts';
 import { type PackageTransaction, readPackageTransaction } from '../model/package-transaction.ts';
 import { conditionOf, millisecondsOf } from '../model/status.ts';
 import { packageTransactions } from '../writes/resources.ts';
-import type { Before } from './observation.ts';
+import type { LockQueue } from './observation.ts';
 import { list, type PackageReader } from './read.ts';
 import type { ReadOnce } from './read-once.ts';
 
@@ -60,7 +60,7 @@ export async function readBefore(
   reader: PackageReader,
   queue: ReadOnce<readonly Ready[]>,
   { ptx, lock, now }: Asking,
-): Promise<Before | undefined> {
+): Promise<LockQueue | undefined> {
   const holder = holderOf(lock)?.uid;
   if (holder === undefined && now > lastWriteOf(lock) + patienceMs) return undefined;
   const others = (await queue(() => readReady(reader, now))).filter(({ uid }) => uid !== ptx.uid && uid !== holder);

@@ -15,7 +15,7 @@ import { createMemoryBudgets, readingInto } from './memory-budget.ts';
 import { createUnfinished } from './unfinished.ts';
 
 /** The pipeline of one call. */
-export interface CallPipeline {
+export interface CallReader {
   readonly session: Session;
   readonly callReads: CallReads;
   /** For one attempt: drops what the attempt before has read. */
@@ -29,7 +29,7 @@ export interface CallPipeline {
 }
 
 interface ReadPipeline {
-  open(call: { readonly uid: string; readonly namespace: string }): CallPipeline;
+  open(call: { readonly uid: string; readonly namespace: string }): CallReader;
   /** The Transaction is gone. */
   forget(uid: string): void;
 }
