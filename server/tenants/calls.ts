@@ -13,9 +13,8 @@ import { callOf } from './steps.ts';
 const mostBehindSlow = 3;
 /** ms from one refused call of a namespace to the next one, when they come again. An HTTP reply has whole seconds. */
 const spacing = 10;
-/** ms in place of `spacing` if the calls are large, or if no call of the namespace has ended for `slow` ms: its requests may hang. */
+/** ms in place of `spacing` if the calls are large, or if no call of the namespace has ended for `limits.hang`: its requests may hang. */
 const longSpacing = 250;
-const slow = 3_000;
 /** ms after which a refused call comes again at the latest. */
 const longestPauseMs = limits.callReturn.value;
 
@@ -81,7 +80,7 @@ interface Refused {
 }
 
 function isSlow(known: Pick<Refused, 'ended'> | undefined, now: number): boolean {
-  return known !== undefined && now - known.ended > slow;
+  return known !== undefined && now - known.ended > limits.hang.value;
 }
 
 function createTurns(count: number, spare: number, usual: number): Turns {

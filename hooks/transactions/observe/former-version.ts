@@ -1,6 +1,6 @@
 // An object in a version that only an earlier change of this Transaction makes the API server serve, or can convert. In a version that is
-// not served yet, it may exist: then it is read in a version that is served now. Without a webhook the API server converts an object by writing another apiVersion into it, so the engine
-// does the same. Source: apiextensions-apiserver pkg/apiserver/conversion/nop_converter.go.
+// not served yet, it may exist: then it is read in a version that is served now. Without a webhook the API server converts an object by
+// writing another apiVersion into it, so the engine does the same. Source: apiextensions-apiserver pkg/apiserver/conversion/nop_converter.go.
 
 import type { Reader, Resource } from '../../objects/cluster.ts';
 import { servedVersions } from '../../objects/definitions.ts';

@@ -103,7 +103,7 @@ export interface RollbackView {
   readonly waiting?: string;
   /** Undefined if they are not known. */
   readonly objects?: RollbackObjects;
-  /** What it comes to: not found again under the locks, if nothing has changed. With faults: what a plan shows of objects that are blocked. */
+  /** The composition. The engine keeps it under the locks if nothing has changed. With faults: what a plan shows of objects that are blocked. */
   readonly found?: {
     readonly set: RollbackSet;
     readonly findings: readonly UndoFinding[];
