@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { isSameState } from '../../objects/content/ownership.ts';
 import { textAt } from '../../objects/json.ts';
-import { identityOf } from '../../objects/reference.ts';
+import { identityOf, type Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Others } from '../model/other-transactions.ts';
@@ -35,7 +35,8 @@ export async function keptObjects(observing: ObserveContext, releases: Releases)
   const { source, transaction } = observing;
   const kept = source.cache.get(transaction.uid);
   if (kept === undefined) return undefined;
-  const found = await Promise.all(kept.entries.map((entry) => withOthers(observing, releases, kept.entries, entry)));
+  const targets = kept.entries.map(({ target }) => target);
+  const found = await Promise.all(kept.entries.map((entry) => withOthers(observing, releases, targets, entry)));
   const known = found.filter((one) => one !== undefined);
   if (known.length < found.length || basisOf(releases, known) !== kept.digest) return undefined;
   const read = await inTurn(kept.entries, async (entry) => unmoved(entry, await readLive(source.reader, transaction, entry)));
@@ -46,10 +47,9 @@ export async function keptObjects(observing: ObserveContext, releases: Releases)
 async function withOthers(
   { source, transaction, namespaces, carry }: ObserveContext,
   { listed }: Releases,
-  entries: readonly SnapshotEntry[],
+  targets: readonly Reference[],
   entry: SnapshotEntry,
 ): Promise<KeptObject | undefined> {
-  const targets = entries.map(({ target }) => target);
   const since = ['kept', ...carry.acquired];
   const others = await findOthers({ source, transaction, namespaces, targets, since, known: listed }, entry.target, 'all');
   return others.kind === 'found' ? { entry, others: others.found } : undefined;
