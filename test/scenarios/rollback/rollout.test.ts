@@ -69,7 +69,8 @@ t.test('v30 back to v5', async (t: Test) => {
     client.patch(
       `${place}/status`,
       { status: { conditions: [{ type: 'Busy', status: 'True', reason: `At${Math.round(performance.now())}`, message: '' }] } },
-      'merge',
+      // Conditions merge by their type: a merge patch would remove those of the Deployment's controller.
+      'strategic',
       { fieldManager: 'busy' },
     ),
   );
