@@ -20,7 +20,6 @@ export function withEncodedStrings(content: Json | undefined, target: Pick<Refer
 
 // Names the fault of a key or a value of a Secret. The API server names no field for a value that is not base64, and its message
 // about a key may quote the value. So the engine and the command line check the content themselves, and repeat no value.
-// may quote the value: so the engine and the command line look themselves, and no value is repeated.
 
 interface WrongEntry {
   readonly field: 'data' | 'stringData';
