@@ -67,7 +67,7 @@ function placeOf(path: string, item: JsonObject): string {
   return `${path} ${textAt(item, 'metadata', 'namespace') ?? ''}/${textAt(item, 'metadata', 'name') ?? ''}`;
 }
 
-// What a user writes into content lies in the spec: SECURITY.md says so.
+// What a user writes into content lies in the spec: docs/sealing.md says so.
 function told(item: JsonObject): JsonObject {
   const isTransaction = isList(at(item, 'spec', 'changes')) && isObject(at(item, 'spec'));
   return isTransaction ? withKey(item, 'spec', undefined) : item;
