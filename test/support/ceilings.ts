@@ -25,8 +25,8 @@ export const ceilings: readonly Ceiling[] = [
   lines(46_100, 'hooks', 'server', 'cli'),
   lines(6_800, 'scripts'),
   lines(87_900, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_700 },
-  { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_900 },
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 49_900 },
+  { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_600 },
 ];
 
 const root = join(import.meta.dirname, '../..');
