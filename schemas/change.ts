@@ -1,5 +1,6 @@
 // One change of a Transaction. `content` has no type, so it may be any JSON. The hook checks it, because the rules depend on the change:
 // name, kind and namespace must agree with the target, and a Create must not carry uid, resourceVersion or managedFields.
+import { changeTypes, mayMake, typesWith } from '../hooks/transactions/model/change.ts';
 import { text } from './fields.ts';
 import { gate } from './gate.ts';
 import type { Schema } from './schema.ts';
@@ -75,7 +76,7 @@ export const change: Schema = {
       type: 'string',
       description:
         'Create makes an object that must not exist. Update replaces an existing object by content; finalizers and owner references stay if content has no such list. Patch sets the fields that content names in an existing object, by server-side apply. Apply creates the object, or sets the fields that content names if it exists, by server-side apply. Delete deletes an existing object.',
-      enum: ['Create', 'Update', 'Patch', 'Delete', 'Apply'],
+      enum: changeTypes,
     },
     gate,
     fieldConflicts: {
@@ -112,9 +113,14 @@ export const change: Schema = {
       anyOf: [
         { required: ['content'] },
         { required: ['contentFrom'] },
-        { not: { properties: { type: { enum: ['Create', 'Update', 'Patch', 'Apply'] } } } },
+        { not: { properties: { type: { enum: typesWith('content') } } } },
       ],
     },
-    { anyOf: [{ required: ['target'] }, { not: { properties: { type: { enum: ['Update', 'Patch', 'Delete'] } } } }] },
+    {
+      anyOf: [
+        { required: ['target'] },
+        { not: { properties: { type: { enum: changeTypes.filter((type) => !mayMake(type)) } } } },
+      ],
+    },
   ],
 };

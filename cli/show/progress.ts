@@ -1,4 +1,5 @@
 // One change as one line: what was done with its object, one state, and why. Pure.
+import { changeTypes } from '../../hooks/transactions/model/change.ts';
 import type { Format } from './style.ts';
 import type { ChangeView, TransactionView } from './view.ts';
 
@@ -35,9 +36,7 @@ export interface Progress {
 }
 
 /** What is to be done: by the types of changes. */
-const planned: ReadonlyMap<string, string> = new Map(
-  ['Create', 'Update', 'Patch', 'Apply', 'Delete'].map((type) => [type, type.toLowerCase()]),
-);
+const planned: ReadonlyMap<string, string> = new Map(changeTypes.map((type) => [type, type.toLowerCase()]));
 
 /** What the change has done with its object. */
 function doneOf({ type, isMade, isRecreated }: ChangeView): string {

@@ -40,7 +40,7 @@ export interface Owner {
 export interface PlannedChange {
   readonly index: number;
   readonly target: Reference;
-  /** As the spec says: Create, Update, Patch, Delete, Apply. */
+  /** As the spec says (changeTypes of model/change.ts). */
   readonly type: string;
   readonly operation: Operation;
   /** No dry run was possible: it needs an earlier change. */

@@ -2,9 +2,10 @@
 // meanwhile. All values are small sets, so that changes meet each other often.
 import fc from 'fast-check';
 import type { JsonObject } from '../../hooks/objects/json.ts';
+import type { changeTypes } from '../../hooks/transactions/model/change.ts';
 
 export type Kind = 'ConfigMap' | 'Secret' | 'Widget' | 'Service';
-export type ChangeType = 'Create' | 'Update' | 'Patch' | 'Apply' | 'Delete';
+export type ChangeType = (typeof changeTypes)[number];
 
 /** The field manager of the releases of one application. */
 export const releases = 'releases';

@@ -2,13 +2,14 @@
 // found is what the engine did.
 import type { Fault } from '../../hooks/transactions/checks/fault.ts';
 import type { Survey } from '../../hooks/transactions/inspect/preflight.ts';
+import { changeTypes } from '../../hooks/transactions/model/change.ts';
 import { sourceOf } from '../../hooks/transactions/model/source.ts';
 import { accounts } from './planned.ts';
 
 /** All that there is to meet. */
 export const reach: readonly string[] = [
   'the creation is refused',
-  ...['Create', 'Update', 'Patch', 'Apply', 'Delete'].map((type) => `committed: ${type}`),
+  ...changeTypes.map((type) => `committed: ${type}`),
   ...['ConfigMap', 'Secret', 'Widget', 'Service'].map((kind) => `committed: a ${kind}`),
   ...['absent', 'existing', 'recreated'].map((state) => `committed: what was ${state}`),
   ...['ConfigMap', 'Secret'].map((kind) => `committed: content from a ${kind}`),

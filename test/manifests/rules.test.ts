@@ -1,6 +1,7 @@
 // Each rule of the CRD, and of the policy beside it, with what it lets pass and what it refuses, and the words in which it does so.
 import t from 'tap';
 import { type JsonObject, withPath } from '../../hooks/objects/json.ts';
+import { changeTypes } from '../../hooks/transactions/model/change.ts';
 import { freeNamespace, must } from '../support/client.ts';
 import { connectToCluster, installManifests } from '../support/install.ts';
 import {
@@ -30,6 +31,7 @@ interface Row {
 const target = (parts: JsonObject): JsonObject => sampleWith({ target: parts });
 const change = (parts: JsonObject): JsonObject => sampleWith({ change: parts });
 const spec = (parts: JsonObject): JsonObject => sampleWith({ spec: parts });
+const typesBut = (...others: readonly string[]) => changeTypes.filter((type) => !others.includes(type));
 const bare = without(sampleChange, 'content');
 const changes = (...list: readonly JsonObject[]): JsonObject => spec({ changes: list });
 const named = (name: string): JsonObject => transactionWith(sampleSpec, name);
@@ -51,10 +53,10 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    rule: 'a type is one of five',
-    accepted: ['Create', 'Update', 'Patch', 'Delete', 'Apply'].map((type) => change({ type })),
+    rule: 'a type is one that the engine knows',
+    accepted: changeTypes.map((type) => change({ type })),
     refused: [
-      [change({ type: 'Replace' }), 'supported values: "Create", "Update", "Patch", "Delete", "Apply"'],
+      [change({ type: 'Replace' }), `supported values: ${changeTypes.map((type) => `"${type}"`).join(', ')}`],
       [changes(without(sampleChange, 'type')), 'spec.changes[0].type: Required value'],
     ],
   },
@@ -65,17 +67,14 @@ const rows: readonly Row[] = [
       change({ type: 'Delete', content: { kind: 'ignored' } }),
       changes({ ...bare, type: 'Apply', contentFrom: {} }),
     ],
-    refused: ['Create', 'Update', 'Patch', 'Apply'].map((type) => [
-      changes({ ...bare, type }),
-      'spec.changes[0].content: Required value',
-    ]),
+    refused: typesBut('Delete').map((type) => [changes({ ...bare, type }), 'spec.changes[0].content: Required value']),
   },
   {
     rule: 'a target is required but for Apply and Create',
     accepted: ['Apply', 'Create'].map((type) =>
       changes({ type, content: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } }),
     ),
-    refused: ['Update', 'Patch', 'Delete'].map((type) => [
+    refused: typesBut('Apply', 'Create').map((type) => [
       changes({ type, content: {} }),
       'spec.changes[0].target: Required value',
     ]),

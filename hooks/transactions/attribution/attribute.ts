@@ -17,6 +17,7 @@ import { equalJson, isObject, type Json, type JsonObject, textAt } from '../../o
 import { kindOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { shownOf } from '../hazards/messages.ts';
+import { isApplied } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { bearsOurWrite } from '../model/marks.ts';
 import { longestManager, type Managers, ownManager } from '../model/transaction.ts';
@@ -90,7 +91,7 @@ export function attribute(evidence: Evidence): Attributed {
   const marked = bearsOurWrite(live, managers) || hasRestored(live, managers.restore);
   const byValue = ours.some(({ state }) => state === 'applied');
   // Server-side apply always leaves an entry in managedFields: without an entry, another writer wrote equal values.
-  const proven = entry.type === 'Patch' && !evidence.recorded ? marked : byValue || marked;
+  const proven = isApplied(entry.type) && !evidence.recorded ? marked : byValue || marked;
   const kind = foreign.length > 0 ? 'foreign' : proven ? 'applied' : 'untouched';
   const left = { ...merged, restored: withLive(staying, merged.restored, live, kinds) };
   const shown = staying.map((path) => foreignPath(live, path));
@@ -222,7 +223,7 @@ export function describeForeign(paths: readonly ForeignPath[], { isSealed }: Pic
  */
 export function isAbsent({ entry, live, managers, recorded }: Evidence, { ours }: Attributed): boolean {
   if (recorded || bearsOurWrite(live, managers)) return false;
-  return entry.type === 'Patch' || !ours.some(({ state }) => state === 'applied');
+  return isApplied(entry.type) || !ours.some(({ state }) => state === 'applied');
 }
 
 /** The paths without repetitions. */

@@ -2,7 +2,7 @@
 // took fields from. The item also records the resourceVersion, which orders all changes to the object.
 import { losers } from '../../objects/content/losers.ts';
 import { type Json, textAt } from '../../objects/json.ts';
-import type { Way } from '../model/change.ts';
+import { isApplied, type Way } from '../model/change.ts';
 import type { Applied } from '../model/item.ts';
 import { uidOf } from './attribute.ts';
 
@@ -17,7 +17,7 @@ interface Written {
 
 export function effectOf(type: Way, { before, after, forward }: Written): Omit<Applied, 'drift'> {
   const uid = type === 'Create' ? uidOf(after) : undefined;
-  const took = type === 'Patch' ? losers(before, after).filter((name) => name !== forward) : [];
+  const took = isApplied(type) ? losers(before, after).filter((name) => name !== forward) : [];
   const resourceVersion = textAt(type === 'Delete' ? before : after, 'metadata', 'resourceVersion');
   return {
     ...(uid === undefined ? {} : { uid }),

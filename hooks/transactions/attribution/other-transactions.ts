@@ -22,7 +22,7 @@ import { newOwners, ownedBy } from '../../objects/content/ownership.ts';
 import { pathOf, pathText } from '../../objects/content/path.ts';
 import { type JsonObject, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
-import { type ChangeType, mayMake } from '../model/change.ts';
+import { doneBy, isApplied, mayMake } from '../model/change.ts';
 import { isCreatingHalf, isDeletingHalf } from '../model/halves.ts';
 import { appliedBy } from '../model/marks.ts';
 import { isAfter, type OtherChange, type Others, type Wanted } from '../model/other-transactions.ts';
@@ -125,7 +125,7 @@ export function laterThan(
   if (upon.length === 0) return undefined;
   const changes = upon
     .slice(0, 5)
-    .map(({ type, transaction, managers }) => `${verbs[type]} by Transaction ${transaction} (${managers.forward})`);
+    .map(({ type, transaction, managers }) => `${doneBy(type)} by Transaction ${transaction} (${managers.forward})`);
   const name = describe(evidence.entry.target);
   const message = `${name} was later ${changes.join(', ')}, on top of this change: roll back that Transaction first`;
   return { kind: 'conflict', reason: 'LaterTransaction', message };
@@ -203,15 +203,6 @@ function isDeletion({ type, recreates }: OtherChange): boolean {
   return type === 'Delete' || recreates;
 }
 
-const verbs = {
-  Create: 'created',
-  Update: 'updated',
-  Patch: 'patched',
-  Delete: 'deleted',
-  Apply: 'applied',
-  Restore: 'restored',
-} as const;
-
 /**
  * Whether the live object counts as ours although its uid is another: another Transaction deleted it, and its undo created it again.
  * An Update that only removed fields leaves no entry: then the item of that other Transaction must name the new uid. A Create always
@@ -258,7 +249,7 @@ function builtUpon(evidence: OthersEvidence, { ours }: Attributed): Hindrance | 
   const upon = laterThan(
     evidence,
     ({ type, recreates, managers, tookFieldsFrom }) =>
-      !setsOnlyItsFields(type) ||
+      !isApplied(type) ||
       recreates ||
       owners.has(managers.forward) ||
       takers.has(managers.forward) ||
@@ -278,11 +269,6 @@ function takersOfClaims({ managers, entry, live }: Evidence): ReadonlySet<string
     new Set(ownedBy(object, [managers.forward]).map(pathText));
   const lost = claims(entry.expected).difference(claims(entry.prior)).difference(claims(live));
   return new Set([...lost].flatMap((text) => ownersAt(live, pathOf(text)).map(({ name }) => name)));
-}
-
-/** Whether server-side apply makes such a change to an object that is there. */
-function setsOnlyItsFields(type: ChangeType): boolean {
-  return type === 'Patch' || type === 'Apply';
 }
 
 /** Our fields that other managers now own, in a created object whose uid does not prove that the object is ours. */

@@ -18,6 +18,7 @@ import { foreign } from '../../objects/words.ts';
 import type { Hazards } from '../hazards/hazards.ts';
 import { joined, missingIn, noted, ownersNote, unlistedKindsNote } from '../hazards/messages.ts';
 import { evaluateHazards } from '../hazards/table.ts';
+import { verbOf } from '../model/change.ts';
 import type { Filled } from '../model/filled.ts';
 import type { Wanted } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
@@ -120,10 +121,10 @@ export interface UndoEvidence extends OthersEvidence {
 export function evaluateUndo(evidence: UndoEvidence): UndoVerdict {
   const unknown = readManagersFirst(evidence) ?? readAllIfUnlocked(evidence) ?? unknownOrder(evidence);
   const known = isShown(evidence) ? { ...evidence, recorded: true } : evidence;
-  return unknown ?? evaluators[evidence.entry.type](known);
+  return unknown ?? evaluators[verbOf(evidence.entry.type)](known);
 }
 
-const evaluators = { Create: evaluateCreated, Update: evaluateChanged, Patch: evaluateChanged, Delete: evaluateDeleted } as const;
+const evaluators = { create: evaluateCreated, update: evaluateChanged, patch: evaluateChanged, delete: evaluateDeleted } as const;
 
 function evaluateCreated(evidence: UndoEvidence): UndoVerdict {
   const { live, entry, createdUid } = evidence;

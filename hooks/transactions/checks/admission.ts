@@ -6,7 +6,7 @@
 
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
-import type { ChangeType } from '../model/change.ts';
+import { type ChangeType, type Verb, verbOf, waysOf } from '../model/change.ts';
 import type { StoredResource } from '../model/entry.ts';
 
 /** A write that admission reviews. */
@@ -38,13 +38,11 @@ function isMatched(resources: Json | undefined, write: Reviewed): boolean {
   return (rules === undefined || isAmong(rules, write)) && selects(at(resources, 'namespaceSelector'), write);
 }
 
-const operations: Readonly<Record<ChangeType, readonly string[]>> = {
-  Create: ['CREATE'],
-  Update: ['UPDATE'],
-  Patch: ['UPDATE'],
-  Delete: ['DELETE'],
-  Apply: ['CREATE', 'UPDATE'],
-  Restore: ['CREATE', 'UPDATE', 'DELETE'],
+const operations: Readonly<Record<Verb, string>> = {
+  create: 'CREATE',
+  update: 'UPDATE',
+  patch: 'UPDATE',
+  delete: 'DELETE',
 };
 
 function isAmong(rules: Json | undefined, { type, resource: { group, plural } }: Reviewed): boolean {
@@ -53,7 +51,7 @@ function isAmong(rules: Json | undefined, { type, resource: { group, plural } }:
     (rule) =>
       hasOne(rule, 'apiGroups', [group, '*']) &&
       hasOne(rule, 'resources', [plural, '*', '*/*']) &&
-      hasOne(rule, 'operations', [...operations[type], '*']),
+      hasOne(rule, 'operations', [...waysOf(type).map((way) => operations[verbOf(way)]), '*']),
   );
 }
 

@@ -3,43 +3,33 @@ import { kubernetesManagers } from '../../objects/content/controller-writes.ts';
 import { at, equalJson, isList, isObject, type Json, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
-import type { Change, ChangeType } from '../model/change.ts';
+import { type Change, typesWith } from '../model/change.ts';
 import { longestManager } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 import { undoMessages } from './undo-options.ts';
 
-type ChoiceName = 'fieldConflicts' | 'whenImmutable' | 'replicas';
-
-interface Choice {
-  readonly types: readonly ChangeType[];
-  readonly values: readonly string[];
-}
-
-const choices: Readonly<Record<ChoiceName, Choice>> = {
-  fieldConflicts: { types: ['Patch', 'Apply'], values: ['Force', 'Fail'] },
-  whenImmutable: { types: ['Apply', 'Update'], values: ['Fail', 'Recreate'] },
-  replicas: { types: ['Apply', 'Update', 'Patch'], values: ['KeepScaled', 'Set'] },
-};
+const choices = {
+  fieldConflicts: ['Force', 'Fail'],
+  whenImmutable: ['Fail', 'Recreate'],
+  replicas: ['KeepScaled', 'Set'],
+} as const;
 
 /** Their faults, in words; each fault begins with the name of the member. */
 export function changeFieldMessages(change: Change): readonly string[] {
-  return [
-    ...choiceMessages(change, 'fieldConflicts'),
-    ...choiceMessages(change, 'whenImmutable'),
-    ...choiceMessages(change, 'replicas'),
-    ...undoMessages(change),
-    ...sourceMessages(change),
-  ];
+  const members = ['fieldConflicts', 'whenImmutable', 'replicas', 'undo'] as const;
+  return [...members.flatMap((name) => memberMessages(change, name)), ...sourceMessages(change)];
 }
 
-function choiceMessages(change: Change, name: ChoiceName): readonly string[] {
-  const [value, { types, values }] = [change[name], choices[name]];
+function memberMessages(change: Change, name: keyof typeof choices | 'undo'): readonly string[] {
+  const [value, types] = [change[name], typesWith(name)];
   if (value === undefined) return [];
-  if (!types.includes(change.type))
-    return [
-      `${name}: has no meaning for ${article(change.type)}, only for ${types.join(', ').replace(/, (\w+)$/, ' and $1')}: leave it out`,
-    ];
+  if (!types.includes(change.type)) {
+    const listed = types.join(', ').replace(/, (\w+)$/, ' and $1');
+    return [`${name}: has no meaning for ${article(change.type)}, only for ${listed}: leave it out`];
+  }
+  if (name === 'undo') return undoMessages(value);
+  const values: readonly string[] = choices[name];
   return values.some((one) => one === value) ? [] : [`${name}: ${quoted(value)} is none of ${values.join(', ')}`];
 }
 
@@ -122,8 +112,8 @@ function quoted(value: Json): string {
 const longest = 253;
 
 /** Of a Patch that would be Committed and remove nothing. */
-export function keptFault({ index, target }: Pick<Resolved, 'index' | 'target'>, path: string): Fault {
-  const what = `spec.changes[${index}]: Patch of ${describe(target)}: content has null at ${foreign(path, longest)}, which removes nothing`;
+export function keptFault({ index, target, change: { type } }: Resolved, path: string): Fault {
+  const what = `spec.changes[${index}]: ${type} of ${describe(target)}: content has null at ${foreign(path, longest)}, which removes nothing`;
   return fault('Invalid', `${what}: leave it out, or write an Update without ${foreign(path, longest)}`, index);
 }
 

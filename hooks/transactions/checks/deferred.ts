@@ -13,7 +13,7 @@
 import { type Failure, isOwnReason } from '../../objects/failure.ts';
 import { at, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { describe, kindOf, type Reference } from '../../objects/reference.ts';
-import { type ChangeType, type Way, wayOf } from '../model/change.ts';
+import { type ChangeType, isApplied, type Verb, verbOf, type Way, wayOf, waysOf } from '../model/change.ts';
 import type { SnapshotEntry, StoredResource } from '../model/entry.ts';
 import { hasWebhookFor, isBindingFor, isMarkedOtherwise, isPolicyFor } from './admission.ts';
 
@@ -37,7 +37,7 @@ export interface Later extends Earlier {
 interface Side {
   /** Absent: any kind. */
   readonly kinds?: readonly string[];
-  readonly types: readonly ChangeType[];
+  readonly verbs: readonly Verb[];
 }
 
 interface Row {
@@ -48,118 +48,118 @@ interface Row {
 }
 
 const rbac = 'rbac.authorization.k8s.io';
-const sent: readonly ChangeType[] = ['Create', 'Update', 'Patch'];
-const changed: readonly ChangeType[] = ['Update', 'Patch'];
-const every: readonly ChangeType[] = [...sent, 'Delete'];
-const lifted: readonly ChangeType[] = [...changed, 'Delete'];
+const sent: readonly Verb[] = ['create', 'update', 'patch'];
+const changed: readonly Verb[] = ['update', 'patch'];
+const every: readonly Verb[] = [...sent, 'delete'];
+const lifted: readonly Verb[] = [...changed, 'delete'];
 const registration = 'admissionregistration.k8s.io';
 
 export const rows = {
   'a role and what binds it': {
-    earlier: { kinds: [`${rbac}/Role`, `${rbac}/ClusterRole`], types: sent },
-    later: { kinds: [`${rbac}/RoleBinding`, `${rbac}/ClusterRoleBinding`], types: every },
+    earlier: { kinds: [`${rbac}/Role`, `${rbac}/ClusterRole`], verbs: sent },
+    later: { kinds: [`${rbac}/RoleBinding`, `${rbac}/ClusterRoleBinding`], verbs: every },
     relates: isRoleOf,
     answers: (failure, earlier, later) => isAbout(failure, 404, earlier.target.name) || isAbout(failure, 403, later.target.name),
   },
   'a CRD and its instances': {
-    earlier: { kinds: ['apiextensions.k8s.io/CustomResourceDefinition'], types: changed },
-    later: { types: every },
+    earlier: { kinds: ['apiextensions.k8s.io/CustomResourceDefinition'], verbs: changed },
+    later: { verbs: every },
     relates: ({ target }, { resource }) => target.name === `${resource.plural}.${resource.group}`,
     answers: (failure, earlier, later) => failure.origin === 'call' || isOfSchema(failure, earlier, later),
   },
   'a validating webhook': {
     // Without it, or with other rules, nothing calls it. A new one refuses more, never less.
-    earlier: { kinds: [`${registration}/ValidatingWebhookConfiguration`], types: lifted },
-    later: { types: every },
+    earlier: { kinds: [`${registration}/ValidatingWebhookConfiguration`], verbs: lifted },
+    later: { verbs: every },
     relates: ({ states }, later) => hasWebhookFor(states?.before, later),
     answers: isOfWebhook,
   },
   'a mutating webhook': {
     // What it adds may be what others require, or what the schema of the kind requires.
-    earlier: { kinds: [`${registration}/MutatingWebhookConfiguration`], types: every },
-    later: { types: every },
+    earlier: { kinds: [`${registration}/MutatingWebhookConfiguration`], verbs: every },
+    later: { verbs: every },
     relates: ({ states }, later) => statesOf(states).some((state) => hasWebhookFor(state, later)),
     answers: isOfWebhook,
   },
   'a validating policy': {
-    earlier: { kinds: [`${registration}/ValidatingAdmissionPolicy`], types: lifted },
-    later: { types: every },
+    earlier: { kinds: [`${registration}/ValidatingAdmissionPolicy`], verbs: lifted },
+    later: { verbs: every },
     relates: ({ states }, later) => isPolicyFor(states?.before, later),
     answers: ({ origin }) => origin === 'policy',
   },
   'a binding of a validating policy': {
-    earlier: { kinds: [`${registration}/ValidatingAdmissionPolicyBinding`], types: lifted },
-    later: { types: every },
+    earlier: { kinds: [`${registration}/ValidatingAdmissionPolicyBinding`], verbs: lifted },
+    later: { verbs: every },
     relates: ({ states }, later) => isBindingFor(states?.before, later),
     answers: ({ origin }) => origin === 'policy',
   },
   'a mutating policy': {
-    earlier: { kinds: [`${registration}/MutatingAdmissionPolicy`], types: every },
-    later: { types: sent },
+    earlier: { kinds: [`${registration}/MutatingAdmissionPolicy`], verbs: every },
+    later: { verbs: sent },
     relates: ({ states }, later) => statesOf(states).some((state) => isPolicyFor(state, later)),
     answers: isOfWebhook,
   },
   'a binding of a mutating policy': {
-    earlier: { kinds: [`${registration}/MutatingAdmissionPolicyBinding`], types: every },
-    later: { types: sent },
+    earlier: { kinds: [`${registration}/MutatingAdmissionPolicyBinding`], verbs: every },
+    later: { verbs: sent },
     relates: ({ states }, later) => statesOf(states).some((state) => isBindingFor(state, later)),
     answers: isOfWebhook,
   },
   'labels of a Namespace and what is in it': {
     // Pod security; the Namespaces that webhooks and policies select.
-    earlier: { kinds: ['/Namespace'], types: changed },
-    later: { types: every },
+    earlier: { kinds: ['/Namespace'], verbs: changed },
+    later: { verbs: every },
     relates: ({ type, target, states }, later) =>
-      target.name === later.target.namespace && isMarkedOtherwise(states?.before, states?.after, type === 'Update'),
+      target.name === later.target.namespace && isMarkedOtherwise(states?.before, states?.after, verbOf(type) === 'update'),
     answers: isOfAdmission,
   },
   'a ResourceQuota and what it counts': {
-    earlier: { kinds: ['/ResourceQuota'], types: every },
-    later: { types: sent },
+    earlier: { kinds: ['/ResourceQuota'], verbs: every },
+    later: { verbs: sent },
     relates: (earlier, later) => isInNamespaceOf(earlier, later) && later.resource.group !== rbac,
     answers: isForbidden,
   },
   'a LimitRange and what it limits': {
-    earlier: { kinds: ['/LimitRange'], types: every },
-    later: { kinds: ['/Pod', '/PersistentVolumeClaim'], types: sent },
+    earlier: { kinds: ['/LimitRange'], verbs: every },
+    later: { kinds: ['/Pod', '/PersistentVolumeClaim'], verbs: sent },
     relates: isInNamespaceOf,
     answers: isForbidden,
   },
   'a quota': {
     // Quota. The engine reviews all plain permissions before, but not the right to grant rights. A 403 for an RBAC kind may mean
     // that right, so this table leaves out such kinds.
-    earlier: { types: lifted },
-    later: { types: sent },
+    earlier: { verbs: lifted },
+    later: { verbs: sent },
     relates: (earlier, later) => isInNamespaceOf(earlier, later) && freesFor(earlier, later),
     answers: isForbidden,
   },
   'a node port': {
-    earlier: { kinds: ['/Service'], types: ['Update', 'Patch', 'Delete'] },
-    later: { kinds: ['/Service'], types: sent },
+    earlier: { kinds: ['/Service'], verbs: lifted },
+    later: { kinds: ['/Service'], verbs: sent },
     relates: () => true,
     answers: ({ code, fields }) => code === 422 && fields.length > 0 && fields.every((field) => nodePort.test(field)),
   },
   'a PriorityClass and a Pod': {
-    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: every },
-    later: { kinds: ['/Pod'], types: ['Create'] },
+    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], verbs: every },
+    later: { kinds: ['/Pod'], verbs: ['create'] },
     relates: ({ target }, { content }) => textAt(content, 'spec', 'priorityClassName') === target.name,
     answers: isForbidden,
   },
   'the default PriorityClass and another one': {
-    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], types: lifted },
-    later: { kinds: ['scheduling.k8s.io/PriorityClass'], types: sent },
+    earlier: { kinds: ['scheduling.k8s.io/PriorityClass'], verbs: lifted },
+    later: { kinds: ['scheduling.k8s.io/PriorityClass'], verbs: sent },
     relates: ({ states }, { content }) => at(states?.before, 'globalDefault') === true && at(content, 'globalDefault') === true,
     answers: isForbidden,
   },
   'a RuntimeClass and a Pod': {
-    earlier: { kinds: ['node.k8s.io/RuntimeClass'], types: every },
-    later: { kinds: ['/Pod'], types: ['Create'] },
+    earlier: { kinds: ['node.k8s.io/RuntimeClass'], verbs: every },
+    later: { kinds: ['/Pod'], verbs: ['create'] },
     relates: ({ target }, { content }) => textAt(content, 'spec', 'runtimeClassName') === target.name,
     answers: isForbidden,
   },
   'a ServiceAccount and a Pod': {
-    earlier: { kinds: ['/ServiceAccount'], types: sent },
-    later: { kinds: ['/Pod'], types: ['Create'] },
+    earlier: { kinds: ['/ServiceAccount'], verbs: sent },
+    later: { kinds: ['/Pod'], verbs: ['create'] },
     relates: (earlier, later) => isInNamespaceOf(earlier, later) && earlier.target.name === accountOf(later.content),
     answers: isForbidden,
   },
@@ -181,15 +181,15 @@ function covers({ earlier, later, relates, answers }: Row, failure: Failure, bef
   return isOf(earlier, before) && isOf(later, after) && relates(before, after) && answers(failure, before, after);
 }
 
-function isOf({ kinds, types }: Side, one: Earlier | Later): boolean {
-  const isType = waysOf(one).some((way) => types.includes(way));
-  return isType && (kinds === undefined || kinds.includes(kindOf(one.resource)));
+function isOf({ kinds, verbs }: Side, one: Earlier | Later): boolean {
+  return verbs.some((verb) => mayBe(one, verb)) && (kinds === undefined || kinds.includes(kindOf(one.resource)));
 }
 
-// Of an Apply before the refused one it is not known here whether its object is there.
-function waysOf(one: Earlier | Later): readonly ChangeType[] {
-  if (one.type !== 'Apply') return [one.type];
-  return 'content' in one ? [wayOf(one.type, one.prior !== undefined)] : ['Create', 'Patch'];
+// Of an Apply before the refused one it is not known here whether its object is there. No row is about a rollback.
+function mayBe(one: Earlier | Later, verb: Verb): boolean {
+  if (one.type === 'Restore') return false;
+  const ways = 'content' in one ? [wayOf(one.type, one.prior !== undefined)] : waysOf(one.type);
+  return ways.some((way) => verbOf(way) === verb);
 }
 
 function statesOf(states: Earlier['states']): readonly (Json | undefined)[] {
@@ -222,7 +222,7 @@ function isOfAdmission(failure: Failure): boolean {
 function isOfSchema({ code, reason, fields }: Failure, _earlier: Earlier, { type }: Later): boolean {
   if (code === 400) return reason === 'BadRequest';
   if (code === 422) return fields.length > 0;
-  return code === 500 && reason === 'InvalidContent' && (type === 'Patch' || type === 'Apply');
+  return code === 500 && reason === 'InvalidContent' && isApplied(type);
 }
 
 // No user can change the role of a binding. So if content does not name the role, the existing binding names it.
@@ -239,22 +239,18 @@ const recounted: readonly string[] = ['/Service', '/PersistentVolumeClaim', '/Po
 function freesFor(earlier: Earlier, later: Later): boolean {
   const kind = kindOf(earlier.resource);
   if (kind !== kindOf(later.resource) || later.resource.group === rbac) return false;
-  return recounted.includes(kind) || (isOfType(earlier, 'Delete') && isOfType(later, 'Create'));
-}
-
-function isOfType(one: Earlier | Later, type: ChangeType): boolean {
-  return waysOf(one).includes(type);
+  return recounted.includes(kind) || (mayBe(earlier, 'delete') && mayBe(later, 'create'));
 }
 
 function accountOf(pod: Json | undefined): string {
   return textAt(pod, 'spec', 'serviceAccountName') ?? 'default';
 }
 
-const inverse: Readonly<Record<Way, Way>> = {
-  Create: 'Delete',
-  Update: 'Update',
-  Patch: 'Update',
-  Delete: 'Create',
+const inverse: Readonly<Record<Verb, Way>> = {
+  create: 'Delete',
+  update: 'Update',
+  patch: 'Update',
+  delete: 'Create',
 };
 
 /** A change with all that its snapshot has of it, as a write of this table. */
@@ -266,7 +262,7 @@ export function changeWriteOf({ index, type, target, resource, prior, expected }
 /** The undo of a change, as a write of this table. */
 export function undoWriteOf({ index, type, target, resource, prior, expected }: SnapshotEntry): Later {
   const states = { before: expected, after: prior };
-  return { index, type: inverse[type], target, resource, content: prior, prior: expected, states };
+  return { index, type: inverse[verbOf(type)], target, resource, content: prior, prior: expected, states };
 }
 
 /** The note of the item of a deferred change. */

@@ -3,7 +3,7 @@ import type { Resource } from '../../objects/cluster.ts';
 import { versionIn } from '../../objects/definitions.ts';
 import { at, isObject, type Json, textAt } from '../../objects/json.ts';
 import { versionOf } from '../../objects/reference.ts';
-import type { Change } from '../model/change.ts';
+import { type Change, type Way, wayOf } from '../model/change.ts';
 import { isCrdOf } from '../model/crds.ts';
 
 /** The resource that an earlier change will define, and the index of that change. */
@@ -19,13 +19,13 @@ export function resourceFromCreated(changes: readonly Change[], index: number): 
 
 /** The resource for this kind and version, from a CustomResourceDefinition that an earlier change updates, patches or applies. */
 export function resourceFromChanged(changes: readonly Change[], index: number): Defined | undefined {
-  return resourceFrom(changes, index, ['Update', 'Patch', 'Apply']);
+  return resourceFrom(changes, index, ['Update', 'Patch']);
 }
 
-function resourceFrom(changes: readonly Change[], index: number, types: readonly Change['type'][]): Defined | undefined {
+function resourceFrom(changes: readonly Change[], index: number, ways: readonly Way[]): Defined | undefined {
   const wanted = changes[index]?.target;
   if (wanted === undefined) return undefined;
-  const by = changes.slice(0, index).findIndex((change) => types.includes(change.type) && isCrdOf(change, wanted));
+  const by = changes.slice(0, index).findIndex((change) => ways.includes(wayOf(change.type, true)) && isCrdOf(change, wanted));
   const content = changes[by]?.content;
   return content === undefined ? undefined : { resource: definedResource(content, versionOf(wanted.apiVersion)), by };
 }

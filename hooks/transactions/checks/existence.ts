@@ -3,7 +3,7 @@
 import { isTerminating } from '../../objects/content/ownership.ts';
 import { at, isDeeperThan, isList, type JsonObject, mostLevels, textAt } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
-import { mayMake } from '../model/change.ts';
+import { mayMake, wayOf } from '../model/change.ts';
 import { appliedBy } from '../model/marks.ts';
 import { isFromSecret } from '../model/source.ts';
 import { annotations, type Managers } from '../model/transaction.ts';
@@ -19,7 +19,7 @@ export function stateFault(resolved: Resolved, found: JsonObject | undefined, ma
     if (mayMake(change.type)) return undefined;
     return fault('NotFound', `${name} does not exist: a ${change.type} requires it; use Apply or Create to create it`, index);
   }
-  if (change.type === 'Create' && !isTerminating(found))
+  if (wayOf(change.type, true) === 'Create' && !isTerminating(found))
     return fault('AlreadyExists', `${name} already exists: use Apply, Update or Patch to change it`, index);
   if (isTerminating(found)) return fault('Terminating', `${name} is being deleted: wait until it is gone`, index);
   return (

@@ -1,7 +1,7 @@
 // The permissions that the ServiceAccount needs, for the changes and for their undo. They are reviewed before the first lock.
 import type { AccessQuestion, Resource } from '../../objects/cluster.ts';
 import { hasPods } from '../gates/new-pods.ts';
-import { type ChangeType, isDeletion, type Way } from '../model/change.ts';
+import { isDeletion, onlyWayOf, type Verb, verbOf, type Way } from '../model/change.ts';
 import type { Gate } from '../model/gate.ts';
 import { gateOf } from '../model/gated.ts';
 import { sourceOf } from '../model/source.ts';
@@ -9,24 +9,12 @@ import type { Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 import type { Resolved } from './targets.ts';
 
-// What an Apply needs beside that depends on its way (needsOfWays).
-const forward: Readonly<Record<ChangeType, readonly string[]>> = {
-  Create: ['get', 'create'],
-  Update: ['get', 'update'],
-  Patch: ['get', 'patch'],
-  Delete: ['get', 'delete'],
-  Apply: ['get', 'patch'],
-  // Its second write restores the owners of fields.
-  Restore: ['get', 'update'],
-};
-
-const undo: Readonly<Record<ChangeType, readonly string[]>> = {
-  Create: ['delete'],
-  Update: ['update'],
-  Patch: ['update'],
-  Delete: ['create', 'update'],
-  Apply: [],
-  Restore: [],
+/** What the undo of a write needs. */
+const undo: Readonly<Record<Verb, readonly string[]>> = {
+  create: ['delete'],
+  update: ['update'],
+  patch: ['update'],
+  delete: ['create', 'update'],
 };
 
 // Forward and back.
@@ -75,25 +63,25 @@ interface Decided {
   readonly recreates?: true;
 }
 
-/** What each Apply, and what recreates its object, needs for its way, beyond needsOf and what its dry run has shown. */
+/** What each change whose way depends on its object, and what recreates its object, needs beyond needsOf and what its dry run has shown. */
 export function needsOfWays(all: readonly Decided[]): readonly Need[] {
   const decided = new Map(all.map((one) => [one.resolved, one]));
   return grouped([...decided.keys()], (resolved) => {
     const one = decided.get(resolved);
     if (one?.recreates === true) return asked(resolved, recreating, 'change');
-    return one === undefined || resolved.change.type !== 'Apply' ? [] : questionsOfWay(one);
+    return one === undefined || ownWayOf(resolved) !== undefined ? [] : questionsOfWay(one);
   });
 }
 
 function questionsOfWay({ resolved, way, approximate }: Decided): readonly Asked[] {
   const creating = approximate && way === 'Create' ? ['create'] : [];
-  const own = [...asked(resolved, creating, 'change'), ...asked(resolved, undo[way], 'undo')];
+  const own = [...asked(resolved, creating, 'change'), ...asked(resolved, undo[verbOf(way)], 'undo')];
   return [...own, ...containerQuestions(way, resolved.resource, resolved.target.name)];
 }
 
 /** What the undo of a change needs, by the name of its object. */
 export function questionsOfUndo({ resolved, way, recreates }: Omit<Decided, 'approximate'>): readonly AccessQuestion[] {
-  const verbs = new Set(['get', ...(recreates === true ? recreating : undo[way])]);
+  const verbs = new Set(['get', ...(recreates === true ? recreating : undo[verbOf(way)])]);
   const { name } = resolved.target;
   return [...verbs].map((verb) => (verb === 'create' ? questionOf(resolved, verb) : { ...questionOf(resolved, verb), name }));
 }
@@ -124,15 +112,20 @@ function questionOf({ resource, target: { namespace } }: Resolved, verb: string)
 
 function questionsOf(resolved: Resolved): readonly Asked[] {
   const { change, resource, target } = resolved;
-  const type = change.restore?.way ?? change.type;
-  const own = new Set([...forward[type], ...(change.type === 'Restore' ? forward.Restore : [])]);
-  const back = undo[type].filter((verb) => !own.has(verb));
+  const way = ownWayOf(resolved);
+  const own = new Set(['get', verbOf(way ?? change.type), verbOf(change.type)]);
+  const back = way === undefined ? [] : undo[verbOf(way)].filter((verb) => !own.has(verb));
   const all = [...asked(resolved, [...own], 'change'), ...asked(resolved, back, 'undo')];
-  return [...all, ...containerQuestions(type, resource, target.name)];
+  return [...all, ...containerQuestions(way, resource, target.name)];
 }
 
-function containerQuestions(type: ChangeType, { group, kind }: Resource, name: string): readonly Asked[] {
-  if (type !== 'Create') return [];
+/** The way of the change; undefined if it depends on the object (needsOfWays). */
+function ownWayOf({ change }: Resolved): Way | undefined {
+  return change.restore?.way ?? onlyWayOf(change.type);
+}
+
+function containerQuestions(way: Way | undefined, { group, kind }: Resource, name: string): readonly Asked[] {
+  if (way !== 'Create') return [];
   return questionsOfContents({ group, kind, name }).map((question) => ({ question, purpose: 'undo' }));
 }
 

@@ -2,28 +2,20 @@
 
 import { isList, isObject, type Json } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
-import type { Change } from '../model/change.ts';
 import { longestManager } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 
 const choices = ['Keep', 'Delete'] as const;
-const types = ['Create', 'Apply', 'Update'] as const;
 
 /** As in schemas/spec-values.ts. */
 const mostFilledBy = 16;
 
 export function undoFaults(undo: Json | undefined): readonly Fault[] {
-  return messagesOf(undo).map((message) => fault('Invalid', `spec.${message}`));
+  return undo === undefined ? [] : undoMessages(undo).map((message) => fault('Invalid', `spec.${message}`));
 }
 
-export function undoMessages({ type, undo }: Change): readonly string[] {
-  if (undo !== undefined && !types.some((one) => one === type))
-    return [`undo: has no meaning for a ${type}, only for ${types.join(', ')}: leave it out`];
-  return messagesOf(undo);
-}
-
-function messagesOf(undo: Json | undefined): readonly string[] {
-  if (undo === undefined) return [];
+/** The faults of `undo`, of a spec or a change, in words. */
+export function undoMessages(undo: Json): readonly string[] {
   if (!isObject(undo)) return ['undo: must be an object: write foreignContent in it'];
   const { foreignContent: choice, foreignContentManagers: managers } = undo;
   const isKnown = choice === undefined || choice === null || choices.some((one) => one === choice);

@@ -6,7 +6,7 @@ import { limits } from '../../objects/limits.ts';
 import { groupOf, isSecret } from '../../objects/reference.ts';
 import { wrongEntryOf } from '../../objects/secret-data.ts';
 import { howToAllow } from '../hazards/messages.ts';
-import { type Change, type ChangeType, changeTypes } from '../model/change.ts';
+import { type Change, changeTypes, typesWith, verbOf } from '../model/change.ts';
 import { isFromSecret } from '../model/source.ts';
 import { annotations, mayBreak, type Transaction } from '../model/transaction.ts';
 import { article, changeFieldMessages, fieldManagerFaults, notOneObject } from './change-fields.ts';
@@ -94,11 +94,11 @@ function contentMessages(change: Change): readonly Message[] {
   const { type, content, contentFrom } = change;
   if (isDeeperThan(content, mostContentLevels))
     return [['Invalid', `content is nested deeper than ${mostContentLevels} levels, the maximum`]];
-  if (type === 'Delete' || type === 'Restore' || (contentFrom !== undefined && content === undefined)) return [];
+  if (!typesWith('content').includes(type) || (contentFrom !== undefined && content === undefined)) return [];
   if (!isObject(content)) return [['Invalid', `content must be an object${intent(change)}`]];
   const metadata = at(content, 'metadata');
   if (metadata !== undefined && !isObject(metadata)) return [['Invalid', 'content.metadata must be an object']];
-  const forbidden = forbiddenMetadata[type].filter((key) => at(metadata, key) !== undefined);
+  const forbidden = forbiddenMetadata(type).filter((key) => at(metadata, key) !== undefined);
   return [
     ...disagreements(change, content),
     ...forbidden.map((key): Message => ['Invalid', `content.metadata.${key} cannot be set by ${article(type)}: leave it out`]),
@@ -136,12 +136,10 @@ function secretMessages(change: Change, content: JsonObject): readonly Message[]
   return [['InvalidContent', `content.${wrong.field}${place} ${wrong.why}`]];
 }
 
-const forbiddenMetadata: Readonly<Record<Exclude<ChangeType, 'Delete' | 'Restore'>, readonly string[]>> = {
-  Create: ['resourceVersion', 'uid', 'managedFields'],
-  Update: ['uid', 'managedFields'],
-  Patch: ['resourceVersion', 'uid', 'managedFields'],
-  Apply: ['resourceVersion', 'uid', 'managedFields'],
-};
+// Only what replaces the whole object may say which version it replaces.
+function forbiddenMetadata(type: Change['type']): readonly string[] {
+  return [...(verbOf(type) === 'update' ? [] : ['resourceVersion']), 'uid', 'managedFields'];
+}
 
 // Only the engine says whose work an object is.
 function markMessages(metadata: Parameters<typeof at>[0]): readonly Message[] {

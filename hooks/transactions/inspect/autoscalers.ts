@@ -18,7 +18,7 @@ export async function autoscalersOf(
 ): Promise<Autoscalers> {
   const scaled = prepared.filter(({ resolved: { resource }, prior, expected, way }) => {
     const fields = fieldChanges({ before: prior, after: expected }, { resource, hiding: 'values' });
-    return scalesReplicas(fields, way === 'Update' || way === 'Patch' ? 'update' : 'none');
+    return scalesReplicas(fields, way === 'Create' || way === 'Delete' ? 'none' : 'update');
   });
   const namespaces = [...new Set(scaled.flatMap(({ resolved: { target } }) => target.namespace ?? []))];
   const resolved = prepared.map((one) => one.resolved);

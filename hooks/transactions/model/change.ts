@@ -10,14 +10,50 @@ export interface Target {
   readonly namespace?: string;
 }
 
+/** How a change is made: an Apply creates or patches, which is decided once, in Preparing. All later stages see the way. */
+export type Way = 'Create' | 'Update' | 'Patch' | 'Delete';
+
+/** The right that a write needs. `patch` is a server-side apply, which sets only the fields that content names. */
+export type Verb = 'create' | 'update' | 'patch' | 'delete';
+
+/** The members of a change, beside target and gate, which have a meaning only for some types. */
+type Member = 'content' | 'fieldConflicts' | 'whenImmutable' | 'replicas' | 'undo';
+
+/** What distinguishes a type of change from the others. */
+interface Row {
+  /** The way if the object does not exist, and the way if it exists; one way if these are equal. */
+  readonly ways: readonly [Way, ...Way[]];
+  readonly verb: Verb;
+  /** In messages: what it has done with the object. */
+  readonly done: string;
+  readonly takes: readonly Member[];
+}
+
+/** One row for each type that `spec.changes` may have. */
+const written = {
+  Create: { ways: ['Create'], verb: 'create', done: 'created', takes: ['content', 'undo'] },
+  Update: { ways: ['Update'], verb: 'update', done: 'updated', takes: ['content', 'whenImmutable', 'replicas', 'undo'] },
+  Patch: { ways: ['Patch'], verb: 'patch', done: 'patched', takes: ['content', 'fieldConflicts', 'replicas'] },
+  Delete: { ways: ['Delete'], verb: 'delete', done: 'deleted', takes: [] },
+  Apply: {
+    ways: ['Create', 'Patch'],
+    verb: 'patch',
+    done: 'applied',
+    takes: ['content', 'fieldConflicts', 'whenImmutable', 'replicas', 'undo'],
+  },
+} satisfies Readonly<Record<string, Row>>;
+
 /** What `spec.changes` may say. */
-export const changeTypes = ['Create', 'Update', 'Patch', 'Delete', 'Apply'] as const;
+export const changeTypes = Object.keys(written) as readonly (keyof typeof written)[];
 
 /** `Restore` is of the engine alone: a rollback brings an object to an earlier state (rollback.ts). */
-export type ChangeType = (typeof changeTypes)[number] | 'Restore';
+export type ChangeType = keyof typeof written | 'Restore';
 
-/** How a change is made: an Apply creates or patches, which is decided once, in Preparing. */
-export type Way = Exclude<ChangeType, 'Apply' | 'Restore'>;
+const rows: Readonly<Record<ChangeType, Row>> = {
+  ...written,
+  // Its second write restores the owners of fields.
+  Restore: { ways: ['Create', 'Update', 'Delete'], verb: 'update', done: 'restored', takes: [] },
+};
 
 export interface Change {
   readonly type: ChangeType;
@@ -60,20 +96,41 @@ export function madeOf(change: Change, { type, content }: Decided): Made {
   return { ...change, way: type, ...(content === undefined ? {} : { content }) };
 }
 
-const ways: Readonly<Record<ChangeType, readonly Way[]>> = {
-  Create: ['Create'],
-  Update: ['Update'],
-  Patch: ['Patch'],
-  Delete: ['Delete'],
-  Apply: ['Create', 'Patch'],
-  Restore: ['Create', 'Update', 'Delete'],
-};
-
 /** How the engine makes the change if the object exists, or if it does not exist. */
 export function wayOf(type: ChangeType, isThere: boolean): Way {
-  if (type !== 'Apply' && type !== 'Restore') return type;
-  if (!isThere) return 'Create';
-  return type === 'Apply' ? 'Patch' : 'Update';
+  const [absent, there = absent] = rows[type].ways;
+  return isThere ? there : absent;
+}
+
+/** All ways of such changes. */
+export function waysOf(type: ChangeType): readonly Way[] {
+  return rows[type].ways;
+}
+
+/** The way of all such changes; undefined if it depends on the object. */
+export function onlyWayOf(type: ChangeType): Way | undefined {
+  const [way, ...others] = rows[type].ways;
+  return others.length === 0 ? way : undefined;
+}
+
+/** The right that the write of such a change needs. */
+export function verbOf(type: ChangeType): Verb {
+  return rows[type].verb;
+}
+
+/** What such a change has done with its object, in words. */
+export function doneBy(type: ChangeType): string {
+  return rows[type].done;
+}
+
+/** The types for which the member of a change has a meaning. */
+export function typesWith(member: Member): readonly ChangeType[] {
+  return changeTypes.filter((type) => rows[type].takes.includes(member));
+}
+
+/** Whether server-side apply makes such a change. False for a type that the table does not have. */
+export function isApplied(type: ChangeType): boolean {
+  return changeTypes.some((known) => known === type && rows[known].verb === 'patch');
 }
 
 /** How a Restore leads from one state of its object to the next one. Undefined: the object does not exist. */
@@ -84,12 +141,12 @@ export function restoreWay(now: JsonObject | undefined, after: JsonObject | unde
 
 /** The stored way of a change of that type; undefined if such a change does not have that way. */
 export function wayIn(type: ChangeType, stored: Json | undefined): Way | undefined {
-  return ways[type].find((way) => way === stored);
+  return waysOf(type).find((way) => way === stored);
 }
 
 /** Whether the type may make an object that is not there. */
 export function mayMake(type: ChangeType): boolean {
-  return ways[type].includes('Create');
+  return waysOf(type).includes('Create');
 }
 
 export function decodeChanges(changes: Json | undefined): readonly Change[] {
@@ -98,9 +155,9 @@ export function decodeChanges(changes: Json | undefined): readonly Change[] {
 
 function decodeChange(change: Json): Change {
   const type = (textAt(change, 'type') ?? '') as ChangeType;
-  const [written, content] = [at(change, 'target'), at(change, 'content')];
-  const isInferred = (type === 'Apply' || type === 'Create') && isAbsent(written);
-  const target = isInferred ? targetIn(content, at(content, 'metadata')) : targetIn(written, written);
+  const [named, content] = [at(change, 'target'), at(change, 'content')];
+  const isInferred = changeTypes.some((known) => known === type && mayMake(known)) && isAbsent(named);
+  const target = isInferred ? targetIn(content, at(content, 'metadata')) : targetIn(named, named);
   return {
     type,
     target,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { at, canonicalJson, isDeeperThan, isObject, type Json, type JsonObject, mostLevels, textAt } from '../../objects/json.ts';
 import { parseDuration, parseTime } from '../../objects/time.ts';
 import { storedSize, storedSizeOf } from '../../objects/words.ts';
-import { type Change, decodeChanges, memberOf } from './change.ts';
+import { type Change, decodeChanges, isApplied, memberOf } from './change.ts';
 import { type Rollback, restoresOf, rollbackIn, rollbackSetIn } from './rollback.ts';
 import { decodeStatus, type Status } from './status.ts';
 
@@ -233,7 +233,7 @@ export function isOfTransaction(manager: string): boolean {
  * Whether the change leaves an entry in managedFields that goes with the Transaction. An entry that others write under as well
  * stays, with its annotation.
  */
-export function leavesEntry({ changes, fieldManager }: Transaction, index: number): boolean {
-  const type = changes[index]?.type;
-  return type === 'Patch' || (type === 'Apply' && fieldManager === undefined);
+export function leavesEntry(transaction: Transaction, index: number): boolean {
+  const change = transaction.changes[index];
+  return change !== undefined && isApplied(change.type) && managersOfChange(transaction, change).holder === undefined;
 }

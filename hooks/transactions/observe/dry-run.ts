@@ -11,7 +11,7 @@ import type { Fault } from '../checks/fault.ts';
 import { refusalFault, shownWarnings, withWords } from '../checks/refusal.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { joined, noted } from '../hazards/messages.ts';
-import { madeOf, type Way, wayOf } from '../model/change.ts';
+import { isApplied, madeOf, mayMake, onlyWayOf, type Way, wayOf } from '../model/change.ts';
 import { isSealed, type KeptScale } from '../model/entry.ts';
 import { keptNote } from '../model/scale-note.ts';
 import { fieldManagers, managersOfChange, type Transaction } from '../model/transaction.ts';
@@ -156,10 +156,10 @@ function unread(context: DryRunContext, resolved: Resolved, failure: Failure): E
   return fault === undefined ? failed(failure, resolved, 'could not be read', context.transaction) : { kind: 'fault', fault };
 }
 
-// Whether an Apply will make the Namespace depends on whether it is there.
+// Whether an Apply will make the Namespace depends on whether it exists.
 async function makerOf({ all, firstRead }: DryRunContext, { dependsOn }: Resolved): Promise<number | undefined> {
   const maker = all.find(({ index }) => index === dependsOn);
-  if (maker?.change.type !== 'Apply' || maker.target.kind !== 'Namespace') return dependsOn;
+  if (maker?.target.kind !== 'Namespace' || onlyWayOf(maker.change.type) !== undefined) return dependsOn;
   return (await firstRead(maker)).kind === 'present' ? undefined : dependsOn;
 }
 
@@ -182,9 +182,9 @@ function prepareTried(resolved: Resolved, tryout: Tryout): Evaluated {
   const { prior, expected } = tryout;
   const why = whyIncomparable(expected);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
-  const { change, index, target } = resolved;
-  const kept = change.type === 'Patch' ? keptDespiteNull(change.content, prior, expected) : undefined;
-  if (kept !== undefined) return { kind: 'fault', fault: keptFault({ index, target }, kept) };
+  const { change } = resolved;
+  const kept = isApplied(change.type) && !mayMake(change.type) ? keptDespiteNull(change.content, prior, expected) : undefined;
+  if (kept !== undefined) return { kind: 'fault', fault: keptFault(resolved, kept) };
   return { kind: 'prepared', prepared: { resolved, ...tryout, approximate: false } };
 }
 

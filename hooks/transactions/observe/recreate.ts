@@ -13,7 +13,7 @@ import { foreign } from '../../objects/words.ts';
 import { removerOf } from '../checks/deferred.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { isLostForGood } from '../checks/validity.ts';
-import { madeOf } from '../model/change.ts';
+import { madeOf, typesWith } from '../model/change.ts';
 import { isSealed } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { changeWrite, locationOf } from '../writes/change.ts';
@@ -55,7 +55,7 @@ export async function tryToRecreate(context: Context, refused: Refused, failure:
 /** How the user allows that the object is recreated; undefined if the API server would not take the content for a new object either. */
 export async function howToRecreate(context: Context, refused: Refused, failure: Failure): Promise<string | undefined> {
   const { change, target, prior } = refused;
-  const mayRecreate = (change.type === 'Apply' || change.type === 'Update') && change.whenImmutable !== 'Recreate';
+  const mayRecreate = typesWith('whenImmutable').includes(change.type) && change.whenImmutable !== 'Recreate';
   // The content of such an object is lost with the object: no user should recreate it because of a message.
   if (!mayRecreate || !isAboutFields(failure) || isLostForGood(target) || preconditionOf(prior) === undefined) return undefined;
   const created = await context.reader.dryRun(creation(refused, context.transaction));

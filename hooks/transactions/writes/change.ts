@@ -1,4 +1,4 @@
-// The write that makes a change, one for each type.
+// The write that makes a change, one for each way.
 //
 // I16. The engine writes only objects and fields that the spec names. It writes only values of the spec and its sources, of the API
 //     server with its webhooks, and of the prior state, besides its own marks.
@@ -40,7 +40,7 @@ export function changeWrite(context: ChangeContext, precondition: Precondition |
     return { ...base, verb: 'apply', object, precondition: precondition ?? 'absent', fieldManager, ...conflictsOf(change) };
   }
   if (precondition === undefined) return { ...base, verb: 'create', object: created(remaking(context)), fieldManager };
-  switch (change.type) {
+  switch (change.way) {
     case 'Create':
       return { ...base, verb: 'create', object: created(context), fieldManager };
     case 'Update':
@@ -48,7 +48,6 @@ export function changeWrite(context: ChangeContext, precondition: Precondition |
     case 'Patch':
       return { ...base, verb: 'apply', object: sent(context), precondition, fieldManager, ...conflictsOf(change) };
     // What a Restore brings back or changes is written as an undo is (plan/compensation.ts).
-    case 'Restore':
     case 'Delete':
       return { ...base, verb: 'delete', precondition };
   }

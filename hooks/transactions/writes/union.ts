@@ -14,6 +14,7 @@ import {
 import { isObject, type JsonObject } from '../../objects/json.ts';
 import type { Mutation } from '../../objects/mutation.ts';
 import { kindOf } from '../../objects/reference.ts';
+import { isApplied } from '../model/change.ts';
 import { managersOfChange } from '../model/transaction.ts';
 import { type ChangeContext, changeWrite } from './change.ts';
 import { preconditionOf } from './resources.ts';
@@ -51,6 +52,6 @@ export function trialOf(context: ChangeContext, precondition: Precondition | und
 }
 
 function unownedIn({ change, live, resource }: ChangeContext): Union | undefined {
-  const union = change.way === 'Patch' ? forbiddenMember(change.content, live, kindOf(resource)) : undefined;
+  const union = isApplied(change.way) ? forbiddenMember(change.content, live, kindOf(resource)) : undefined;
   return union !== undefined && memberOwners(live, union).length === 0 ? union : undefined;
 }

@@ -2,6 +2,7 @@
 // field; what does not fit fails before anything is written.
 import t, { type Test } from 'tap';
 import { at, type JsonObject, textAt } from '../../../hooks/objects/json.ts';
+import { changeTypes } from '../../../hooks/transactions/model/change.ts';
 import { type Answer, must } from '../../support/client.ts';
 import { everyNth } from '../../support/selection.ts';
 import { conditionOf, type Stage, startStage } from '../../support/stage.ts';
@@ -42,14 +43,12 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-const types = ['Create', 'Update', 'Patch', 'Delete', 'Apply'] as const;
-
 interface Cell {
-  readonly type: (typeof types)[number];
+  readonly type: (typeof changeTypes)[number];
   readonly exists: boolean;
 }
 
-const cells: readonly Cell[] = types.flatMap((type) => [
+const cells: readonly Cell[] = changeTypes.flatMap((type) => [
   { type, exists: false },
   { type, exists: true },
 ]);
