@@ -25,7 +25,7 @@ import { acquirerOf, lockedBy, planAcquisition } from './locks.ts';
 import { unlessNeeded } from './needed.ts';
 import type { Step } from './step.ts';
 import { concluded, notRestored, observed, restored } from './undo-transitions.ts';
-import { unlistableAtUndo, unreadableOwner, unservedAtUndo } from './unlistable-kinds.ts';
+import { unseenAtUndo, unseenBy, unservedObject } from './unlistable-kinds.ts';
 import { lockPatience, setStatus, undoLater, undoOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView): Step {
@@ -87,13 +87,15 @@ function isLongThere({ now, lateWindow }: Observation, { live }: ItemView): bool
 function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const { entry } = due;
   const trouble = troubleOf(view, describe(entry.target));
-  if (trouble !== undefined) return unservedAtUndo(observation, view, entry) ?? failedRead(observation, entry, trouble);
+  const unserved = unservedObject(view, entry);
+  const unread = unserved && unseenAtUndo(observation, entry, unserved);
+  if (trouble !== undefined) return unread ?? failedRead(observation, entry, trouble);
   const judged = judgeUndo(observation, view, due);
   const { evidence } = judged;
   const known = evidence.entry;
   const verdict = unlessNeeded(judged.verdict, observation, view, known);
-  const unlistable = unseenFor(verdict, observation, view, evidence);
-  if (unlistable !== undefined) return unlistable;
+  const unseen = stepIfUnseen(verdict, observation, view, evidence);
+  if (unseen !== undefined) return unseen;
   const safe = isFenced(evidence, due) ? verdict : fenced(verdict, view, known, givesUpOn(observation, due));
   const lost = { goneOwners: missingOwners(view.hazards), goneManagers: goneManagers(evidence) };
   return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
@@ -125,11 +127,17 @@ function givesUpOn({ now, lateWindow }: Observation, { fencedUntil }: Due): read
   return now > fencedUntil + lateWindow ? ['refused', 'transient'] : ['refused'];
 }
 
-// What must be seen before it is deleted, or given its owners back.
-function unseenFor({ kind }: UndoVerdict, observation: Observation, view: ItemView, evidence: UndoEvidence): Step | undefined {
-  if (kind === 'delete') return unlistableAtUndo(observation, view, evidence);
-  const givesOwners = kind === 'recreate' || kind === 'complete' || kind === 'content';
-  return givesOwners ? unreadableOwner(observation, view, evidence.entry) : undefined;
+// Others rely on the objects that Kubernetes would delete with the object only if the Transaction was Committed, or if they are inside of it.
+// Else the undo deletes the object unseen, and a note reports that.
+function stepIfUnseen(
+  verdict: UndoVerdict,
+  observation: Observation,
+  { hazards }: ItemView,
+  { entry, wasCommitted }: UndoEvidence,
+): Step | undefined {
+  const unseen = unseenBy(verdict, hazards, entry, observation.transaction);
+  const isOptional = verdict.kind === 'delete' && hazards.unlistableContents === undefined && !wasCommitted;
+  return unseen && unseenAtUndo(observation, entry, unseen, isOptional);
 }
 
 function evidenceOf({ status, transaction }: Seen, view: Viewed, { entry, drift }: Pick<Clear, 'entry' | 'drift'>): UndoEvidence {

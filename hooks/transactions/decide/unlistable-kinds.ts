@@ -3,12 +3,13 @@
 
 import type { UnlistableKind } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
+import type { UndoVerdict } from '../attribution/undo.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { unlistedBy } from '../checks/undo-choices.ts';
 import type { Hazards } from '../hazards/hazards.ts';
 import { howToAllow } from '../hazards/messages.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import { reasonOfFailure } from '../model/reason.ts';
+import { type Reason, reasonOfFailure } from '../model/reason.ts';
 import type { Status } from '../model/status.ts';
 import { annotations, type Transaction } from '../model/transaction.ts';
 import type { ItemView, Observation, Prepared } from '../observe/observation.ts';
@@ -65,29 +66,70 @@ export function unlistableAtDelete(observation: Observation, view: ItemView, { i
   return setStatus(undoing(status, { reason: 'Irreversible', message }, now, index), message);
 }
 
+/** What the undo of a change must read, and cannot read for now. `isAway`: an APIService is not Available. */
+export interface Unseen extends Pick<UnlistableKind, 'failure' | 'isAway'> {
+  /** The read, in words. */
+  readonly what: string;
+  readonly reason: Reason;
+  /** Why the undo leaves the change, and what to do about it. */
+  readonly message: string;
+}
+
 /**
- * The undo of a Create would delete the object. If the Transaction was Committed, others may rely on the objects that Kubernetes
- * would delete with it. So the undo leaves the object. The undo also leaves the object if the kind is one inside the object.
- * Otherwise the undo deletes the object, and a note reports that.
+ * The step of an undo that has begun: it undoes other changes meanwhile, and after it. `isOptional`: if the trouble lasts, the undo of the
+ * change goes on without the read. Undefined then.
  */
-export function unlistableAtUndo(
+export function unseenAtUndo(
   observation: Observation,
-  view: ItemView,
-  { entry: { index, target }, wasCommitted }: { readonly entry: SnapshotEntry; readonly wasCommitted: boolean },
+  { index }: Pick<SnapshotEntry, 'index'>,
+  { what, failure, reason, message }: Unseen,
+  isOptional = false,
 ): Step | undefined {
-  const { status, now, transaction } = observation;
-  const unlistable = unseenKind(view.hazards, transaction);
-  if (unlistable === undefined) return undefined;
-  const { failure } = unlistable;
+  const { status, now } = observation;
   if (failure.kind === 'transient' && !isLasting(observation, undoBegan(status, now)))
-    return setAside(status, index, lookingAt(unlistable, { target }), failure);
-  if (view.hazards.unlistableContents === undefined && !wasCommitted) return undefined;
-  const message = `${describe(target)} was created by this Transaction, and what would be deleted with it is unknown: ${whyUnlistable(unlistable)}; ${nextFor(unlistable, view.hazards)}`;
-  return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
+    return setAside(status, index, what, failure);
+  return isOptional ? undefined : setStatus(notRestored(status, index, now, { reason, message }), message);
+}
+
+/** What would be deleted with the object, or an owner that the object gets back. */
+export function unseenBy(
+  { kind }: UndoVerdict,
+  hazards: Hazards,
+  entry: SnapshotEntry,
+  transaction: Transaction,
+): Unseen | undefined {
+  if (kind === 'delete') return unseenDependents(hazards, entry, transaction);
+  const givesOwners = kind === 'recreate' || kind === 'complete' || kind === 'content';
+  return givesOwners ? unseenOwner(hazards, entry, transaction) : undefined;
+}
+
+function unseenDependents(hazards: Hazards, { target }: SnapshotEntry, transaction: Transaction): Unseen | undefined {
+  const unlistable = unseenKind(hazards, transaction);
+  if (unlistable === undefined) return undefined;
+  const message = `${describe(target)} was created by this Transaction, and ${unknownWith(unlistable)}; ${nextFor(unlistable, hazards)}`;
+  return { ...unlistable, what: lookingAt(unlistable, { target }), reason: reasonOfFailure(unlistable.failure), message };
+}
+
+function unseenOwner({ unreadableOwner }: Hazards, entry: SnapshotEntry, transaction: Transaction): Unseen | undefined {
+  if (unreadableOwner === undefined) return undefined;
+  const { kind, failure } = unreadableOwner;
+  const name = describe(entry.target);
+  const owner = isSealed(entry, transaction) ? 'an owner' : `an owner, ${kind},`;
+  const message = `${name} has ${owner} that cannot be read (${failure.reason}): Kubernetes deletes objects whose owners do not exist; make sure that the ServiceAccount can read that kind`;
+  return { failure, what: `reading ${owner} of ${name}`, reason: reasonOfFailure(failure), message };
+}
+
+/** The object, if its kind is not served in the version of the change. */
+export function unservedObject({ live }: Pick<ItemView, 'live'>, { target, resource }: SnapshotEntry): Unseen | undefined {
+  if (live.kind !== 'trouble' || live.isUnserved !== true) return undefined;
+  const { plural, group, version } = resource;
+  const name = describe(target);
+  const message = `${name} cannot be read: version ${version} of ${plural}.${group} is not served, and the object may exist in another one; serve that version again, then retry the rollback; if the kind was deleted, allow the ServiceAccount to get its CustomResourceDefinition before`;
+  return { failure: live.failure, what: `reading ${name}`, reason: 'UnknownKind', message };
 }
 
 /** A kind that cannot be listed, and that the undo needs: one inside of the object, or one that the user has not excepted. */
-export function unseenKind(
+function unseenKind(
   { unlistableContents, failingKinds }: Pick<Hazards, 'unlistableContents' | 'failingKinds'>,
   transaction: Transaction,
 ): UnlistableKind | undefined {
@@ -95,13 +137,17 @@ export function unseenKind(
   return unlistableContents ?? failingKinds.find(({ kind }) => !excepted.has(kind));
 }
 
-/** Why the kind cannot be listed. */
-export function whyUnlistable({ kind, failure, isAway }: UnlistableKind): string {
+/** Why nobody knows what would be deleted with an object, in words. */
+export function unknownWith(unlistable: UnlistableKind): string {
+  return `what would be deleted with it is unknown: ${whyUnlistable(unlistable)}`;
+}
+
+function whyUnlistable({ kind, failure, isAway }: UnlistableKind): string {
   return isAway === true ? `APIService ${kind} is not Available` : `listing ${kind} fails (${failure.reason})`;
 }
 
 /** What makes the kind listable again, or, unless it is one inside of the object, how to undo without it. */
-export function nextFor(unlistable: UnlistableKind, { unlistableContents }: Pick<Hazards, 'unlistableContents'>): string {
+function nextFor(unlistable: UnlistableKind, { unlistableContents }: Pick<Hazards, 'unlistableContents'>): string {
   const { kind } = unlistable;
   const without = `, or except the kind: ${annotations.undoUnlisted}=${kind} (janus undo --unlisted ${kind}; objects of the kind may be deleted unseen)`;
   return `${repairOf(unlistable)}${unlistableContents === undefined ? without : ''}`;
@@ -114,35 +160,6 @@ function repairOf({ failure, isAway }: UnlistableKind): string {
       ? 'make sure that the API server can list that kind'
       : 'allow the ServiceAccount to list that kind';
   return `${who}, then retry the rollback`;
-}
-
-/** A restored object has an owner of a kind that cannot be read: the undo of other changes continues. */
-export function unreadableOwner(observation: Observation, view: ItemView, entry: SnapshotEntry): Step | undefined {
-  const { index, target } = entry;
-  const { status, now, transaction } = observation;
-  if (view.hazards.unreadableOwner === undefined) return undefined;
-  const { kind, failure } = view.hazards.unreadableOwner;
-  const owner = isSealed(entry, transaction) ? 'an owner' : `an owner, ${kind},`;
-  if (!isLasting(observation, undoBegan(status, now)))
-    return setAside(status, index, `reading ${owner} of ${describe(target)}`, failure);
-  const message = `${describe(target)} has ${owner} that cannot be read (${failure.reason}): Kubernetes deletes objects whose owners do not exist; make sure that the ServiceAccount can read that kind`;
-  return setStatus(notRestored(status, index, now, { reason: reasonOfFailure(failure), message }), message);
-}
-
-/** The kind of the object is not served in the version of the change: others are undone meanwhile, and after it. */
-export function unservedAtUndo(observation: Observation, { live }: ItemView, entry: SnapshotEntry): Step | undefined {
-  const { status, now } = observation;
-  const { index, target } = entry;
-  if (live.kind !== 'trouble' || live.isUnserved !== true) return undefined;
-  const name = describe(target);
-  if (!isLasting(observation, undoBegan(status, now))) return setAside(status, index, `reading ${name}`, live.failure);
-  const message = unservedMessage(entry);
-  return setStatus(notRestored(status, index, now, { reason: 'UnknownKind', message }), message);
-}
-
-/** Why the undo of the change ends without its object. */
-export function unservedMessage({ target, resource: { plural, group, version } }: SnapshotEntry): string {
-  return `${describe(target)} cannot be read: version ${version} of ${plural}.${group} is not served, and the object may exist in another one; serve that version again, then retry the rollback; if the kind was deleted, allow the ServiceAccount to get its CustomResourceDefinition before`;
 }
 
 function undoBegan({ rollbackStartedAt, rollbackObservedAt }: Status, now: number): number {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../objects/json.ts';
 import { describe, identityOf, kindOf } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';
-import { whyUnlistable } from '../decide/unlistable-kinds.ts';
+import { unknownWith } from '../decide/unlistable-kinds.ts';
 import type { Hazards } from '../hazards/hazards.ts';
 import { readHazards } from '../hazards/read.ts';
 import { evaluateHazards, takenByRollback } from '../hazards/table.ts';
@@ -78,6 +78,6 @@ async function lossOf(
 
 function unseen({ target }: Leaving, { unlistableContents }: Hazards): Conflict | undefined {
   if (unlistableContents === undefined) return undefined;
-  const why = `what would be deleted with it is unknown: ${whyUnlistable(unlistableContents)}`;
-  return { kind: 'conflict', reason: 'NotEmpty', message: `${describe(target)}: ${why}` };
+  const message = `${describe(target)}: ${unknownWith(unlistableContents)}`;
+  return { kind: 'conflict', reason: 'NotEmpty', message };
 }

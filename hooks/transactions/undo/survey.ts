@@ -12,7 +12,7 @@ import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
 import { causeOf } from '../decide/refusals.ts';
 import { judgeUndo } from '../decide/rolling-back.ts';
 import { undoingAgain } from '../decide/undo-transitions.ts';
-import { nextFor, unseenKind, unservedMessage, whyUnlistable } from '../decide/unlistable-kinds.ts';
+import { type Unseen, unseenBy, unservedObject } from '../decide/unlistable-kinds.ts';
 import type { Staying } from '../hazards/read-context.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { isToUndo } from '../model/item.ts';
@@ -111,7 +111,8 @@ interface Earlier {
 async function evaluate(context: Evaluating, entry: SnapshotEntry, earlier: Earlier = { moves: 0 }): Promise<Surveyed> {
   const { view, evidence, verdict, awaits } = await judge(context, entry, earlier.others);
   const subject = { evidence, packer: context.packer };
-  const hidden = unreadFor(view, context, subject) ?? unseenFor(view, verdict, subject, context);
+  const unseen = unseenBy(verdict, view.hazards, evidence.entry, context.observation.transaction);
+  const hidden = unreadFor(view, context, subject) ?? (unseen && unseenFinding(subject, unseen));
   if (hidden !== undefined) return { finding: withUnlistable(hidden, verdict, view), entry, after: view.live, awaits, verbs: [] };
   await turnFor(evidence.live, entry.prior);
   const seen = { entry, after: afterUndo(context, evidence, verdict), awaits, verbs: untriedVerbs(evidence, verdict) };
@@ -197,32 +198,15 @@ function unreadFor(view: ItemView, { observation }: SurveyContext, subject: Subj
   }
   const account = view.serviceAccount.kind === 'trouble' ? view.serviceAccount.failure : undefined;
   const name = describe(subject.evidence.entry.target);
-  if (account === undefined && view.live.kind === 'trouble' && view.live.isUnserved === true)
-    return { ...undecided(subject, unservedMessage(subject.evidence.entry), 'UnknownKind'), isBlockedLater: true };
+  const unserved = unservedObject(view, subject.evidence.entry);
+  if (account === undefined && unserved !== undefined) return unseenFinding(subject, unserved);
   const trouble = account === undefined ? troubleOf(view, name) : { what: acting, failure: account };
   return trouble === undefined ? undefined : notRead(trouble, subject, observation);
 }
 
-/** What must be seen before the object is deleted, or gets its owners back. */
-function unseenFor(
-  { hazards }: ItemView,
-  { kind }: UndoVerdict,
-  subject: Subject,
-  { observation: { transaction } }: SurveyContext,
-): UndoFinding | undefined {
-  const isBack = kind === 'recreate' || kind === 'complete' || kind === 'content';
-  const ofDelete = kind === 'delete' ? unseenKind(hazards, transaction) : undefined;
-  const unlistable = isBack ? hazards.unreadableOwner : ofDelete;
-  if (unlistable === undefined) return undefined;
-  const why = isBack
-    ? `it has an owner, ${unlistable.kind}, that cannot be read (${unlistable.failure.reason})`
-    : `what would be deleted with it is unknown: ${whyUnlistable(unlistable)}`;
-  const next = isBack ? 'make sure that the ServiceAccount can read that kind' : nextFor(unlistable, hazards);
-  const message = `${describe(subject.evidence.entry.target)}: ${why}; ${next}`;
-  const reason = reasonOfFailure(unlistable.failure);
-  if (unlistable.failure.kind === 'transient' && unlistable.isAway !== true)
-    return { ...undecided(subject, message, reason), isBlockedLater: true };
-  return blocked(subject, { reason, message });
+function unseenFinding(subject: Subject, { failure, isAway, reason, message }: Unseen): UndoFinding {
+  if (failure.kind !== 'transient' || isAway === true) return blocked(subject, { reason, message });
+  return { ...undecided(subject, message, reason), isBlockedLater: true };
 }
 
 /** The finding, with the kinds that cannot be listed and whose objects may be deleted with the object. */
