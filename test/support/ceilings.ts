@@ -17,14 +17,14 @@ function lines(most: number, ...folders: readonly string[]): Ceiling {
 }
 
 export const ceilings: readonly Ceiling[] = [
-  lines(19_900, 'hooks/transactions'),
+  lines(19_500, 'hooks/transactions'),
   lines(9_500, 'hooks/crossplane'),
   lines(2_900, 'hooks/objects'),
   lines(6_900, 'server'),
   lines(7_200, 'cli'),
-  lines(46_100, 'hooks', 'server', 'cli'),
+  lines(45_800, 'hooks', 'server', 'cli'),
   lines(6_800, 'scripts'),
-  lines(87_900, 'test'),
+  lines(87_400, 'test'),
   { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 49_900 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_600 },
 ];

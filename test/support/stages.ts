@@ -191,7 +191,7 @@ export const units: readonly Unit[] = [
   },
   {
     name: 'undo',
-    what: 'what a requested undo would do with each change, before its first write: reads and dry runs only',
+    what: 'what a requested undo or a rollback would do with each object, before its first write: reads and dry runs only',
     holds: folder('hooks/transactions/undo'),
     sees: [...planned, 'requests', 'reading', 'hazards/read', 'observe'],
     nature: 'effects',

@@ -6,7 +6,7 @@ import { hasManager, hasSameOwners, isTerminating, restoredManagers } from '../.
 import { equalJson, isObject, type JsonObject } from '../../objects/json.ts';
 import { describe } from '../../objects/reference.ts';
 import type { Hazards } from '../hazards/hazards.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
+import { inverseOf } from '../model/entry.ts';
 import { ownManager } from '../model/transaction.ts';
 import type { ApplyEvidence, ApplyVerdict } from './apply.ts';
 import { attribute, describeForeign, takenOver, uidOf } from './attribute.ts';
@@ -20,16 +20,6 @@ export type Restoring = Extract<UndoVerdict, { kind: 'content' | 'recreate' | 'c
 type RestoreVerdict = { readonly kind: 'restore'; readonly how: Restoring } | Exclude<ApplyVerdict, { kind: 'send' }>;
 
 type RestoreEvidence = ApplyEvidence & { readonly hazards: Hazards };
-
-/** The change that the Restore undoes. */
-export function inverseOf({ keepsScale: _none, recreates: _half, prior, expected, ...entry }: SnapshotEntry): SnapshotEntry {
-  return {
-    ...entry,
-    type: entry.type === 'Create' ? 'Delete' : 'Update',
-    ...(expected === undefined ? {} : { prior: expected }),
-    ...(prior === undefined ? {} : { expected: prior }),
-  };
-}
 
 /** Of a Restore that creates or changes its object. */
 export function evaluateRestore(evidence: RestoreEvidence): RestoreVerdict {

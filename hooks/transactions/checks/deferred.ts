@@ -13,7 +13,7 @@
 import { type Failure, isOwnReason } from '../../objects/failure.ts';
 import { at, type Json, type JsonObject, textAt } from '../../objects/json.ts';
 import { describe, kindOf, type Reference } from '../../objects/reference.ts';
-import { type ChangeType, isApplied, type Verb, verbOf, type Way, wayOf, waysOf } from '../model/change.ts';
+import { type ChangeType, inverseWay, isApplied, type Verb, verbOf, wayOf, waysOf } from '../model/change.ts';
 import type { SnapshotEntry, StoredResource } from '../model/entry.ts';
 import { hasWebhookFor, isBindingFor, isMarkedOtherwise, isPolicyFor } from './admission.ts';
 
@@ -246,13 +246,6 @@ function accountOf(pod: Json | undefined): string {
   return textAt(pod, 'spec', 'serviceAccountName') ?? 'default';
 }
 
-const inverse: Readonly<Record<Verb, Way>> = {
-  create: 'Delete',
-  update: 'Update',
-  patch: 'Update',
-  delete: 'Create',
-};
-
 /** A change with all that its snapshot has of it, as a write of this table. */
 export function changeWriteOf({ index, type, target, resource, prior, expected }: SnapshotEntry): Later {
   const states = { before: prior ?? {}, after: expected };
@@ -262,7 +255,7 @@ export function changeWriteOf({ index, type, target, resource, prior, expected }
 /** The undo of a change, as a write of this table. */
 export function undoWriteOf({ index, type, target, resource, prior, expected }: SnapshotEntry): Later {
   const states = { before: expected, after: prior };
-  return { index, type: inverse[verbOf(type)], target, resource, content: prior, prior: expected, states };
+  return { index, type: inverseWay(type), target, resource, content: prior, prior: expected, states };
 }
 
 /** The note of the item of a deferred change. */

@@ -91,6 +91,11 @@ export function selected({ place: annotation, names }: Names, targets: readonly 
   return { indexes, faults: [...faults, ...twice.map((index) => `${annotation} names spec.changes[${index}] twice`)] };
 }
 
+/** Whether one of the names selects the target. */
+export function isSelected(names: readonly string[], target: Reference, own: string): boolean {
+  return names.some((name) => named(name, [target], own).length > 0);
+}
+
 /** The changes that `KIND[.GROUP]/[NAMESPACE/]NAME` names; without a namespace: an object of the Transaction's own, or of none. */
 function named(text: string, targets: readonly Reference[], own: string): readonly number[] {
   const [kindAndGroup = '', ...rest] = text.split('/');

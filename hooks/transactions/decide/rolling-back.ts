@@ -25,7 +25,7 @@ import { acquirerOf, lockedBy, planAcquisition } from './locks.ts';
 import { unlessNeeded } from './needed.ts';
 import type { Step } from './step.ts';
 import { concluded, notRestored, observed, restored } from './undo-transitions.ts';
-import { unseenAtUndo, unseenBy, unservedObject } from './unlistable-kinds.ts';
+import { unreadAtUndo, unreadBy, unservedObject } from './unlistable-kinds.ts';
 import { lockPatience, setStatus, undoLater, undoOut } from './waiting.ts';
 
 export function decideRestore(observation: Observation, view: ItemView): Step {
@@ -88,14 +88,14 @@ function decideUndo(observation: Observation, view: ItemView, due: Due): Step {
   const { entry } = due;
   const trouble = troubleOf(view, describe(entry.target));
   const unserved = unservedObject(view, entry);
-  const unread = unserved && unseenAtUndo(observation, entry, unserved);
-  if (trouble !== undefined) return unread ?? failedRead(observation, entry, trouble);
+  const step = unserved && unreadAtUndo(observation, entry, unserved);
+  if (trouble !== undefined) return step ?? failedRead(observation, entry, trouble);
   const judged = judgeUndo(observation, view, due);
   const { evidence } = judged;
   const known = evidence.entry;
   const verdict = unlessNeeded(judged.verdict, observation, view, known);
-  const unseen = stepIfUnseen(verdict, observation, view, evidence);
-  if (unseen !== undefined) return unseen;
+  const unread = stepIfUnread(verdict, observation, view, evidence);
+  if (unread !== undefined) return unread;
   const safe = isFenced(evidence, due) ? verdict : fenced(verdict, view, known, givesUpOn(observation, due));
   const lost = { goneOwners: missingOwners(view.hazards), goneManagers: goneManagers(evidence) };
   return stepForVerdict({ observation, entry: known, ...lost }, safe, observation.now);
@@ -129,15 +129,15 @@ function givesUpOn({ now, lateWindow }: Observation, { fencedUntil }: Due): read
 
 // Others rely on the objects that Kubernetes would delete with the object only if the Transaction was Committed, or if they are inside of it.
 // Else the undo deletes the object unseen, and a note reports that.
-function stepIfUnseen(
+function stepIfUnread(
   verdict: UndoVerdict,
   observation: Observation,
   { hazards }: ItemView,
   { entry, wasCommitted }: UndoEvidence,
 ): Step | undefined {
-  const unseen = unseenBy(verdict, hazards, entry, observation.transaction);
+  const unread = unreadBy(verdict, hazards, entry, observation.transaction);
   const isOptional = verdict.kind === 'delete' && hazards.unlistableContents === undefined && !wasCommitted;
-  return unseen && unseenAtUndo(observation, entry, unseen, isOptional);
+  return unread && unreadAtUndo(observation, entry, unread, isOptional);
 }
 
 function evidenceOf({ status, transaction }: Seen, view: Viewed, { entry, drift }: Pick<Clear, 'entry' | 'drift'>): UndoEvidence {

@@ -1,5 +1,6 @@
-// A kind that cannot be listed although Kubernetes may delete its objects with another one: its conversion webhook is gone, its API server is
-// away. The engine waits for it, but not so long that everything else waits, too.
+// What cannot be read for now, although a change or an undo depends on it: a kind whose objects Kubernetes may delete with another object
+// (its conversion webhook is gone, its API server is away), an owner, a version that is not served. The engine waits for it, but not so
+// long that everything else waits, too.
 
 import type { UnlistableKind } from '../../objects/failure.ts';
 import { describe } from '../../objects/reference.ts';
@@ -67,7 +68,7 @@ export function unlistableAtDelete(observation: Observation, view: ItemView, { i
 }
 
 /** What the undo of a change must read, and cannot read for now. `isAway`: an APIService is not Available. */
-export interface Unseen extends Pick<UnlistableKind, 'failure' | 'isAway'> {
+export interface Unread extends Pick<UnlistableKind, 'failure' | 'isAway'> {
   /** The read, in words. */
   readonly what: string;
   readonly reason: Reason;
@@ -79,10 +80,10 @@ export interface Unseen extends Pick<UnlistableKind, 'failure' | 'isAway'> {
  * The step of an undo that has begun: it undoes other changes meanwhile, and after it. `isOptional`: if the trouble lasts, the undo of the
  * change goes on without the read. Undefined then.
  */
-export function unseenAtUndo(
+export function unreadAtUndo(
   observation: Observation,
   { index }: Pick<SnapshotEntry, 'index'>,
-  { what, failure, reason, message }: Unseen,
+  { what, failure, reason, message }: Unread,
   isOptional = false,
 ): Step | undefined {
   const { status, now } = observation;
@@ -92,25 +93,25 @@ export function unseenAtUndo(
 }
 
 /** What would be deleted with the object, or an owner that the object gets back. */
-export function unseenBy(
+export function unreadBy(
   { kind }: UndoVerdict,
   hazards: Hazards,
   entry: SnapshotEntry,
   transaction: Transaction,
-): Unseen | undefined {
-  if (kind === 'delete') return unseenDependents(hazards, entry, transaction);
+): Unread | undefined {
+  if (kind === 'delete') return unreadDependents(hazards, entry, transaction);
   const givesOwners = kind === 'recreate' || kind === 'complete' || kind === 'content';
-  return givesOwners ? unseenOwner(hazards, entry, transaction) : undefined;
+  return givesOwners ? unreadOwner(hazards, entry, transaction) : undefined;
 }
 
-function unseenDependents(hazards: Hazards, { target }: SnapshotEntry, transaction: Transaction): Unseen | undefined {
+function unreadDependents(hazards: Hazards, { target }: SnapshotEntry, transaction: Transaction): Unread | undefined {
   const unlistable = unseenKind(hazards, transaction);
   if (unlistable === undefined) return undefined;
   const message = `${describe(target)} was created by this Transaction, and ${unknownWith(unlistable)}; ${nextFor(unlistable, hazards)}`;
   return { ...unlistable, what: lookingAt(unlistable, { target }), reason: reasonOfFailure(unlistable.failure), message };
 }
 
-function unseenOwner({ unreadableOwner }: Hazards, entry: SnapshotEntry, transaction: Transaction): Unseen | undefined {
+function unreadOwner({ unreadableOwner }: Hazards, entry: SnapshotEntry, transaction: Transaction): Unread | undefined {
   if (unreadableOwner === undefined) return undefined;
   const { kind, failure } = unreadableOwner;
   const name = describe(entry.target);
@@ -120,7 +121,7 @@ function unseenOwner({ unreadableOwner }: Hazards, entry: SnapshotEntry, transac
 }
 
 /** The object, if its kind is not served in the version of the change. */
-export function unservedObject({ live }: Pick<ItemView, 'live'>, { target, resource }: SnapshotEntry): Unseen | undefined {
+export function unservedObject({ live }: Pick<ItemView, 'live'>, { target, resource }: SnapshotEntry): Unread | undefined {
   if (live.kind !== 'trouble' || live.isUnserved !== true) return undefined;
   const { plural, group, version } = resource;
   const name = describe(target);
@@ -149,7 +150,7 @@ function whyUnlistable({ kind, failure, isAway }: UnlistableKind): string {
 /** What makes the kind listable again, or, unless it is one inside of the object, how to undo without it. */
 function nextFor(unlistable: UnlistableKind, { unlistableContents }: Pick<Hazards, 'unlistableContents'>): string {
   const { kind } = unlistable;
-  const without = `, or except the kind: ${annotations.undoUnlisted}=${kind} (janus undo --unlisted ${kind}; objects of the kind may be deleted unseen)`;
+  const without = `, or except the kind: ${annotations.undoUnlisted}=${kind} (janus undo --unlisted ${kind}; objects of the kind may be deleted unread)`;
   return `${repairOf(unlistable)}${unlistableContents === undefined ? without : ''}`;
 }
 

@@ -139,6 +139,12 @@ export function restoreWay(now: JsonObject | undefined, after: JsonObject | unde
   return after === undefined ? 'Delete' : 'Update';
 }
 
+/** How the undo of a change that is made in that way leads back. */
+export function inverseWay(way: Way): Way {
+  if (way === 'Create') return 'Delete';
+  return way === 'Delete' ? 'Create' : 'Update';
+}
+
 /** The stored way of a change of that type; undefined if such a change does not have that way. */
 export function wayIn(type: ChangeType, stored: Json | undefined): Way | undefined {
   return waysOf(type).find((way) => way === stored);

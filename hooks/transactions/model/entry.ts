@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../objects/json.ts';
 import { isSecret, type Reference } from '../../objects/reference.ts';
-import type { Way } from './change.ts';
+import { inverseWay, type Way } from './change.ts';
 import { isFromSecret } from './source.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -50,6 +50,11 @@ export interface KeptScale {
   readonly number: number;
   /** The autoscaler, such as `HorizontalPodAutoscaler shop/web`; cleaned. */
   readonly by: string;
+}
+
+/** The change that a Restore undoes: from the state after it to the state before it. */
+export function inverseOf({ keepsScale: _none, recreates: _half, prior, expected, ...entry }: SnapshotEntry): SnapshotEntry {
+  return { ...entry, type: inverseWay(entry.type), ...(expected && { prior: expected }), ...(prior && { expected: prior }) };
 }
 
 /**

@@ -62,6 +62,11 @@ export function isToUndo({ progress }: Item): boolean {
   return progress.kind === 'announced' || progress.kind === 'applied';
 }
 
+/** Those whose items an undo has not finished with, in their order. */
+export function toUndoOf<Of extends { readonly index: number }>(all: readonly Of[], items: readonly Item[]): readonly Of[] {
+  return all.filter(({ index }) => items[index] !== undefined && isToUndo(items[index]));
+}
+
 /** Whether its write is known to have taken effect, taken back since or not. */
 export function wasApplied({ progress }: Item): boolean {
   return progress.kind === 'applied' || ('applied' in progress && progress.applied);

@@ -28,8 +28,9 @@ import { fixedInPlace } from './in-place.ts';
 import { withHazards } from './irreversible.ts';
 import { mayCreate } from './may-create.ts';
 import type { Prepared, Presence, RollbackObjects } from './observation.ts';
+import { presenceWith } from './read.ts';
 import { howToRecreate, tryToRecreate } from './recreate.ts';
-import { tryRestore } from './restored.ts';
+import { mostReads, tryRestore } from './restored.ts';
 
 export type Evaluated =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
@@ -68,12 +69,8 @@ export function readingOnce(context: Omit<DryRunContext, 'firstRead'>): DryRunCo
 function composedRead({ composed }: Pick<DryRunContext, 'composed'>, { target }: Resolved): Promise<Presence> | undefined {
   const object = composed?.get(identityOf(target));
   if (object === undefined) return undefined;
-  const { live } = object;
-  return Promise.resolve(live === undefined ? { kind: 'absent' } : { kind: 'present', object: live });
+  return Promise.resolve(presenceWith(object.live));
 }
-
-/** Reads of one target in a row, if another writer changes it between each read and its dry run. */
-const mostReads = 20;
 
 /** Dry runs of one version: a further refusal is not about that version. (Quotas answer 409 if two writers collide.) */
 const mostTries = 3;

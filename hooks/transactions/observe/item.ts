@@ -7,7 +7,7 @@ import { type Hazards, noHazards } from '../hazards/hazards.ts';
 import { readHazards, readUndoHazards } from '../hazards/read.ts';
 import type { HazardContext, Staying } from '../hazards/read-context.ts';
 import { leaseLocation, lockOf, wasLost } from '../locks/lease.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
+import { inverseOf, type SnapshotEntry } from '../model/entry.ts';
 import { isTerminal } from '../model/phase.ts';
 import { isRequested, type Status } from '../model/status.ts';
 import { annotations, mayBreak, type Transaction } from '../model/transaction.ts';
@@ -22,7 +22,7 @@ import type { ItemView, Presence } from './observation.ts';
 import { findOthers, heldSince } from './other-transactions.ts';
 import { type Prefetch, readInTurn } from './prefetch.ts';
 import { withPriorStates } from './prior-states.ts';
-import { type Listed, read, readLive, readServiceAccount } from './read.ts';
+import { type Listed, presenceWith, read, readLive, readServiceAccount } from './read.ts';
 import { readSnapshot, type SnapshotSource } from './snapshot.ts';
 
 export interface ItemContext {
@@ -85,7 +85,11 @@ function readShared({ shared, snapshot, source, transaction, status }: ItemConte
 }
 
 /** The change that is due, with what the status has of it: there is one for each (decodeStatus). */
-function workAt({ transaction, status, index }: ItemContext): Pick<ItemView, 'index' | 'change' | 'item'> {
+export function workAt({
+  transaction,
+  status,
+  index,
+}: Pick<ItemContext, 'transaction' | 'status' | 'index'>): Pick<ItemView, 'index' | 'change' | 'item'> {
   const [change, item] = [transaction.changes[index], status.items[index]];
   if (change === undefined || item === undefined) throw new Error(`there is no change ${index} of ${transaction.changes.length}`);
   return { index, change, item };
@@ -124,7 +128,7 @@ function assumedLive({ mayAssume, status, index }: ItemContext, known: SnapshotE
   const item = status.items[index];
   const isUncertain = known?.approximate === true && (known.recreates !== true || item?.deleted === true);
   if (!mayAssume || known === undefined || isUncertain || item?.drift !== undefined) return undefined;
-  return known.prior === undefined ? { kind: 'absent' } : { kind: 'present', object: known.prior };
+  return presenceWith(known.prior);
 }
 
 const absent: Presence = { kind: 'absent' };
@@ -197,9 +201,9 @@ function hazardContextOf(
 // What a rollback brings back or changes needs what an undo needs: the owners that the object names.
 async function readForward(context: ItemContext, hazards: HazardContext, entry: SnapshotEntry, live: Presence): Promise<More> {
   if (entry.restores !== true || entry.type === 'Delete' || live.kind === 'trouble') return readDelete(hazards, entry, live);
-  const { expected: prior, type } = entry;
-  const undone = { type: type === 'Create' ? 'Delete' : type, ...(prior && { prior }) } as const;
-  return { hazards: await readUndoHazards(hazards, undone, live.kind === 'present' ? live.object : undefined, context.now) };
+  return {
+    hazards: await readUndoHazards(hazards, inverseOf(entry), live.kind === 'present' ? live.object : undefined, context.now),
+  };
 }
 
 /** What others would lose by a Delete. */

@@ -15,6 +15,11 @@ export function presenceOf(answer: Answer): Presence {
   return answer.failure.kind === 'absent' ? { kind: 'absent' } : { kind: 'trouble', failure: answer.failure };
 }
 
+/** A state of an object that is known without a read; undefined: there is no object. */
+export function presenceWith(object: JsonObject | undefined): Presence {
+  return object === undefined ? { kind: 'absent' } : { kind: 'present', object };
+}
+
 export async function read(reader: Reader, location: Location, identity: Identity): Promise<Presence> {
   return presenceOf(await reader.get(location, identity));
 }

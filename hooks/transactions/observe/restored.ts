@@ -27,8 +27,8 @@ type Tried =
   | { readonly kind: 'trouble'; readonly failure: Failure }
   | { readonly kind: 'refused'; readonly failure: Failure; readonly prior: JsonObject | undefined };
 
-/** Reads of one object, if another writer changes it between each read and its dry run. */
-const mostReads = 20;
+/** Reads of one object in a row, if another writer changes it between each read and its dry run. */
+export const mostReads = 20;
 
 export async function tryRestore(context: Context, resolved: Resolved, reads = 1): Promise<Tried> {
   const found = await (reads === 1 ? context.firstRead(resolved) : readTarget(context, resolved));

@@ -8,7 +8,7 @@ import { describe } from '../../objects/reference.ts';
 import { changeWriteOf, type Later, removerOf, undoWriteOf } from '../checks/deferred.ts';
 import { mayHearLater, undoLater, waitFor } from '../decide/waiting.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { isToUndo } from '../model/item.ts';
+import { toUndoOf } from '../model/item.ts';
 import { again, answerWith, type PerformedStep, type Result } from './answer.ts';
 
 /** ms before each further try. */
@@ -67,11 +67,8 @@ function againAfter(entry: SnapshotEntry, failure: Failure, { before, writeOf, w
 export function undoneAfter({ observation }: PerformedStep, entry: SnapshotEntry, failure: Failure): Result | undefined {
   const { status, due } = observation;
   if (due.kind !== 'restore' || due.snapshot.kind !== 'stored') return undefined;
-  const isNext = ({ index }: SnapshotEntry): boolean => {
-    const item = status.items[index];
-    return index !== entry.index && item !== undefined && isToUndo(item);
-  };
-  const remover = removerOf(failure, undoWriteOf(entry), due.snapshot.entries.filter(isNext).map(undoWriteOf));
+  const others = toUndoOf(due.snapshot.entries, status.items).filter(({ index }) => index !== entry.index);
+  const remover = removerOf(failure, undoWriteOf(entry), others.map(undoWriteOf));
   if (remover === undefined) return undefined;
   const refused = `undoing ${entry.type} of ${describe(entry.target)} was refused (${failure.code} ${failure.reason})`;
   const message = `${refused}; it is tried again after spec.changes[${remover.index}] (${describe(remover.target)})`;

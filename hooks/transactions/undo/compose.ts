@@ -3,34 +3,28 @@
 // from now to then, as it is for any change (observe/dry-run.ts).
 import { identityOf, type Reference } from '../../objects/reference.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
-import { turnFor } from '../../objects/requests/loop-turns.ts';
 import { goneApplier, isLineGone } from '../attribution/applied-by.ts';
-import { goneManagers } from '../attribution/other-transactions.ts';
 import { evaluateUndo } from '../attribution/undo.ts';
 import type { Fault } from '../checks/fault.ts';
-import { selected } from '../checks/undo-choices.ts';
+import { isSelected } from '../checks/undo-choices.ts';
 import { mostChanges } from '../checks/validity.ts';
 import { forgedDrift } from '../decide/guards.ts';
-import { judgeUndo } from '../decide/rolling-back.ts';
 import { undoingAgain } from '../decide/undo-transitions.ts';
 import { noHazards } from '../hazards/hazards.ts';
-import { restoreWay } from '../model/change.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import { isToUndo } from '../model/item.ts';
-import { type OtherChange, type Others, uidOfHolder } from '../model/other-transactions.ts';
+import { toUndoOf } from '../model/item.ts';
+import { type OtherChange, uidOfHolder } from '../model/other-transactions.ts';
 import type { Rollback } from '../model/rollback.ts';
 import type { Status } from '../model/status.ts';
 import { annotations, holderOf, type Transaction } from '../model/transaction.ts';
-import { turnToCompare } from '../observe/comparing.ts';
-import type { Presence, RollbackObjects, RollbackView } from '../observe/observation.ts';
+import { workAt } from '../observe/item.ts';
+import type { RollbackObjects, RollbackView } from '../observe/observation.ts';
 import type { ObserveContext } from '../observe/observe.ts';
 import { findOthers } from '../observe/other-transactions.ts';
 import { withPriorStates } from '../observe/prior-states.ts';
-import { readLive } from '../observe/read.ts';
+import { presenceWith, readLive } from '../observe/read.ts';
 import { readSnapshot } from '../observe/snapshot.ts';
-import { leftBy } from '../plan/compensation.ts';
-import { type Drift, driftOf } from '../snapshots/drift.ts';
-import { halfToUndo } from '../writes/halves.ts';
+import { driftOf } from '../snapshots/drift.ts';
 import {
   begunAt,
   bounds,
@@ -41,7 +35,8 @@ import {
   tooLargeStates,
   tooManyObjects,
 } from './bounds.ts';
-import { compositionOf, type RollbackContext, type UndoObject } from './composition.ts';
+import { compositionOf, type RollbackContext, restoreEntry, type UndoObject } from './composition.ts';
+import { evaluated } from './evaluated.ts';
 import { type KeptObject, keepComposition } from './kept.ts';
 import { blockLosses } from './losses.ts';
 import type { Releases } from './releases.ts';
@@ -93,51 +88,30 @@ async function undoOne(context: Context, release: Transaction): Promise<Ended | 
   const request = { annotation: annotations.requestRollback, value: 'rollback' };
   if (release.status === undefined) return undefined;
   const status = undoingAgain(release.status, request, observing.now, { leases: [], writer: undefined });
-  const toUndo = entries.filter(({ index }) => status.items[index] !== undefined && isToUndo(status.items[index]));
+  const toUndo = toUndoOf(entries, status.items);
   const fresh = toUndo.filter(({ target }) => !objects.has(identityOf(target)));
   const tooMany = tooManyObjects(progress, objects.size + fresh.length, bounds);
   if (tooMany !== undefined) return refused(tooMany);
-  const lacking = await addObjects(context, fresh);
+  const targets = fresh.map(({ target }) => target);
+  const found = await inTurn(fresh, (entry) => addObject(context, entry, targets), atOnce);
+  const lacking = found.find((ended) => ended !== undefined);
   if (lacking !== undefined) return lacking;
   for (const entry of toUndo.toReversed()) {
-    const ended = await undoEntry(context, { release, status, entry });
+    const object = objects.get(identityOf(entry.target));
+    const ended = object && (await undoEntry(context, { release, status, entry, object }));
     if (ended !== undefined) return ended;
   }
   undone.add(release.uid);
   return undefined;
 }
 
-async function undoEntry(context: Context, { release, status, entry }: Omit<Stepping, 'object'>): Promise<Ended | undefined> {
-  const object = context.objects.get(identityOf(entry.target));
-  if (object === undefined) return undefined;
-  object.place = entry.index - mostChanges * (context.releases.composed.indexOf(release) + 1);
-  object.isSealed ||= isSealed(entry, release) || isSealed(entry, context.observing.transaction);
-  return object.blocked === undefined ? stepBack(context, { release, status, entry, object }) : undefined;
-}
-
 /** Objects that are read at once. */
 const atOnce = 8;
 
-async function addObjects(context: Context, fresh: readonly SnapshotEntry[]): Promise<Ended | undefined> {
-  const { observing, rollback } = context;
-  const targets = fresh.map(({ target }) => target);
-  const names = { place: 'spec.rollback.overwrite', names: rollback.overwrite };
-  const chosen = selected(names, targets, observing.transaction.namespace).indexes;
-  const add = (entry: SnapshotEntry): Promise<Ended | undefined> =>
-    addObject(context, entry, { targets, isOverwritten: chosen.includes(targets.indexOf(entry.target)) });
-  const found = await inTurn(fresh, add, atOnce);
-  return found.find((ended) => ended !== undefined);
-}
-
-interface Added {
-  readonly targets: readonly Reference[];
-  readonly isOverwritten: boolean;
-}
-
 async function addObject(
-  { observing, objects, releases }: Context,
+  { observing, objects, releases, rollback }: Context,
   entry: SnapshotEntry,
-  { targets, isOverwritten }: Added,
+  targets: readonly Reference[],
 ): Promise<Ended | undefined> {
   const { source, transaction, namespaces } = observing;
   const { target } = entry;
@@ -149,14 +123,11 @@ async function addObject(
   const others = await findOthers(looking, target, 'all');
   if (others.kind === 'trouble') return { faults: [], trouble: others.failure };
   const now = live.kind === 'present' ? live.object : undefined;
-  const known = { target, entry, now, others: others.found, isOverwritten };
   objects.set(identityOf(target), {
-    ...known,
-    seen: known.others.changes,
-    state: now,
-    isSealed: false,
-    gone: new Set(),
-    place: 0,
+    ...{ target, entry, now, state: now, others: others.found, seen: others.found.changes },
+    isKept: isSelected(rollback.keep, target, transaction.namespace),
+    isOverwritten: isSelected(rollback.overwrite, target, transaction.namespace),
+    ...{ isSealed: false, gone: new Set(), place: 0 },
   });
   return undefined;
 }
@@ -168,45 +139,42 @@ interface Stepping {
   readonly object: UndoObject;
 }
 
+async function undoEntry(context: Context, stepping: Stepping): Promise<Ended | undefined> {
+  const { release, entry, object } = stepping;
+  object.place = entry.index - mostChanges * (context.releases.composed.indexOf(release) + 1);
+  object.isSealed ||= isSealed(entry, release) || isSealed(entry, context.observing.transaction);
+  return object.blocked === undefined ? stepBack(context, stepping) : undefined;
+}
+
 /** The undo of one change, on the state so far. */
-async function stepBack(context: Context, stepping: Stepping): Promise<Ended | undefined> {
-  const { release, status, entry, object } = stepping;
+async function stepBack(context: Context, { release, status, entry, object }: Stepping): Promise<Ended | undefined> {
   const { source } = context.observing;
-  const drift = driftOf(release.status ?? status, entry, { transaction: release, packer: source.packer });
+  const drift = driftOf(status, entry, { transaction: release, packer: source.packer });
   if (drift === 'broken') {
     const why = `${forgedDrift(entry.index)} (Transaction ${release.name})`;
     return refused(refusal(context.progress, 'SnapshotBroken', why));
   }
-  const version = status.items[entry.index]?.resourceVersion;
-  const changes = await withPriorStates(source, entry.target, version, seenBy(context, release, object));
+  const { change, item } = workAt({ transaction: release, status, index: entry.index });
+  const changes = await withPriorStates(source, entry.target, item.resourceVersion, seenBy(context, release, object));
   if ('kind' in changes) return { faults: [], trouble: changes.failure };
-  await turnToCompare(object.state, entry.prior, entry.expected);
-  const judged = judge(stepping, { ...object.others, changes }, drift);
-  if (judged === undefined) return undefined;
-  if (judged.verdict.kind === 'wait') return { faults: [], waiting: judged.verdict.message };
-  follow(object, release, judged);
-  await turnFor(object.state);
+  const view = {
+    ...{ change, live: presenceWith(object.state), hazards: noHazards, wasUnlocked: true },
+    item: { ...item, ...(object.isOverwritten && { overwrite: true as const }) },
+    others: { ...object.others, changes },
+  };
+  const found = await evaluated({ status, transaction: release }, view, { entry, drift });
+  if (found.verdict.kind === 'wait') return { faults: [], waiting: found.verdict.message };
+  follow(object, found);
   return undefined;
 }
 
 /** The object, as the undo would leave it. */
-function follow(object: UndoObject, release: Transaction, { evidence, verdict }: NonNullable<ReturnType<typeof judge>>): void {
+function follow(object: UndoObject, { evidence, verdict, after }: Awaited<ReturnType<typeof evaluated>>): void {
   const gone = isLineGone(evidence) ? goneApplier(object.state, object.others) : undefined;
   if (gone !== undefined) object.gone.add(gone);
   // Somebody has deleted it: it stays away.
   if (verdict.kind === 'conflict' && verdict.reason !== 'Gone') object.blocked = { evidence, verdict };
-  const undo = { transaction: release, entry: evidence.entry, goneOwners: [], goneManagers: goneManagers(evidence) };
-  object.state = leftBy(undo, verdict, object.state);
-}
-
-function judge({ release, status, entry, object }: Stepping, others: Others, drift: readonly Drift[]) {
-  const [change, item] = [release.changes[entry.index], status.items[entry.index]];
-  if (change === undefined || item === undefined) return undefined;
-  const live: Presence = object.state === undefined ? { kind: 'absent' } : { kind: 'present', object: object.state };
-  const half = entry.recreates === true ? halfToUndo(entry, { item, live: object.state }, release) : entry;
-  const chosen = object.isOverwritten ? { ...item, overwrite: true as const } : item;
-  const view = { change, live, hazards: noHazards, wasUnlocked: true, item: chosen, others };
-  return judgeUndo({ status, transaction: release }, view, { entry: half, drift });
+  object.state = after;
 }
 
 /** The changes of other Transactions, as they stand when the undo of this one is due. What is undone stays so. */
@@ -221,10 +189,7 @@ function seenBy({ undone }: Context, release: Transaction, object: UndoObject): 
 
 async function finished({ observing, rollback, releases, objects, progress }: Context): Promise<RollbackView> {
   const all = [...objects.values()];
-  const targets = all.map(({ target }) => target);
-  const names = { place: 'spec.rollback.keep', names: rollback.keep };
-  const { indexes } = selected(names, targets, observing.transaction.namespace);
-  const trouble = await blockLosses(observing, all, new Set(all.filter((_, index) => indexes.includes(index))));
+  const trouble = await blockLosses(observing, all);
   if (trouble !== undefined) return { faults: [], trouble };
   const tooLarge = tooLargeStates(progress, all);
   if (tooLarge !== undefined) return refused(tooLarge);
@@ -235,13 +200,9 @@ async function finished({ observing, rollback, releases, objects, progress }: Co
 }
 
 function kept(composed: RollbackObjects, objects: Context['objects']): readonly KeptObject[] {
-  return [...composed].flatMap(([identity, { target, now, after }], index) => {
+  return [...composed].flatMap(([identity, { after }], index) => {
     const object = objects.get(identity);
-    if (object === undefined) return [];
-    const { entry, others } = object;
-    const states = { ...(now && { prior: now }), ...(after && { expected: after }) };
-    const made = { index, type: restoreWay(now, after), target, resource: entry.resource, ...states };
-    return [{ entry: { ...made, approximate: false, restores: true }, others }];
+    return object === undefined ? [] : [{ entry: { ...restoreEntry(object, after), index }, others: object.others }];
   });
 }
 

@@ -10,11 +10,12 @@ import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { type Fault, fault } from '../checks/fault.ts';
 import { needsOf } from '../checks/needs.ts';
 import { selected } from '../checks/undo-choices.ts';
+import type { judgeUndo } from '../decide/rolling-back.ts';
 import { isDeletedAlong } from '../hazards/dependents.ts';
 import { noHazards } from '../hazards/hazards.ts';
 import { howToAllow, joined, noted } from '../hazards/messages.ts';
 import { restoreWay } from '../model/change.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
+import { inverseOf, type SnapshotEntry } from '../model/entry.ts';
 import type { Others } from '../model/other-transactions.ts';
 import type { Reason } from '../model/reason.ts';
 import type { Rollback, RollbackSet } from '../model/rollback.ts';
@@ -24,12 +25,16 @@ import type { RollbackView } from '../observe/observation.ts';
 import { findingOf } from './finding.ts';
 import type { Releases } from './releases.ts';
 
+type Judged = ReturnType<typeof judgeUndo>;
+
 /** An object, on the way back. */
 export interface UndoObject {
   readonly target: Reference;
   readonly entry: SnapshotEntry;
   readonly now: JsonObject | undefined;
   readonly others: Others;
+  /** What the user has decided. */
+  readonly isKept: boolean;
   readonly isOverwritten: boolean;
   /** Of the others, as they stand. */
   seen: Others['changes'];
@@ -39,7 +44,7 @@ export interface UndoObject {
   readonly gone: Set<string>;
   /** Orders the objects of the undone Transactions: the older ones first, and each in its own order. */
   place: number;
-  blocked?: { readonly evidence: UndoEvidence; readonly verdict: UndoVerdict };
+  blocked?: Judged;
 }
 
 export interface RollbackContext {
@@ -51,7 +56,6 @@ export interface RollbackContext {
 
 interface Decided extends UndoObject {
   readonly after: JsonObject | undefined;
-  readonly isKept: boolean;
 }
 
 export function compositionOf(composing: RollbackContext, objects: readonly UndoObject[]): RollbackView {
@@ -63,7 +67,7 @@ export function compositionOf(composing: RollbackContext, objects: readonly Undo
   const both = keep.indexes.filter((index) => overwrite.indexes.includes(index));
   const wrong = [...keep.faults, ...overwrite.faults, ...both.map((index) => twice(targets[index]))];
   if (wrong.length > 0) return { faults: wrong.map((message) => fault('Invalid', message)) };
-  const decided = objects.map((one, index) => decidedOn(one, rollback, keep.indexes.includes(index)));
+  const decided = objects.map((one) => decidedOn(one, rollback));
   const ordered = inOrder(decided, composing);
   const findings = ordered.map((one, index) => findingFor(composing, one, index));
   const blocked = ordered.flatMap((one, index) => blockedFault(one, findings[index]));
@@ -84,8 +88,8 @@ function twice(target: Reference | undefined): string {
   return `${target === undefined ? 'an object' : describe(target)} is named in both spec.rollback.keep and spec.rollback.overwrite`;
 }
 
-function decidedOn(object: UndoObject, { isPartial }: Rollback, isChosen: boolean): Decided {
-  const isKept = isChosen || (isPartial && object.blocked !== undefined);
+function decidedOn(object: UndoObject, { isPartial }: Rollback): Decided {
+  const isKept = object.isKept || (isPartial && object.blocked !== undefined);
   return { ...object, isKept, after: isKept ? object.now : object.state };
 }
 
@@ -156,28 +160,28 @@ function setOf({ releases }: RollbackContext, ordered: readonly Decided[]): Roll
   };
 }
 
-/** As an undo shows it: of the change from what is to be to what is now. */
 function findingFor({ transaction, packer }: RollbackContext, object: Decided, index: number): UndoFinding {
-  const { blocked, after } = object;
-  if (blocked !== undefined) {
-    const { evidence, verdict } = blocked;
-    return findingOf({ evidence: { ...evidence, entry: { ...evidence.entry, index } }, packer }, verdict);
-  }
-  const evidence = evidenceOf(transaction, object, after);
-  return findingOf({ evidence: { ...evidence, entry: { ...evidence.entry, index } }, packer }, verdictFor(object, evidence));
+  const { evidence, verdict } = object.blocked ?? judgedFor(transaction, object);
+  return findingOf({ evidence: { ...evidence, entry: { ...evidence.entry, index } }, packer }, verdict);
 }
 
-/** Of the change from what is to be, `after`, to what is now. */
-export function evidenceOf(
-  transaction: Transaction,
-  { now, entry, isSealed }: UndoObject,
-  after: JsonObject | undefined,
-): UndoEvidence {
-  const type = now === undefined ? 'Delete' : after === undefined ? 'Create' : 'Update';
-  const { keepsScale: _own, recreates: _half, prior: _prior, expected: _expected, ...rest } = entry;
+/** As an undo shows it: the undo of the change from what is to be to what is now. */
+function judgedFor(transaction: Transaction, object: Decided): Judged {
+  const evidence = evidenceOf(transaction, object, object.after);
+  return { evidence, verdict: verdictFor(object, evidence) };
+}
+
+/** The change of the rollback that makes `after` of the object. */
+export function restoreEntry({ target, entry, now }: UndoObject, after: JsonObject | undefined): SnapshotEntry {
+  const { index, resource } = entry;
+  const states = { ...(now && { prior: now }), ...(after && { expected: after }) };
+  return { index, type: restoreWay(now, after), target, resource, ...states, approximate: false, restores: true };
+}
+
+export function evidenceOf(transaction: Transaction, object: UndoObject, after: JsonObject | undefined): UndoEvidence {
   return {
-    entry: { ...rest, type, ...(after && { prior: after }), ...(now && { expected: now }) },
-    ...{ live: now, managers: managersOfChange(transaction, undefined), drift: [], recorded: true, isSealed },
+    ...{ entry: inverseOf(restoreEntry(object, after)), live: object.now, isSealed: object.isSealed },
+    ...{ managers: managersOfChange(transaction, undefined), drift: [], recorded: true },
     ...{ hazards: noHazards, others: undefined, version: undefined, createdUid: undefined },
     ...{ isRequested: true, wasCommitted: true, uid: transaction.uid },
   };

@@ -23,16 +23,12 @@ const atOnce = 8;
 
 /**
  * Blocks what must not go. What stays because of that may hold others back in turn: a Namespace stays if an object in it does.
- * `kept`: what stays anyway. Returns the failure of a read.
+ * Returns the failure of a read.
  */
-export async function blockLosses(
-  observing: ObserveContext,
-  objects: readonly UndoObject[],
-  kept: ReadonlySet<UndoObject>,
-): Promise<Failure | undefined> {
+export async function blockLosses(observing: ObserveContext, objects: readonly UndoObject[]): Promise<Failure | undefined> {
   if (mayBreak(observing.transaction)) return undefined;
   for (;;) {
-    const leaving = objects.filter((one): one is Leaving => isLeaving(one) && !kept.has(one));
+    const leaving = objects.filter(isLeaving);
     const staying = new Set(
       objects.filter((one) => !leaving.some((other) => other === one)).map(({ target }) => identityOf(target)),
     );
@@ -47,8 +43,9 @@ export async function blockLosses(
   }
 }
 
-function isLeaving({ now, state, blocked }: UndoObject): boolean {
-  return now !== undefined && state === undefined && blocked === undefined;
+function isLeaving(object: UndoObject): object is Leaving {
+  const { now, state, blocked, isKept } = object;
+  return now !== undefined && state === undefined && blocked === undefined && !isKept;
 }
 
 interface Around {

@@ -6,9 +6,7 @@ import { describe } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
 import { deferredUndoNote, type Earlier, removerOf, undoWriteOf } from '../checks/deferred.ts';
 import { describeRefusal, withWords } from '../checks/refusal.ts';
-import { undoChoicesOf } from '../checks/undo-choices.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { isToUndo } from '../model/item.ts';
 import { reasonOfFailure } from '../model/reason.ts';
 import { type UndoFinding, undoLimits } from '../model/undo.ts';
 import { blocked, type Subject, undecided } from './finding.ts';
@@ -36,15 +34,6 @@ function withNote(found: UndoFinding, note: string): UndoFinding {
 }
 
 // What is kept, or taken back already, removes nothing.
-function otherUndos(
-  { snapshot: { entries }, observation: { status, transaction } }: SurveyContext,
-  { index: own }: SnapshotEntry,
-): readonly Earlier[] {
-  const targets = entries.map(({ target }) => target);
-  const { keep } = undoChoicesOf(transaction, targets);
-  const isUndone = ({ index }: SnapshotEntry): boolean => {
-    const item = status.items[index];
-    return index !== own && !keep.has(index) && item !== undefined && isToUndo(item);
-  };
-  return entries.filter(isUndone).map(undoWriteOf);
+function otherUndos({ toUndo, choices }: SurveyContext, { index: own }: SnapshotEntry): readonly Earlier[] {
+  return toUndo.filter(({ index }) => index !== own && !choices.keep.has(index)).map(undoWriteOf);
 }

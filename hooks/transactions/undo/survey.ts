@@ -3,34 +3,32 @@
 
 import type { Failure } from '../../objects/failure.ts';
 import { describe, identityOf } from '../../objects/reference.ts';
-import { turnFor } from '../../objects/requests/loop-turns.ts';
-import { goneManagers } from '../attribution/other-transactions.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { acting } from '../decide/barred.ts';
 import { type ReadTrouble, troubleOf, unreadable } from '../decide/guards.ts';
 import { causeOf } from '../decide/refusals.ts';
-import { judgeUndo } from '../decide/rolling-back.ts';
 import { undoingAgain } from '../decide/undo-transitions.ts';
-import { type Unseen, unseenBy, unservedObject } from '../decide/unlistable-kinds.ts';
+import { type Unread, unreadBy, unservedObject } from '../decide/unlistable-kinds.ts';
 import type { Staying } from '../hazards/read-context.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
-import { isToUndo } from '../model/item.ts';
+import { toUndoOf } from '../model/item.ts';
 import type { Wanted } from '../model/other-transactions.ts';
 import { reasonOfFailure } from '../model/reason.ts';
+import type { Transaction } from '../model/transaction.ts';
 import type { UndoFinding } from '../model/undo.ts';
-import { turnToCompare } from '../observe/comparing.ts';
 import { observeItem } from '../observe/item.ts';
-import type { ItemView, Observation, Presence } from '../observe/observation.ts';
+import type { ItemView, Observation } from '../observe/observation.ts';
 import type { ObserveContext } from '../observe/observe.ts';
-import { readServiceAccount } from '../observe/read.ts';
-import { leftBy } from '../plan/compensation.ts';
+import { presenceWith, readServiceAccount } from '../observe/read.ts';
+import { mostReads } from '../observe/restored.ts';
 import { droppingEach } from '../reading/memory-budget.ts';
+import { evaluated } from './evaluated.ts';
 import { blocked, type Subject, undecided } from './finding.ts';
 import { packed } from './packed.ts';
 import { withRights } from './rights.ts';
 import type { SurveyContext, Surveyed } from './surveyed.ts';
-import { mostReads, tried } from './trial.ts';
+import { tried } from './trial.ts';
 
 type Shared = Pick<ItemView, 'snapshot' | 'serviceAccount'>;
 
@@ -41,25 +39,21 @@ const atOnce = 8;
 export async function withSurvey(observing: ObserveContext, observation: Observation): Promise<Observation> {
   const { due, status, now, transaction } = observation;
   if (observing.carry.surveys !== true || (due.kind !== 'reacquire' && due.kind !== 'planUndo')) return observation;
-  if (due.snapshot.kind !== 'stored') return observation;
-  const targets = due.snapshot.entries.map(({ target }) => target);
-  const { overwrite } = undoChoicesOf(transaction, targets);
-  const begun = undoingAgain(status, due.request, now, { leases: [], writer: undefined, overwritten: overwrite });
-  const { snapshot } = due;
-  const { packer } = observing.source;
-  const surveyed = await surveyUndo({ observing, observation: { ...observation, status: begun }, snapshot, packer });
+  const { snapshot, request } = due;
+  if (snapshot.kind !== 'stored') return observation;
+  const targets = snapshot.entries.map(({ target }) => target);
+  const choices = undoChoicesOf(transaction, targets);
+  const begun = undoingAgain(status, request, now, { leases: [], writer: undefined, overwritten: choices.overwrite });
+  const toUndo = toUndoOf(snapshot.entries, begun.items);
+  const context = { observing, observation: { ...observation, status: begun }, snapshot, choices, toUndo };
+  const surveyed = await surveyUndo(context);
   return { ...observation, due: { ...due, survey: surveyed.map(({ finding }) => finding) } };
 }
 
 /** What the undo does with each change that is to be undone, in the order of the changes. */
 async function surveyUndo(context: SurveyContext): Promise<readonly Surveyed[]> {
-  const { observation, snapshot, observing } = context;
-  const { status, transaction } = observation;
-  const toUndo = snapshot.entries.filter(({ index }) => {
-    const item = status.items[index];
-    return item !== undefined && isToUndo(item);
-  });
-  const shared = { snapshot, serviceAccount: await readServiceAccount(observing.source, transaction) };
+  const { observation, snapshot, observing, toUndo } = context;
+  const shared = { snapshot, serviceAccount: await readServiceAccount(observing.source, observation.transaction) };
   const first = await evaluateEach({ ...context, shared }, toUndo);
   const staying = stayingOf(first);
   // The undo of a target that stays comes first, and may not take it out of the way.
@@ -79,7 +73,7 @@ async function evaluateEach(context: Evaluating, entries: readonly SnapshotEntry
   return droppingEach({ reader: source.reader, atOnce }, entries, async (entry, reader) => {
     const observing = { ...context.observing, source: { ...source, reader } };
     const found = await evaluate({ ...context, observing }, entry);
-    const kept = await packed({ reader: source.reader, packer: context.packer }, found);
+    const kept = await packed(source, found);
     return 'finding' in kept ? kept : withoutRoom(found, kept.failure);
   });
 }
@@ -109,20 +103,25 @@ interface Earlier {
 }
 
 async function evaluate(context: Evaluating, entry: SnapshotEntry, earlier: Earlier = { moves: 0 }): Promise<Surveyed> {
-  const { view, evidence, verdict, awaits } = await judge(context, entry, earlier.others);
-  const subject = { evidence, packer: context.packer };
-  const unseen = unseenBy(verdict, view.hazards, evidence.entry, context.observation.transaction);
-  const hidden = unreadFor(view, context, subject) ?? (unseen && unseenFinding(subject, unseen));
+  const { observation, observing } = context;
+  const { view, awaits } = await observed(context, entry, earlier.others);
+  const drift = view.drift === 'broken' ? [] : view.drift;
+  const { evidence, verdict, after } = await evaluated(observation, view, { entry, drift });
+  const subject = { evidence, packer: observing.source.packer };
+  const hidden = unreadFor(view, verdict, subject, observation);
   if (hidden !== undefined) return { finding: withUnlistable(hidden, verdict, view), entry, after: view.live, awaits, verbs: [] };
-  await turnFor(evidence.live, entry.prior);
-  const seen = { entry, after: afterUndo(context, evidence, verdict), awaits, verbs: untriedVerbs(evidence, verdict) };
-  await turnFor(evidence.live, entry.prior);
   const next = earlierFor(verdict, earlier);
   if (next !== undefined) return evaluate(context, entry, next);
   const { finding, isMoved } = await tried(context, subject, verdict, view);
   const isAgain = isMoved && earlier.moves + 1 < mostReads;
   if (isAgain) return evaluate(context, entry, { ...earlier, moves: earlier.moves + 1 });
-  return { finding: withUnlistable(finding, verdict, view), ...seen };
+  return {
+    finding: withUnlistable(finding, verdict, view),
+    entry,
+    after: presenceWith(after),
+    awaits,
+    verbs: untriedVerbs(evidence, verdict),
+  };
 }
 
 /** What the next evaluation knows, if other Transactions must be read first. */
@@ -131,20 +130,7 @@ function earlierFor(verdict: UndoVerdict, { others, moves }: Earlier): Earlier |
   return { moves, others: others === undefined ? verdict.others : 'all' };
 }
 
-/** The object as the undo would leave it. */
-function afterUndo({ observation: { transaction } }: SurveyContext, evidence: UndoEvidence, verdict: UndoVerdict): Presence {
-  const { entry, live } = evidence;
-  const left = leftBy({ transaction, entry, goneOwners: [], goneManagers: goneManagers(evidence) }, verdict, live);
-  return left === undefined ? { kind: 'absent' } : { kind: 'present', object: left };
-}
-
-interface Judged extends Pick<Surveyed, 'awaits'> {
-  readonly view: ItemView;
-  readonly evidence: UndoEvidence;
-  readonly verdict: UndoVerdict;
-}
-
-async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted | undefined): Promise<Judged> {
+async function observed(context: Evaluating, entry: SnapshotEntry, others: Wanted | undefined) {
   const { observing, observation } = context;
   const found = await observeItem({
     ...observing,
@@ -159,13 +145,8 @@ async function judge(context: Evaluating, entry: SnapshotEntry, others: Wanted |
     assumedGone: new Set(ownServers(context)),
     ...(context.staying && { staying: context.staying }),
   });
-  await turnToCompare(found.live.kind === 'present' ? found.live.object : undefined, entry.prior, entry.expected);
-  const view = withoutOwn(found);
-  const drift = view.drift === 'broken' ? [] : view.drift;
-  // Of a change that recreates its object, the half that is to be undone next.
-  const due = (view.snapshot.kind === 'stored' ? view.snapshot.entries[entry.index] : undefined) ?? entry;
   const awaits = [...found.hazards.awaited, ...(found.hazards.stored?.awaited ?? [])].map(({ index }) => index);
-  return { view, awaits, ...judgeUndo(observation, view, { entry: due, drift }) };
+  return { view: withoutOwn(found), awaits };
 }
 
 // An object that this undo takes away earlier is not in the way.
@@ -175,36 +156,38 @@ function withoutOwn({ hazards: { stored, ...hazards }, ...view }: ItemView): Ite
 }
 
 // APIServices that this undo deletes before what their server may have objects in: that one is not waited for.
-function ownServers({ snapshot: { entries }, observation: { status, transaction } }: SurveyContext): readonly string[] {
-  const targets = entries.map(({ target }) => target);
-  const { keep } = undoChoicesOf(transaction, targets);
-  const isDeleted = ({ type, index, recreates }: SnapshotEntry): boolean => {
-    const item = status.items[index];
-    return type === 'Create' && recreates !== true && !keep.has(index) && item !== undefined && isToUndo(item);
-  };
-  return entries.filter((entry) => isApiService(entry) && isDeleted(entry)).map(({ target }) => identityOf(target));
+function ownServers({ toUndo, choices: { keep } }: SurveyContext): readonly string[] {
+  const isDeleted = ({ type, index, recreates }: SnapshotEntry): boolean =>
+    type === 'Create' && recreates !== true && !keep.has(index);
+  return toUndo.filter((entry) => isApiService(entry) && isDeleted(entry)).map(({ target }) => identityOf(target));
 }
 
 function isApiService({ resource: { group, kind } }: SnapshotEntry): boolean {
   return group === 'apiregistration.k8s.io' && kind === 'APIService';
 }
 
-/** What must be read before anything is known of the change. */
-function unreadFor(view: ItemView, { observation }: SurveyContext, subject: Subject): UndoFinding | undefined {
-  const { transaction } = observation;
-  if (view.serviceAccount.kind === 'absent') {
+/** What must be read before anything is known of the change, or before the object is deleted, or gets its owners back. */
+function unreadFor(
+  view: ItemView,
+  verdict: UndoVerdict,
+  subject: Subject,
+  { transaction }: Observation,
+): UndoFinding | undefined {
+  const { serviceAccount, hazards } = view;
+  const { entry } = subject.evidence;
+  if (serviceAccount.kind === 'absent') {
     const account = `${transaction.namespace}/${transaction.serviceAccountName}`;
     return blocked(subject, { reason: 'ServiceAccountMissing', message: `ServiceAccount ${account} does not exist` });
   }
-  const account = view.serviceAccount.kind === 'trouble' ? view.serviceAccount.failure : undefined;
-  const name = describe(subject.evidence.entry.target);
-  const unserved = unservedObject(view, subject.evidence.entry);
-  if (account === undefined && unserved !== undefined) return unseenFinding(subject, unserved);
-  const trouble = account === undefined ? troubleOf(view, name) : { what: acting, failure: account };
-  return trouble === undefined ? undefined : notRead(trouble, subject, observation);
+  if (serviceAccount.kind === 'trouble') return notRead({ what: acting, failure: serviceAccount.failure }, subject, transaction);
+  const unserved = unservedObject(view, entry);
+  const trouble = troubleOf(view, describe(entry.target));
+  if (unserved === undefined && trouble !== undefined) return notRead(trouble, subject, transaction);
+  const unread = unserved ?? unreadBy(verdict, hazards, entry, transaction);
+  return unread && unreadFinding(subject, unread);
 }
 
-function unseenFinding(subject: Subject, { failure, isAway, reason, message }: Unseen): UndoFinding {
+function unreadFinding(subject: Subject, { failure, isAway, reason, message }: Unread): UndoFinding {
   if (failure.kind !== 'transient' || isAway === true) return blocked(subject, { reason, message });
   return { ...undecided(subject, message, reason), isBlockedLater: true };
 }
@@ -215,7 +198,7 @@ function withUnlistable(finding: UndoFinding, { kind }: UndoVerdict, { hazards: 
   return { ...finding, unlistable: failingKinds.map((one) => one.kind) };
 }
 
-function notRead({ what, failure }: ReadTrouble, subject: Subject, { transaction }: Observation): UndoFinding {
+function notRead({ what, failure }: ReadTrouble, subject: Subject, transaction: Transaction): UndoFinding {
   if (failure.kind !== 'refused') return undecided(subject, `${what} failed (${failure.reason})`, reasonOfFailure(failure));
   if (failure.toEngine !== undefined) return blocked(subject, causeOf(acting, failure));
   return blocked(subject, unreadable(failure, subject.evidence.entry, transaction));

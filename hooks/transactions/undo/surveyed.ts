@@ -1,6 +1,6 @@
 // The input of a survey of a requested undo, and its findings.
 
-import type { Packer } from '../../objects/cluster.ts';
+import type { UndoChoices } from '../checks/undo-choices.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { StoredSnapshot } from '../observe/awaited.ts';
@@ -12,7 +12,9 @@ export interface SurveyContext {
   /** Its status is that with which the undo begins. */
   readonly observation: Observation;
   readonly snapshot: Extract<StoredSnapshot, { kind: 'stored' }>;
-  readonly packer: Pick<Packer, 'tag' | 'compress' | 'expand'>;
+  readonly choices: UndoChoices;
+  /** The entries of the changes to undo, in their order. */
+  readonly toUndo: readonly SnapshotEntry[];
 }
 
 /** The finding, and the object as the undo would leave it. */

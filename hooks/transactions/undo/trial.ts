@@ -4,19 +4,16 @@ import { describe, groupOf, identityOf, type Reference } from '../../objects/ref
 import { turnFor } from '../../objects/requests/loop-turns.ts';
 import { goneManagers } from '../attribution/other-transactions.ts';
 import type { UndoVerdict } from '../attribution/undo.ts';
-import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { missingOwners } from '../hazards/messages.ts';
 import { isCrd } from '../model/crds.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { UndoFinding } from '../model/undo.ts';
 import type { ItemView } from '../observe/observation.ts';
+import { mostReads } from '../observe/restored.ts';
 import { compensation } from '../plan/compensation.ts';
 import { findingOf, type Subject, undecided } from './finding.ts';
 import { refusedTry } from './refused-try.ts';
 import type { SurveyContext } from './surveyed.ts';
-
-/** Reads of one object, if another writer changes it between each read and its dry run. */
-export const mostReads = 20;
 
 /** `isMoved`: another writer has changed the object between its read and its dry run. */
 interface Tried {
@@ -51,11 +48,7 @@ function busy(subject: Subject): UndoFinding {
 }
 
 /** Whether this undo creates the object again. */
-function isCreatedAgain({ snapshot: { entries }, observation: { transaction } }: SurveyContext, missing: Reference): boolean {
-  const { keep, overwrite } = undoChoicesOf(
-    transaction,
-    entries.map(({ target }) => target),
-  );
+function isCreatedAgain({ snapshot: { entries }, choices: { keep, overwrite } }: SurveyContext, missing: Reference): boolean {
   const isBack = ({ type, index }: SnapshotEntry): boolean => (type === 'Delete' ? !keep.has(index) : overwrite.has(index));
   const identity = identityOf(missing);
   return entries.some((entry) => identityOf(entry.target) === identity && isBack(entry));
