@@ -40,13 +40,37 @@ export async function writePackage(folder: string): Promise<void> {
   setModes(folder);
 }
 
-/** An older Node does not know modules that the bundle imports, and would print the bundle. `oldest`: `>=22.23`. */
+/**
+ * An older Node does not know modules that the bundle imports, and would print the bundle. `oldest`: `>=22.23`. Node keeps the code that
+ * V8 has compiled in a folder that only the user can write, because Node runs what lies there.
+ */
 function starter(oldest: string): string {
   const [major, minor] = oldest.replace('>=', '').split('.').map(Number);
   return `#!/usr/bin/env node
+import { mkdirSync, statSync } from 'node:fs';
+import module from 'node:module';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+function keepCompiled() {
+  try {
+    const { XDG_CACHE_HOME = '', LOCALAPPDATA = '' } = process.env;
+    const caches = [XDG_CACHE_HOME, LOCALAPPDATA].find(isAbsolute) ?? join(homedir(), '.cache');
+    const folder = join(caches, 'kubectl-janus');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { mode, uid } = statSync(folder);
+    const isPrivate = process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0);
+    if (isPrivate) module.enableCompileCache(folder);
+  } catch {
+    // Without such a folder the program starts more slowly.
+  }
+}
+
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major > ${major} || (major === ${major} && minor >= ${minor})) await import('../lib/main.js');
-else {
+if (major > ${major} || (major === ${major} && minor >= ${minor})) {
+  keepCompiled();
+  await import('../lib/main.js');
+} else {
   console.error('janus: The program needs Node ${major}.${minor} or later, and this is Node ' + process.versions.node + ': install a newer Node.');
   process.exitCode = 64;
 }

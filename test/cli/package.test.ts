@@ -1,6 +1,16 @@
 // The package: its files, its programs, its size.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -75,6 +85,25 @@ t.test('help loads neither client-node, undici, fastify nor YAML', async (t) => 
     for (const [name, mark] of Object.entries(marks)) t.notOk(textOf(loaded).includes(mark), `${words.join(' ')}: no ${name}`);
   }
   t.ok(textOf(loadedBy('list')).includes(marks['client-node']), 'a command that connects does, so the test can fail');
+});
+
+t.test('Node keeps compiled code in a folder that only the user can write, or nowhere', async (t) => {
+  const caches = mkdtempSync(join(cli.home, 'caches-'));
+  const kept = join(caches, 'kubectl-janus');
+  const help = (env: Readonly<Record<string, string>>) =>
+    spawnSync(process.execPath, [join(cli.folder, 'bin/janus.js'), '--help'], { cwd: cli.home, env: { PATH: '', ...env } });
+  t.equal(help({ XDG_CACHE_HOME: caches }).status, 0);
+  t.equal(statSync(kept).mode & 0o777, 0o700);
+  t.ok(readdirSync(kept, { recursive: true }).length > 1, 'it holds compiled code');
+  rmSync(kept, { recursive: true });
+  mkdirSync(kept);
+  chmodSync(kept, 0o777);
+  t.equal(help({ XDG_CACHE_HOME: caches }).status, 0);
+  t.same(readdirSync(kept), [], 'others can write that folder');
+  const home = mkdtempSync(join(cli.home, 'home-'));
+  t.equal(help({ XDG_CACHE_HOME: 'relative', HOME: home }).status, 0);
+  t.same(readdirSync(join(home, '.cache')), ['kubectl-janus']);
+  t.equal(help({ HOME: '/dev/null' }).status, 0, 'without any folder');
 });
 
 t.test('without a cluster: file names move no cursor, an empty path is no folder, and anchors may repeat', async (t) => {
