@@ -23,9 +23,9 @@ export const ceilings: readonly Ceiling[] = [
   lines(6_900, 'server'),
   lines(7_200, 'cli'),
   lines(45_800, 'hooks', 'server', 'cli'),
-  lines(6_800, 'scripts'),
+  lines(6_900, 'scripts'),
   lines(87_400, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 49_900 },
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_200 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_600 },
 ];
 
