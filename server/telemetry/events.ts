@@ -1,6 +1,7 @@
 // Events about Transactions, for `kubectl describe`. Recording is best effort: it never delays a step or makes it fail.
 //
-// 1. The name of an Event follows from its content. So an Event exists once, even if several replicas record it several times.
+// 1. The name of an Event follows from its content. So an Event exists once, even if several replicas record it several times. A time
+//    in its message does not count, because the next replica may name the next second.
 // 2. Events have a resolution of one second. Within a second, their names sort in the order of the steps.
 // 3. One writer writes all Events. Its queue has a bound.
 import { createHash } from 'node:crypto';
@@ -100,7 +101,7 @@ function creation(name: string, event: TransactionEvent) {
 /** `deploy-v2.00007-1.3f9a2c1b`: the Transaction, the position, a hash of the rest. */
 function eventName({ name, uid, reason, message, position: [version, index] }: TransactionEvent): string {
   const hash = createHash('sha256')
-    .update(JSON.stringify([uid, reason, message]))
+    .update(JSON.stringify([uid, reason, message.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '')])) // 1
     .digest('hex')
     .slice(0, 10);
   const suffix = `${String(version).padStart(5, '0')}-${index}.${hash}`;
