@@ -39,7 +39,7 @@ export interface ChangeView {
 interface GateView {
   /** `unopened`: the engine does not wait for it yet. */
   readonly state: 'unopened' | 'notReady' | 'stabilizing' | 'ready';
-  /** What the last poll found; undefined before the first poll. */
+  /** The cause in its Pod if the engine knows one, else what the last poll found; undefined before the first poll. */
   readonly found?: string;
   /** What the container that failed printed last, if the engine has kept it. */
   readonly logs?: readonly string[];
@@ -172,7 +172,9 @@ function gatingOf(object: JsonObject): Gating {
 function gateViewOf(item: Json | undefined, gating: Gating, index: number): { readonly gate?: GateView } {
   const [gate, state] = [gateOf(gating, index), at(item, 'gate')];
   if (state === undefined) return gate === undefined ? {} : { gate: { state: 'unopened' } };
-  const [found, logs] = [textAt(state, 'found'), textAt(state, 'logs')];
+  // Without a Pod, `pod.found` says why Pods are not known.
+  const cause = textAt(state, 'pod', 'uid') === undefined ? undefined : textAt(state, 'pod', 'found');
+  const [found, logs] = [cause ?? textAt(state, 'found'), textAt(state, 'logs')];
   return {
     gate: {
       state: gateStateOf(state, gate?.stableFor ?? 0),

@@ -71,7 +71,7 @@ t.test(
     const [created, head, ...lines] = pty.lines();
     t.equal(created, 'transaction.tx.janus.io/svc-1 created');
     t.match(head, /^svc-1 · \S+ · rolled back 26\/26 undone · 0:\d\d$/);
-    t.match(lines[0], / ✗ Deployment webx +deleted again +failed: GateTimeout: 0 of 1 replicas are available/);
+    t.match(lines[0], / ✗ Deployment webx +deleted again +failed: GateTimeout: ImagePullBackOff: Back-off pulling image "x:bad"/);
     t.equal(lines[1], ' ↺ 25 Services       deleted again   as before');
     const end = lines
       .slice(2)
@@ -91,7 +91,7 @@ t.test('q leaves, and the Transaction goes on; a aborts it after a question', ne
   const pty = apply('keys', [webx], '5m');
   const shows = (text: string) => waitFor(() => pty.screen().join('\n').includes(text), `the screen to show ${text}`);
   await shows('[a] abort and undo');
-  await shows('not ready: 0 of 1');
+  await shows('not ready: ImagePullBackOff: Back-off pulling image');
   pty.type('a');
   await shows('Stop keys (1/1 done), and undo the applied changes? [y/N]');
   pty.type('n');

@@ -49,7 +49,7 @@ const full: Omit<Item, 'progress'> = {
     passed: true,
     found: '0 of 1 replicas are available',
     pod: {
-      found: 'Pod web-1 on node n1: container app is waiting (ErrImagePull)',
+      found: 'ErrImagePull (Pod web-1 on node n1, container app)',
       uid: '972d4c4c-2a58-40fe-a330-a4b7e7430bbb',
       failing: { failure: 'Image', since: 1_795_000_001_000 },
     },

@@ -20,13 +20,16 @@ export function followedOf({ changes: count, message = 'manifest unknown' }: Fol
   const cause =
     `Deployment month/webx did not become ready within 25s: expected it to be ready; found ${notReady} (waited since ${at(1)}); ` +
     `Pod webx-7bb: container c is waiting (ImagePullBackOff): Back-off pulling image "x:bad": ${message}.`;
+  const pod = { uid: 'pod', found: `ImagePullBackOff: Back-off pulling image "x:bad": ${message} (Pod webx-7bb, container c)` };
+  // The diagnosis at the end of the gate finds the Pod.
+  const gateOf = (isBad: boolean, error?: JsonObject): JsonObject =>
+    isBad
+      ? { found: notReady, ...(error === undefined ? {} : { pod }) }
+      : { found: 'a Service of this type needs no provider', readySince: at(2) };
   const items = (stateOf: (index: number) => string, error?: JsonObject): readonly JsonObject[] =>
     Array.from({ length: count }, (_, index) => ({
       ...{ state: stateOf(index), uid: `uid-${index}`, undone: stateOf(index) === 'Restored' },
-      gate: {
-        since: at(1),
-        ...(index === bad ? { found: notReady } : { found: 'a Service of this type needs no provider', readySince: at(2) }),
-      },
+      gate: { since: at(1), ...gateOf(index === bad, error) },
       ...(index === bad && error !== undefined ? { error } : {}),
     }));
   const conditions = (isFinished: boolean): readonly JsonObject[] => [

@@ -101,16 +101,27 @@ function podWords({ pods }: Evidence, words: Words): readonly string[] {
   return worst === undefined ? [] : [ailingWords(worst, words)];
 }
 
-/** A Pod that is not ready, with its node; at most `longestFound` characters, cleaned. `sealed`: isSealed of model/entry.ts. */
+/**
+ * A Pod that is not ready, with its node; at most `longestFound` characters, cleaned. The cause comes first: a row of a terminal shows only
+ * the beginning. `sealed`: isSealed of model/entry.ts.
+ */
 export function describePod(pod: JsonObject, sealed: boolean): string {
   const [ailing, words] = [ailingOf(pod), sealed ? sealedWords : openWords];
-  return foreign(ailing === undefined ? `Pod${words.name(nameOf(pod))}` : ailingWords(ailing, words), longestFound);
+  if (ailing === undefined) return foreign(`Pod${words.name(nameOf(pod))}`, longestFound);
+  const { reason, message, ended } = ailing;
+  if (reason === undefined || !camelCase.test(reason)) return foreign(ailingWords(ailing, words), longestFound);
+  const why = ended === undefined ? words.detail(message) : `: ended${endWords(ended, words)}`;
+  const place = ` (${[`Pod${placeOf(ailing, words)}`, containerOf(ailing, words)].filter((one) => one !== '').join(', ')})`;
+  return `${foreign(`${reason}${why}`, longestFound - place.length)}${foreign(place, longestFound)}`;
 }
 
 function ailingWords(ailing: PodFailure, words: Words): string {
-  const node = textAt(ailing.pod, 'spec', 'nodeName');
-  const place = words.name(node);
-  return `Pod${words.name(nameOf(ailing.pod))}${place === '' ? '' : ` on node${place}`}${describeAiling(ailing, words)}`;
+  return `Pod${placeOf(ailing, words)}${describeAiling(ailing, words)}`;
+}
+
+function placeOf({ pod }: PodFailure, words: Words): string {
+  const node = words.name(textAt(pod, 'spec', 'nodeName'));
+  return `${words.name(nameOf(pod))}${node === '' ? '' : ` on node${node}`}`;
 }
 
 function describeAiling(ailing: PodFailure, words: Words): string {

@@ -78,7 +78,7 @@ t.test('a bad image under a gate of 5 minutes is undone in less than 40 s, altho
   await stage.transaction('bad', [release({ at: 'AtEnd', timeout: '5m' })]);
   const seen = async () => textAt(itemsOf(at(await stage.read('bad'), 'status') as JsonObject)[0], 'gate', 'pod', 'found');
   const found = await waitFor(seen, 'the Pod to be seen', { timeoutMs: 30_000 });
-  t.match(found, /^Pod web-\S+: container app is waiting \(ErrImagePull\): manifest unknown$/);
+  t.match(found, /^ErrImagePull: manifest unknown \(Pod web-\S+, container app\)$/);
   kubelet.play('release=two', waiting('ImagePullBackOff', 'Back-off pulling image'));
   const status = await stage.finished('bad', { timeoutMs: 60_000 });
   t.match(verdict(status, 0), {

@@ -54,12 +54,12 @@ t.test('a Pod that runs, is deleted, or is older than the Transaction does not c
 t.test('two containers of one Pod may fail in two ways, and the words name the node', async (t) => {
   const status = { containerStatuses: [waits('RunContainerError'), waits('ErrImagePull'), waits('ErrImagePull')] };
   const pods = [{ ...pod(status), spec: { nodeName: 'n1' } }];
-  const found = 'Pod p on node n1: container c is waiting (RunContainerError)';
+  const found = 'RunContainerError (Pod p on node n1, container c)';
   t.same(failingPods({ ...job, pods }), [
     { uid: 'u', failure: 'Container', found },
     { uid: 'u', failure: 'Image', found },
   ]);
-  t.match(failingPods({ ...job, pods, sealed: true }), [{ found: 'Pod: container is waiting (RunContainerError)' }, {}]);
+  t.match(failingPods({ ...job, pods, sealed: true }), [{ found: 'RunContainerError (Pod, container)' }, {}]);
 });
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'a:2' }] } };

@@ -65,11 +65,11 @@ t.test('a failed change is told before the undo, which is no news then but in it
     'Warning ChangeFailed: change 2 of 2 (Patch ConfigMap b): Patch of ConfigMap shop/b was refused',
     'Warning RollbackStarted: rolling back 1 applied change',
   ]);
-  const gate = { since: start, pod: { found: 'Pod b-1 on node n1: container app is waiting (ErrImagePull)', uid: 'u' } };
+  const gate = { since: start, pod: { found: 'ErrImagePull (Pod b-1 on node n1, container app)', uid: 'u' } };
   const ofPods = (state: GateState): readonly string[] =>
     told(before, { ...after, items: [first, { ...second, error, gate: state }] }).filter((one) => one.includes('Pod'));
   t.same(ofPods(gate), [
-    'Warning PodFailed: change 2 of 2 (Patch ConfigMap b): Pod b-1 on node n1: container app is waiting (ErrImagePull)',
+    'Warning PodFailed: change 2 of 2 (Patch ConfigMap b): ErrImagePull (Pod b-1 on node n1, container app)',
   ]);
   t.same(ofPods({ since: start, pod: { found: 'Pods could not be read (Forbidden)' } }), [], 'no Pod is named');
   const asked: Status = {
