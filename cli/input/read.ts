@@ -1,13 +1,15 @@
 // Reads the manifests that a command line names: files, folders, URLs, standard input, or a folder that kustomize builds.
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { isObject, type JsonObject } from '../../hooks/objects/json.ts';
 import { readYaml, Unfit } from '../../server/yaml.ts';
 import { type Io, refuseInterrupted, unlessAborted } from '../io.ts';
-import { codeOf, Problem, wrongUse } from '../problem.ts';
+import { Problem, wrongUse } from '../problem.ts';
+import { attempt, filesAt } from './folders.ts';
 import { unrolled } from './lists.ts';
+import { boundedBytes, readPath } from './streams.ts';
 import { isUrl, readUrl, shownUrl } from './urls.ts';
 
 export interface Sources {
@@ -48,10 +50,13 @@ export async function readSources(sources: Sources, io: Io): Promise<readonly So
   if (sources.kustomize !== undefined) return [await kustomized(sources.kustomize, io)];
   if (sources.files.length === 0)
     throw wrongUse('Name the manifests: -f FILE, -f FOLDER, -f URL, -f - for standard input, or -k FOLDER.');
-  const paths = sources.files.flatMap((file) =>
-    file === '-' || isUrl(file) ? [file] : filesAt(resolve(io.folder, file), sources.recursive),
+  const found = sources.files.map((file) =>
+    file === '-' || isUrl(file) ? { files: [file], unfit: [] } : filesAt(resolve(io.folder, file), sources.recursive),
   );
-  return Promise.all(paths.map((path) => read(path, io)));
+  const unfit = found.flatMap((one) => one.unfit);
+  if (unfit.length > 0)
+    throw new Problem(`${unfit.join(', ')}: of a folder only regular files are read. Name the files, or remove what is none.`);
+  return Promise.all(found.flatMap(({ files }) => files).map((path) => read(path, io)));
 }
 
 async function read(path: string, io: Io): Promise<Source> {
@@ -60,7 +65,8 @@ async function read(path: string, io: Io): Promise<Source> {
   const { size } = attempt(path, () => statSync(path));
   if (size > bounds.characters)
     throw new Problem(`${path} takes ${Math.round(size / 1_000_000)} MB, and manifests may take 64 MiB: apply it in parts.`);
-  const bytes = attempt(path, () => readFileSync(path));
+  const bytes = await readPath(path, { bytes: bounds.characters, signal: io.interrupted });
+  refuseInterrupted(io);
   return { name: path, text: textOf(path, bytes) };
 }
 
@@ -71,7 +77,7 @@ async function readAt(url: string, io: Io): Promise<Source> {
 }
 
 async function readInput(io: Io): Promise<Source> {
-  const bytes = await unlessAborted(buffer(io.stdin), io.interrupted);
+  const bytes = await unlessAborted(boundedBytes('standard input', io.stdin, bounds.characters), io.interrupted);
   refuseInterrupted(io);
   return { name: 'standard input', text: textOf('standard input', bytes ?? Buffer.of()) };
 }
@@ -82,29 +88,6 @@ function textOf(name: string, bytes: Uint8Array): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new Problem(`${name} is not UTF-8, as YAML and JSON must be: convert it.`);
-  }
-}
-
-/** The extensions that kubectl reads. */
-const extensions = ['.yaml', '.yml', '.json'];
-
-function filesAt(path: string, recursive: boolean): readonly string[] {
-  if (!attempt(path, () => statSync(path)).isDirectory()) return [path];
-  return attempt(path, () => readdirSync(path, { withFileTypes: true }))
-    .toSorted((left, right) => (left.name < right.name ? -1 : 1))
-    .flatMap((entry) => {
-      const inside = join(path, entry.name);
-      if (entry.isDirectory()) return recursive ? filesAt(inside, true) : [];
-      return extensions.some((extension) => entry.name.endsWith(extension)) ? [inside] : [];
-    });
-}
-
-function attempt<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    const code = codeOf(error, 'unreadable');
-    throw new Problem(`${path} cannot be read (${code}): correct the path after -f.`);
   }
 }
 
