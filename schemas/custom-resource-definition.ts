@@ -21,6 +21,12 @@ const columns: readonly Column[] = [
     description: 'Reason of the condition Succeeded: the phase, or why the Transaction cannot succeed.',
     jsonPath: '.status.conditions[?(@.type=="Succeeded")].reason',
   },
+  {
+    name: 'Undo',
+    type: 'string',
+    description: 'Why the engine has refused the last undo.',
+    jsonPath: '.status.conditions[?(@.type=="UndoRefused")].reason',
+  },
   { name: 'Age', type: 'date', description: 'Time since creation.', jsonPath: '.metadata.creationTimestamp' },
   {
     name: 'Current',
@@ -42,13 +48,6 @@ const columns: readonly Column[] = [
     type: 'string',
     description: 'The time at which the last open gate times out.',
     jsonPath: '.status.waitingUntil',
-    priority: 1,
-  },
-  {
-    name: 'Undo',
-    type: 'string',
-    description: 'The answer of the engine to the last request for an undo, or for a plan of an undo.',
-    jsonPath: '.status.undo.reason',
     priority: 1,
   },
   {

@@ -103,7 +103,8 @@ export const transactionStatus: Schema = {
     },
     conditions: {
       type: 'array',
-      description: 'Finished, Succeeded, Prepared, Committed, RolledBack, and Ready, Reconciling, Stalled as kstatus knows them.',
+      description:
+        'Finished, Succeeded, Prepared, Committed, RolledBack; Ready, Reconciling, Stalled as kstatus knows them; UndoRefused if the engine has refused the last undo.',
       maxItems: 32,
       items: condition,
       // Not a map by type, unlike most conditions, because one writer writes all of them. With a map the API server keeps the owner of each

@@ -7,7 +7,7 @@ import { formatDuration } from '../hooks/objects/time.ts';
 import { mostChanges } from '../hooks/transactions/checks/validity.ts';
 import { mayFollow, phases } from '../hooks/transactions/model/phase.ts';
 import { annotations, defaultTimeouts } from '../hooks/transactions/model/transaction.ts';
-import { conditionTypes } from '../hooks/transactions/outcome/conditions.ts';
+import { conditionTypes, undoRefused } from '../hooks/transactions/outcome/conditions.ts';
 import { planOf } from '../scripts/matrix/table.ts';
 import { apiServerOf, readConfig } from '../server/config.ts';
 import { patchOf } from './controlplane/versions.ts';
@@ -101,7 +101,7 @@ t.test('the conditions', async (t) => {
     rowsOf('Conditions')
       .flatMap(([names]) => named(names))
       .sort(),
-    [...conditionTypes].sort(),
+    [...conditionTypes, undoRefused].sort(),
   );
 });
 

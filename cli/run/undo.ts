@@ -108,8 +108,9 @@ async function undo(call: Call, { name, wish, undone: named }: Asked): Promise<n
   const { request, known } = await send({ io, ...undone, act, beside: annotationsOf(agreed) });
   named(undone.wanted);
   say(io, `transaction.tx.janus.io/${undone.wanted.name} ${act.verb} requested`);
-  if (!options.flag('wait')) return exits.done;
-  return followUndo(call, { ...undone, timeout, request, known });
+  // A refusal comes after the request. So the command waits for it where nobody follows the undo, too.
+  const untilAccepted = !options.flag('wait') && io.stdout.isTTY !== true;
+  return followUndo(call, { ...undone, timeout, request, known, untilAccepted });
 }
 
 /** Shows the plan, and asks. Resolves with the request for the undo of that plan, or with the exit code. */
@@ -124,6 +125,7 @@ interface Following extends Omit<Undone, 'object'> {
   readonly timeout: number | undefined;
   readonly request: { readonly name: string; readonly value: string };
   readonly known: JsonObject;
+  readonly untilAccepted: boolean;
 }
 
 /** Resolves with the exit code. If the engine refused the undo, it prints why. */

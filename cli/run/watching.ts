@@ -40,6 +40,8 @@ interface Watched {
   readonly engineNamespace?: string;
   /** A request that must have taken effect before an end counts. */
   readonly request?: { readonly name: string; readonly value: string };
+  /** Whether to wait only until the engine has accepted the request, or refused it. */
+  readonly untilAccepted?: boolean;
 }
 
 interface Watching extends Watched {
@@ -121,11 +123,14 @@ async function lastOf(states: AsyncIterable<Followed>, watching: Watching): Prom
       printer.show(last);
       keys.show(last);
       onState?.(last);
-      if (hasEnded(last, seen)) return last;
+      if (isEnough(last, watching)) return last;
     }
   }
   return last;
 }
+
+const isEnough = (view: TransactionView, watching: Watching): boolean =>
+  hasEnded(view, watching.seen) || isAccepted(view, watching);
 
 /** A request that must have taken effect before an end counts. */
 type Requested = { readonly request?: Watched['request'] };
@@ -143,6 +148,11 @@ export function hasEnded(view: TransactionView, { request }: Requested): boolean
 function isAwaited(view: TransactionView, { request }: Requested): boolean {
   if (request === undefined || isHandled(view, request) || view.phase === 'RollingBack') return false;
   return !(view.phase === 'Committed' && view.timing.operation === 'undo');
+}
+
+/** Whether the engine acts on a request, and the command waits for no more. */
+function isAccepted(view: TransactionView, { request, untilAccepted }: Watched): boolean {
+  return untilAccepted === true && request !== undefined && view.phase === 'RollingBack';
 }
 
 /** Whether the engine has answered that the request has no effect. */
@@ -170,5 +180,6 @@ function conclude(watching: Watching, last: TransactionView | undefined, isLeft:
   sayAll(io, [...lines, ...warned]);
   if (isNoUndo) return refusedCode;
   if (isEnd) return codeOfEnd(last, end);
+  if (isAccepted(last, watching)) return exits.done;
   return isLeft ? exits.interrupted : stillGoing;
 }

@@ -249,7 +249,7 @@ t.test('--abort-on-timeout undoes a late release; list --failed leaves the relea
   t.match(found, { code: 3, err: /--timeout has passed: the command aborts the Transaction/ }, found.out);
   t.match(await janus('list', ...where, '--failed'), { code: 0, out: '', err: /^No Failed Transactions in namespace/ });
   const listed = await janus('list', ...where);
-  t.match(listed.out, /^NAME +PHASE +DONE +REASON +AGE +WAITING FOR\n/);
+  t.match(listed.out, /^NAME +PHASE +DONE +REASON +UNDO +AGE +WAITING FOR\n/);
 });
 
 t.test('-f takes a URL, within bounds', async (t) => {

@@ -293,8 +293,29 @@ t.test('the program shows the plan before its question, and sends its digest', h
     out: /Plan of the undo of [\s\S]*Undo shown: deletes 1 object, changes 1 back, recreates 1\. Continue\? \[y\/N\][\s\S]*Nothing was changed\./,
   });
   t.equal((await annotationsOf('shown'))[request], undefined);
-  t.match(await typed(good, 'y'), { code: 0, out: /shown undo requested/ });
-  t.match(await annotationsOf('shown'), { [request]: /./, 'tx.janus.io/undo-digest': digest });
+  const engine = answers('shown', request, { reason: 'UndoRefused', message: 'ConfigMap b was changed', ...bad });
+  const [followed, asked] = await Promise.all([typed(good, 'y'), engine]);
+  t.match(followed, { code: 3, out: /shown undo requested[\s\S]*The engine refused it after[\s\S]*! ConfigMap b/ }, 'it follows');
+  t.match(asked, { [request]: /./, 'tx.janus.io/undo-digest': digest });
+});
+
+t.test('in a pipe, without --wait, undo waits until the engine has accepted or refused', async (t) => {
+  await committed('piped', ['a', 'b', 'c']);
+  const words = ['undo', 'piped', ...where, '--yes'];
+  const refused = await during(words, () => answers('piped', request, { reason: 'UndoRefused', message: 'no', ...bad }));
+  t.match(refused, { code: 3, out: /undo requested\n[\s\S]*The engine refused it after .*\n! ConfigMap b/ });
+  await committed('unanswered', ['d']);
+  t.match(await cli.run(['undo', 'unanswered', ...where, '--yes', '--timeout', '1s']), {
+    code: 5,
+    out: /The engine has not begun the undo of unanswered: /,
+  });
+  const items = ['a', 'b', 'c'].map(() => ({ state: 'Restoring', committed: true }));
+  const rolling = { phase: 'RollingBack', items, conditions: [] };
+  const accepted = await during(words, () => answers('piped', request, undefined, rolling));
+  t.match(accepted, {
+    code: 0,
+    out: /piped is rolling back after .*; it continues\.[\s\S]*status piped -n \S+ --watch follows it\./,
+  });
 });
 
 t.test('the engine itself undoes', inAllOnly, async (t) => {

@@ -63,6 +63,7 @@ t.test('kubectl get shows the columns', async (t) => {
     waitingUntil: '2026-01-01T01:00:00Z',
     conditions: [
       { type: 'Succeeded', status: 'False', reason: 'Timeout' },
+      { type: 'UndoRefused', status: 'True', reason: 'PlanChanged' },
       {
         type: 'Reconciling',
         status: 'True',
@@ -83,11 +84,11 @@ t.test('kubectl get shows the columns', async (t) => {
     ['Phase', 0],
     ['Done', 0],
     ['Reason', 0],
+    ['Undo', 0],
     ['Age', 0],
     ['Current', 1],
     ['Waiting', 1],
     ['Until', 1],
-    ['Undo', 1],
     ['Duration', 1],
     ['ServiceAccount', 1],
     ['Since', 1],
@@ -96,18 +97,18 @@ t.test('kubectl get shows the columns', async (t) => {
     ['Message', 1],
   ]);
   const rows = at(table, 'rows');
-  const [name, phase, done, reason, , ...wide] = (isList(rows) && (at(rows[0], 'cells') as readonly string[])) || [];
+  const [name, phase, done, reason, undo, , ...wide] = (isList(rows) && (at(rows[0], 'cells') as readonly string[])) || [];
   t.same(
-    [name, phase, done, reason, ...wide],
+    [name, phase, done, reason, undo, ...wide],
     [
       'sample',
       'Committing',
       '3/5',
       'Timeout',
+      'PlanChanged',
       status.current,
       'waiting for Job migrate',
       status.waitingUntil,
-      null,
       '12s',
       'deploy-sa',
       '2026-01-01T00:00:00Z',

@@ -87,6 +87,9 @@ const troubles = [
 /** The reasons of conditions, if nothing has failed. */
 const stages = ['NoSnapshot', 'SnapshotStored', 'ReleasingLocks', 'WaitingForLocks', 'WaitingForGate'] as const;
 
+/** Why the engine has refused an undo. */
+export const refusedUndos = ['UndoRefused', 'PlanChanged'] as const;
+
 /** A reason that this version of the engine does not know. */
 const other = 'Other';
 
@@ -94,7 +97,7 @@ const other = 'Other';
 export type Reason = (typeof ownReasons)[number] | (typeof refusals)[number] | (typeof troubles)[number] | typeof other;
 
 /** The reason of a condition. */
-export type ConditionReason = Reason | Phase | (typeof stages)[number];
+export type ConditionReason = Reason | Phase | (typeof stages)[number] | (typeof refusedUndos)[number];
 
 const byCode: Readonly<Record<number, Reason>> = {
   // No answer in time.

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
-import type { Reason } from './reason.ts';
+import { type Reason, refusedUndos } from './reason.ts';
 
 /** What the undo does with one change. `Nothing`: the change is not in the object, or the object is gone. */
 export const undoVerdicts = ['Delete', 'Recreate', 'Restore', 'Nothing', 'Keep', 'Blocked', 'Undecided'] as const;
@@ -53,7 +53,7 @@ export interface UndoItem {
 
 export type UndoCounts = Readonly<Partial<Record<Lowercase<UndoItemVerdict>, number>>>;
 
-export const undoReasons = ['Planned', 'UndoRefused', 'PlanChanged'] as const;
+export const undoReasons = ['Planned', ...refusedUndos] as const;
 
 export type UndoReason = (typeof undoReasons)[number];
 

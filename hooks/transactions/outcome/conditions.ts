@@ -37,6 +37,12 @@ const verdicts: Readonly<Record<string, (status: Status) => Verdict>> = {
 };
 
 export const conditionTypes = Object.keys(verdicts);
+export const undoRefused = 'UndoRefused';
+
+/** It is there only while the last request was for an undo, and the engine has refused it. */
+function refusedUndo({ undo }: Status): readonly (readonly [string, Verdict])[] {
+  return undo === undefined || undo.reason === 'Planned' ? [] : [[undoRefused, verdict('True', undo.reason, undo.message)]];
+}
 
 function isFinished(status: Status): boolean {
   return isTerminal(status.phase) && !holdsLocks(status);
@@ -91,9 +97,9 @@ function isTime(text: string): boolean {
 
 /** The conditions of a status (I15); the time of a transition is kept if the condition's status did not change. */
 export function conditionsOf(status: Status, before: readonly Condition[], now: number): readonly Condition[] {
-  return conditionTypes.flatMap((type) => {
-    const found = verdicts[type]?.(status);
-    const earlier = before.find((one) => one.type === type && one.status === found?.status && isTime(one.lastTransitionTime));
-    return found === undefined ? [] : [{ type, ...found, lastTransitionTime: earlier?.lastTransitionTime ?? formatTime(now) }];
+  const found = Object.entries(verdicts).map(([type, verdictOf]) => [type, verdictOf(status)] as const);
+  return [...found, ...refusedUndo(status)].map(([type, one]) => {
+    const earlier = before.find((old) => old.type === type && old.status === one.status && isTime(old.lastTransitionTime));
+    return { type, ...one, lastTransitionTime: earlier?.lastTransitionTime ?? formatTime(now) };
   });
 }

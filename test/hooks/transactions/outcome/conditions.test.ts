@@ -104,6 +104,15 @@ t.test('a condition names its cause', async (t) => {
   );
 });
 
+t.test('a refused undo has a condition, and a plan has none', async (t) => {
+  const undo = { request: { annotation: 'a', value: '1' }, message: 'b was changed', digest: 'd', counts: {}, items: [] };
+  const typesFor = (reason: 'Planned' | 'UndoRefused' | 'PlanChanged') =>
+    conditionsOf(statusOf('Committed', 'applied', { undo: { ...undo, reason } }), [], start).slice(conditionTypes.length);
+  t.match(typesFor('UndoRefused'), [{ type: 'UndoRefused', status: 'True', reason: 'UndoRefused', message: 'b was changed' }]);
+  t.match(typesFor('PlanChanged'), [{ type: 'UndoRefused', status: 'True', reason: 'PlanChanged' }]);
+  t.same(typesFor('Planned'), []);
+});
+
 t.test('the time of a condition is that of its last transition', async (t) => {
   const first = conditionsOf(statusOf('Pending', 'waiting'), [], start);
   const second = conditionsOf(statusOf('Preparing', 'waiting'), first, start + minute);
