@@ -27,6 +27,23 @@ export async function objectNamed(session: Session, text: string, command: strin
   return { name, word: wanted, kinds: (await knownKinds(session)).filter((one) => one.names.includes(wanted)) };
 }
 
+/**
+ * The names as the engine knows them: `deploy/web` is `Deployment.apps/web`. As for kubectl, the first kind of that name counts. A name whose
+ * kind begins with a capital letter, or is not served, stays as it is.
+ */
+export async function kindsNamed(session: () => Promise<Session>, texts: readonly string[]): Promise<readonly string[]> {
+  if (texts.every(isKindName)) return texts;
+  const all = await knownKinds(await session());
+  return texts.map((text) => {
+    const [word = '', ...rest] = text.split('/');
+    const found = isKindName(text) ? undefined : all.find(({ names }) => names.includes(word.toLowerCase()));
+    if (found === undefined) return text;
+    return [found.group === '' ? found.kind : `${found.kind}.${found.group}`, ...rest].join('/');
+  });
+}
+
+const isKindName = (text: string): boolean => /^[A-Z]/.test(text);
+
 /** Whether the words name the object. */
 export function isNamed(
   wanted: ObjectName,

@@ -1,4 +1,5 @@
-// Parses the objects of `janus undo --keep` and `--overwrite`: a comma-separated list of KIND[.GROUP]/[NAMESPACE/]NAME. And the kinds of
+// Parses the objects of `janus undo --keep` and `--overwrite`: a comma-separated list of KIND[.GROUP]/[NAMESPACE/]NAME, where KIND may be any
+// name of the kind that kubectl takes. And the kinds of
 // `--unlisted`: a comma-separated list of PLURAL[.GROUP]. Pure.
 import { wrongUse } from '../problem.ts';
 
@@ -8,17 +9,17 @@ const namespace = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 // with blanks in its name. A comma separates names, so a name with a comma cannot be given.
 const name = /^(?!\.{1,2}$)[^/%,\p{Cc}]+$/u;
 
-/** The value of the annotation; undefined if no object is given. Throws a Problem. */
-export function selectionIn(option: string, given: readonly string[]): string | undefined {
+/** The names; none if no object is given. Throws a Problem. */
+export function selectionIn(option: string, given: readonly string[]): readonly string[] {
   const names = namesIn(given);
   const wrong = names.find((one) => !isObjectName(one));
   if (wrong !== undefined)
     throw wrongUse(
-      `--${option} takes KIND[.GROUP]/[NAMESPACE/]NAME, such as Deployment.apps/web; found "${wrong}". Nothing was written.`,
+      `--${option} takes KIND[.GROUP]/[NAMESPACE/]NAME, such as deploy/web; found "${wrong}". Nothing was written.`,
     );
   const twice = names.find((one, index) => names.indexOf(one) < index);
   if (twice !== undefined) throw wrongUse(`--${option} names ${twice} twice: name it once. Nothing was written.`);
-  return names.length === 0 ? undefined : names.join(',');
+  return names;
 }
 
 const plural = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;

@@ -2,8 +2,9 @@
 // them.
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import type { UndoAnswer } from '../../hooks/transactions/model/undo.ts';
+import { kindsNamed } from '../cluster/kinds.ts';
 import type { AnnotationChanges } from '../cluster/writes.ts';
-import type { Options } from '../command/command.ts';
+import type { Call, Options } from '../command/command.ts';
 import { kindsIn, selectionIn } from '../input/selections.ts';
 import { Problem, wrongUse } from '../problem.ts';
 import { refusedCode } from '../show/end.ts';
@@ -17,13 +18,16 @@ export interface Wish {
 }
 
 /** Throws a Problem. */
-export function wishOf(options: Options): Wish {
-  const keep = selectionIn('keep', options.list('keep'));
-  const overwrite = selectionIn('overwrite', options.list('overwrite'));
-  const both = keep?.split(',').find((one) => overwrite?.split(',').includes(one));
+export async function wishOf({ options, connect }: Pick<Call, 'options' | 'connect'>): Promise<Wish> {
+  const given = (['keep', 'overwrite'] as const).map((name) => selectionIn(name, options.list(name)));
+  const [keep = [], overwrite = []] = given;
+  const both = keep.find((one) => overwrite.includes(one));
   if (both !== undefined) throw wrongUse(`--keep and --overwrite both name ${both}: give one of them. Nothing was written.`);
-  const unlisted = kindsIn('unlisted', options.list('unlisted'));
-  return { keep, overwrite, unlisted, isPartial: options.flag('partial'), digest: digestOf(options) };
+  const [unlisted, digest] = [kindsIn('unlisted', options.list('unlisted')), digestOf(options)];
+  const named = async (names: readonly string[]) =>
+    names.length === 0 ? undefined : (await kindsNamed(connect, names)).join(',');
+  const choices = { keep: await named(keep), overwrite: await named(overwrite) };
+  return { ...choices, unlisted, isPartial: options.flag('partial'), digest };
 }
 
 function digestOf(options: Options): string | undefined {

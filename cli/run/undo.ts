@@ -30,7 +30,7 @@ export function run(call: Call, name: Undoing): Promise<number> {
 async function runOn(call: Call, name: Undoing, undone: Named): Promise<number> {
   const { options } = call;
   refuseMisuse(call);
-  const wish = wishOf(options);
+  const wish = await wishOf(call);
   const isTo = options.text('to') !== undefined;
   const back = () => undoTo(call, { wish, named: undone });
   if (!options.flag('plan')) return isTo ? back() : undo(call, { name, wish, undone });

@@ -5,7 +5,7 @@ import { paint, type Style, wrapTo } from './style.ts';
 import { phaseWords, progressIn } from './tree.ts';
 import { overwritten } from './undo.ts';
 import { undoesOf, undoneNote } from './undone.ts';
-import type { TransactionView } from './view.ts';
+import type { ChangeView, TransactionView } from './view.ts';
 import { amount } from './words.ts';
 
 /** The phase that the user of a command wants. */
@@ -118,20 +118,30 @@ const notBegun: Rule = (view, after, ending) => [
 ];
 
 function leftOver(view: TransactionView, after: string, ending: Ending): readonly string[] {
-  const left = view.changes.filter(({ state }) => state === 'NotRestored');
+  const isOnlyNeeded = ({ error }: ChangeView): boolean => error?.reason === 'NeededByKept';
+  const all = view.changes.filter(({ state }) => state === 'NotRestored');
+  const left = all.toSorted((one, other) => Number(isOnlyNeeded(one)) - Number(isOnlyNeeded(other)));
   const shown = left.slice(0, mostShown);
-  const { selector = '', error } = left[0] ?? {};
+  const inTheWay = left.every(isOnlyNeeded) ? left : left.filter((one) => !isOnlyNeeded(one));
+  const others = inTheWay.filter(({ error }) => error !== undefined && overwritten.has(error.reason));
   const retry = command(view, ending, 'retry');
-  const isOthers = error !== undefined && overwritten.has(error.reason);
-  const what = error?.reason === 'Gone' ? 'creates the object again' : 'undoes the change although others changed the object';
-  const overwrite = isOthers ? `, with --overwrite ${selector} it ${what}` : '';
+  const what = others[0]?.error?.reason === 'Gone' ? 'creates it again' : 'undoes the change although others changed it';
+  const overwrite = others.length === 0 ? '' : `, with --overwrite ${selectorsOf(others)} it ${what}`;
   return [
     `The undo of ${view.name} is incomplete after ${after}: ${amount(view.left, 'object')} ${isOrAre(view.left)} not restored.`,
     ...shown.map(({ kind, name, error }) => `${kind} ${name}: ${error === undefined ? 'not restored' : error.message}`),
     left.length > shown.length ? `${command(view, ending, 'status')} shows all ${left.length}.` : '',
     `${beforeIn(view)}${keptIn(view)}`,
-    `${retry} tries again; with --keep ${selector} it leaves the object${overwrite}.`,
+    `${retry} tries again; with --keep ${selectorsOf(inTheWay)} it leaves ${inTheWay.length === 1 ? 'the object' : 'these'}${overwrite}.`,
   ];
+}
+
+function selectorsOf(changes: readonly ChangeView[]): string {
+  const more = changes.length > mostShown ? ',…' : '';
+  return `${changes
+    .slice(0, mostShown)
+    .map(({ selector }) => selector)
+    .join(',')}${more}`;
 }
 
 const goesOn: Rule = (view, after, ending) => {

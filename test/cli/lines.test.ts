@@ -663,8 +663,13 @@ t.test('the end says what happened, what is left, and what to do next', async (t
     '  1 object is as before.',
     '  janus retry one -n shop tries again; with --keep ConfigMap/c1 it',
     '  leaves the object, with --overwrite ConfigMap/c1 it undoes the',
-    '  change although others changed the object.',
+    '  change although others changed it.',
   ]);
+  const needed = { reason: 'NeededByKept', message: 'c0 stays, because c1 needs it' };
+  const two = changes.map((change, index) => (index === 0 ? { ...change, state: 'NotRestored', error: needed } : change));
+  const both = said({ changes: two, left: 2 });
+  t.match(both.join(' '), /restored\. {3}ConfigMap c1: c1 was changed by kubectl {3}ConfigMap c0: c0 stays/, 'what is in the way comes first');
+  t.match(both.join(' '), /with --keep ConfigMap\/c1 it {3}leaves the object, with --overwrite ConfigMap\/c1 it/);
   const others = changes.map((change, index) => (index === 1 ? { ...change, error: { ...error, reason: 'NotEmpty' } } : change));
   t.notMatch(said({ changes: others }).join(), '--overwrite', 'the engine never overwrites these objects');
   t.match(said({ left: 0 })[1], 'Nothing was applied: no object was changed.');

@@ -196,11 +196,11 @@ t.test('a request contains the given options, and removes the others', async (t)
     '--yes',
     '--wait',
     '--keep',
-    'ConfigMap/a,ConfigMap/b',
+    'ConfigMap/a,cm/b',
     '--keep',
-    'Deployment.apps/x/y',
+    'deploy/x/y',
   ];
-  const { code, out, played } = await during([...words, '--overwrite', 'ConfigMap/c'], async () => {
+  const { code, out, played } = await during([...words, '--overwrite', 'configmaps/c'], async () => {
     const annotations = await answers('asked', request, { reason: 'UndoRefused', message: 'ConfigMap b was changed', ...bad });
     return annotations;
   });

@@ -1,7 +1,7 @@
 // Words of the status: short ones, since the status is written at every step.
 
 import { foreign } from '../../objects/words.ts';
-import { type Item, isNotRestored } from '../model/item.ts';
+import { firstLeft, type Item, isNotRestored } from '../model/item.ts';
 import type { Cause, Status } from '../model/status.ts';
 
 /** Longest message of one item in characters: up to 500 of them are written at every step. */
@@ -31,7 +31,7 @@ export function undoneMessage({ items, cause }: Pick<Status, 'items' | 'cause'>)
   const undone = `rolled back ${count(items.filter(wasUndone).length, 'change')}${kept === 0 ? '' : `, ${kept} kept`}`;
   const why = cause?.message ?? '';
   if (left.length === 0) return `${undone}: ${why}`;
-  return `${undone}, ${left.length} not restored: ${left[0]?.error?.message ?? ''}; ${keepIt}; the rollback began because ${why}`;
+  return `${undone}, ${left.length} not restored: ${firstLeft(items)?.error?.message ?? ''}; ${keepIt}; the rollback began because ${why}`;
 }
 
 // What others have put back or deleted meanwhile is no work of the undo.

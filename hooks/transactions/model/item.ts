@@ -109,6 +109,12 @@ export function isNotRestored({ progress }: Item): boolean {
   return progress.kind === 'notRestored';
 }
 
+/** Of what an undo has left: an object that is itself in the way, and not only needed by another that was left. */
+export function firstLeft(items: readonly Item[]): Item | undefined {
+  const left = items.filter(isNotRestored);
+  return left.find(({ error }) => error !== undefined && error.reason !== 'NeededByKept') ?? left[0];
+}
+
 const flags = ['prepared', 'announced', 'committed', 'rolledBack', 'left', 'kept'] as const;
 
 const ends: readonly Progress['kind'][] = ['restored', 'notRestored', 'kept'];

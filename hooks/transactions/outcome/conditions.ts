@@ -5,7 +5,7 @@
 import { formatTime } from '../../objects/time.ts';
 import { waitingSince } from '../decide/transitions.ts';
 import { holdsLocks } from '../due.ts';
-import { isNotRestored } from '../model/item.ts';
+import { firstLeft } from '../model/item.ts';
 import { isTerminal, type Phase } from '../model/phase.ts';
 import type { ConditionReason } from '../model/reason.ts';
 import type { Condition, Status } from '../model/status.ts';
@@ -81,7 +81,7 @@ function succeeded(status: Status): Verdict {
 // For a requested rollback that failed, the reason of the failure is shown.
 function failureOf({ phase, cause, items, message }: Status): Status['cause'] {
   if (phase !== 'Failed' || cause?.reason !== 'RollbackRequested') return cause;
-  const left = items.find((item) => isNotRestored(item) && item.error !== undefined);
+  const left = firstLeft(items);
   return left?.error === undefined ? cause : { reason: left.error.reason, message };
 }
 

@@ -188,6 +188,7 @@ inBothOrders('a changed Deployment that stays keeps what it was changed for', 'h
     inOrder(itemsOf(status).slice(0, 3)).map((item) => textAt(item, 'error', 'reason')),
     ['NeededByKept', undefined, 'RollbackConflict'],
   );
+  t.match(textAt(status, 'message'), /2 not restored: Deployment \S+ was changed by others/, 'the object in the way is named');
   t.match(must(await client.get(config)), { data: { color: 'green' } }, 'the hotfix runs with the ConfigMap of its release');
   t.same(await portraits(client, [path(`configmaps/${other}`)]), before, 'nothing else is left');
 });
