@@ -34,7 +34,7 @@ export async function engineIn(session: Session, namespace = usualEngineNamespac
     kind === 'absent'
       ? `namespace ${namespace} has no Deployment janus; name the namespace of the engine with --engine-namespace`
       : `${what} cannot be read (${reason}), so whether the engine is there is unknown`;
-  return { version: `unknown: ${what} cannot be read (${reason})`, absence };
+  return { version: `unknown: ${kind === 'absent' ? absence : `${what} cannot be read (${reason})`}`, absence };
 }
 
 /** The containers of the engine and of Metacontroller. */

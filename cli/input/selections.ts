@@ -14,9 +14,7 @@ export function selectionIn(option: string, given: readonly string[]): readonly 
   const names = namesIn(given);
   const wrong = names.find((one) => !isObjectName(one));
   if (wrong !== undefined)
-    throw wrongUse(
-      `--${option} takes KIND[.GROUP]/[NAMESPACE/]NAME, such as deploy/web; found "${wrong}". Nothing was written.`,
-    );
+    throw wrongUse(`--${option} takes KIND[.GROUP]/[NAMESPACE/]NAME, such as deploy/web; found "${wrong}". Nothing was written.`);
   const twice = names.find((one, index) => names.indexOf(one) < index);
   if (twice !== undefined) throw wrongUse(`--${option} names ${twice} twice: name it once. Nothing was written.`);
   return names;

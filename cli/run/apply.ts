@@ -17,6 +17,7 @@ import { manifestsOf } from './manifests.ts';
 import { withOutcome } from './outcome.ts';
 import { codeOf } from './plan.ts';
 import { besideEngine, planOf } from './planning.ts';
+import { sizeOf } from './printer.ts';
 import { releaseOptionsOf } from './release-options.ts';
 import { send } from './request.ts';
 import { watch } from './watching.ts';
@@ -52,7 +53,8 @@ async function isWanted(call: Call, session: Session, release: Release): Promise
   const made = await planOf(session, release, { actAs: 'serviceAccount', engineNamespace });
   const { plan, engine } = await besideEngine(session, made, engineNamespace);
   const style = outputStyle(io, options);
-  sayAll(io, planLines(plan, { style, engine, rbac: rbacCommand(call), code: codeOf(plan, false), isBrief: false }));
+  const setting = { style, engine, rbac: rbacCommand(call), columns: sizeOf(io).columns };
+  sayAll(io, planLines(plan, { ...setting, code: codeOf(plan, false), isBrief: false }));
   if (plan.verdict === 'refused') throw new Problem('The Transaction would be refused, so it is not created.');
   return confirmed(
     io,

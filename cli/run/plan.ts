@@ -12,6 +12,7 @@ import { showOutside } from './external-diff.ts';
 import { outputStyle, rbacCommand, saidAsData } from './given.ts';
 import { manifestsOf } from './manifests.ts';
 import { besideEngine, planCodes, planOfGiven } from './planning.ts';
+import { sizeOf } from './printer.ts';
 import { rollbackOfGiven } from './requested-rollback.ts';
 import { showPlanOfRollback } from './rollback.ts';
 
@@ -41,7 +42,8 @@ async function show(call: Call, plan: Plan, shown: { readonly engine: string; re
   const external = options.flag('summary') ? '' : (io.env.KUBECTL_EXTERNAL_DIFF ?? '');
   if (external !== '') await showOutside(io, external, plan.changes);
   const isBrief = external !== '' || options.flag('summary');
-  sayAll(io, planLines(plan, { style: outputStyle(io, options), rbac: rbacCommand(call), ...shown, isBrief }));
+  const setting = { style: outputStyle(io, options), rbac: rbacCommand(call), columns: sizeOf(io).columns };
+  sayAll(io, planLines(plan, { ...setting, ...shown, isBrief }));
 }
 
 /** The exit code of a plan. */

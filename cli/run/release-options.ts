@@ -12,6 +12,7 @@ import type { Manifest } from '../input/read.ts';
 import { isTransaction, type ReleaseOptions } from '../input/release.ts';
 import { Problem, wrongUse } from '../problem.ts';
 import { sentenceOf } from '../show/sentences.ts';
+import { rbacCommand } from './given.ts';
 
 /** The options that a file with a Transaction refuses. */
 export const forManifests = [
@@ -31,11 +32,11 @@ export const forManifests = [
 ];
 
 /** Throws a Problem if options contradict each other, or the input. */
-export async function releaseOptionsOf(
-  { options, operands: [app] }: Call,
-  session: Session,
-  manifests: readonly Manifest[],
-): Promise<ReleaseOptions> {
+export async function releaseOptionsOf(call: Call, session: Session, manifests: readonly Manifest[]): Promise<ReleaseOptions> {
+  const {
+    options,
+    operands: [app],
+  } = call;
   const { namespace } = session;
   const isWhole = manifests.some(({ object }) => isTransaction(object));
   refuseContradictions(options, app, isWhole);
@@ -50,7 +51,7 @@ export async function releaseOptionsOf(
     isNamespaceGiven: (options.text('namespace') ?? '') !== '',
     name: name === undefined ? { generateName: options.text('generateName') ?? prefix } : { name },
     labels: Object.fromEntries(options.list('label').map(labelIn)),
-    serviceAccount: isWhole ? '' : await serviceAccountOf(options, session),
+    serviceAccount: isWhole ? '' : await serviceAccountOf(call, session),
     fieldManager,
     gate,
     recreateImmutable: options.flag('recreateImmutable'),
@@ -106,8 +107,8 @@ function isGateTimeout(text: string): boolean {
 const annotation = 'tx.janus.io/service-account';
 
 /** The ServiceAccount of the option, or of the annotation of the Namespace. Throws a Problem. */
-async function serviceAccountOf(options: Options, session: Session): Promise<string> {
-  const given = options.text('serviceAccount') ?? '';
+async function serviceAccountOf(call: Call, session: Session): Promise<string> {
+  const given = call.options.text('serviceAccount') ?? '';
   if (given !== '') return given;
   const found = await getNamespace(session);
   const named = found.kind === 'ok' ? (textAt(found.object, 'metadata', 'annotations', annotation) ?? '') : '';
@@ -115,7 +116,7 @@ async function serviceAccountOf(options: Options, session: Session): Promise<str
   if (found.kind === 'failed' && found.failure.reason !== 'Forbidden') throw unreadNamespace(found.failure, session);
   const why = found.kind === 'ok' ? 'has none' : `cannot be read (${found.failure.reason})`;
   throw wrongUse(
-    `Manifests need --service-account NAME: the ServiceAccount that the engine makes the changes as. Its default is the annotation ${annotation} of the Namespace, but Namespace ${session.namespace} ${why}.`,
+    `Manifests need --service-account NAME: the ServiceAccount that the engine makes the changes as. Its default is the annotation ${annotation} of the Namespace, but Namespace ${session.namespace} ${why}. To create one with its rights: ${rbacCommand(call).replace(' rbac', ' rbac --service-account NAME')}`,
   );
 }
 

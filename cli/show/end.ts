@@ -108,8 +108,11 @@ function broughtBack({ namespace, name }: TransactionView, { program, undoneBy =
 }
 
 /** A release under the name of one that has ended without an effect gets another name. */
-const again = ({ rollback }: TransactionView, { program }: Ending): string =>
-  `Correct the cause, then run ${program} ${rollback === undefined ? 'apply' : 'undo'} again.`;
+const again = ({ rollback, reason }: TransactionView, { program }: Ending): string =>
+  isAborted(reason) ? '' : `Correct the cause, then run ${program} ${rollback === undefined ? 'apply' : 'undo'} again.`;
+
+/** Whether a user has stopped it. */
+const isAborted = (reason: string): boolean => reason === 'RollbackRequested';
 
 const notBegun: Rule = (view, after, ending) => [
   `${view.name} failed after ${after}${because(view)}`,

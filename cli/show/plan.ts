@@ -6,7 +6,7 @@ import { clean } from '../../hooks/objects/words.ts';
 import type { Finding, Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
 import { documentOf } from './document.ts';
 import { fieldLines } from './fields.ts';
-import { paint, type Style } from './style.ts';
+import { paint, type Style, widthOf, wrapTo } from './style.ts';
 import { tableOf } from './table.ts';
 import { warningLines } from './warnings.ts';
 
@@ -18,6 +18,8 @@ interface Setting {
   readonly rbac: string;
   /** The exit code. */
   readonly code: number;
+  /** Of the terminal; Infinity in a pipe. */
+  readonly columns?: number;
   /** Without the fields, because another program has shown them. */
   readonly isBrief: boolean;
 }
@@ -34,10 +36,11 @@ export function planLines(plan: Plan, setting: Setting): readonly string[] {
   const details = setting.isBrief
     ? []
     : plan.changes.filter(({ operation }) => operation !== 'none').flatMap((one) => detail(one, setting.style));
-  return [
+  const { columns = Number.POSITIVE_INFINITY } = setting;
+  const lines = [
     ...heading(plan, setting),
     '',
-    ...(plan.changes.length === 0 ? [] : [...table(plan.changes, setting.style), '']),
+    ...(plan.changes.length === 0 ? [] : [...tableWithin(columns, plan, setting.style), '']),
     ...(details.length === 0 ? [] : [...details, '']),
     ...verdictLines(plan, setting),
     ...plan.changes.flatMap(ownerLines),
@@ -46,6 +49,15 @@ export function planLines(plan: Plan, setting: Setting): readonly string[] {
     ...plan.unseen.map((what) => `Not seen     ${clean(what)}`),
     `${countsOf(plan.changes)} Nothing was written.   exit ${setting.code}`,
   ];
+  return lines.flatMap((line) => indented(columns, line));
+}
+
+/** Lines that fit; what follows the first one is as far to the right, and two columns more. */
+function indented(columns: number, line: string): readonly string[] {
+  if (widthOf(line) <= columns) return [line];
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const parts = wrapTo(columns - indent.length - 2, line.slice(indent.length));
+  return parts.map((part, index) => `${indent}${index === 0 ? '' : '  '}${part}`);
 }
 
 function lockLine({ target, holder, expires, expired }: Plan['locks'][number]): string {
@@ -59,14 +71,35 @@ function heading({ namespace, name, serviceAccountName, exact }: Plan, { engine 
   return [clean(`Plan of ${namespace}/${name}, ${who}${version}`)];
 }
 
-function table(changes: readonly PlannedChange[], style: Style): readonly string[] {
+/** Where it would not fit, the heading alone names the namespace of all objects, and each note is below its object. */
+function tableWithin(columns: number, { namespace, changes }: Plan, style: Style): readonly string[] {
   const targets = new Map(changes.map(({ index, target }) => [index, target]));
-  const rows = changes.map((change) => {
-    const { operation, target, fields } = change;
+  const noted = changes.map((change) => clean(notes(change, targets).join('; ')));
+  const whole = table(changes, { style, noted, isPlaced: true });
+  if (whole.every((line) => widthOf(line) <= columns)) return whole;
+  const isPlaced = changes.some(({ target }) => (target.namespace ?? namespace) !== namespace);
+  const [header = '', ...lines] = table(changes, { style, noted: noted.map(() => ''), isPlaced });
+  return [
+    header.replace(/ +NOTE$/, ''),
+    ...lines.flatMap((line, index) => [line, ...(noted[index] === '' ? [] : [`    ${noted[index]}`])]),
+  ];
+}
+
+interface Tabled {
+  readonly style: Style;
+  /** For each change. */
+  readonly noted: readonly string[];
+  /** With the column of namespaces. */
+  readonly isPlaced: boolean;
+}
+
+function table(changes: readonly PlannedChange[], { style, noted, isPlaced }: Tabled): readonly string[] {
+  const placed = (place: string): readonly string[] => (isPlaced ? [place] : []);
+  const rows = changes.map(({ operation, target, fields }, index) => {
     const shown = operation === 'none' ? '' : String(fields.length);
-    return [operation, target.kind, target.namespace ?? '', target.name, shown, notes(change, targets).join('; ')].map(clean);
+    return [operation, target.kind, ...placed(target.namespace ?? ''), target.name, shown, noted[index] ?? ''].map(clean);
   });
-  const [header = '', ...lines] = tableOf(['OP', 'KIND', 'NAMESPACE', 'NAME', 'FIELDS', 'NOTE'], rows);
+  const [header = '', ...lines] = tableOf(['OP', 'KIND', ...placed('NAMESPACE'), 'NAME', 'FIELDS', 'NOTE'], rows);
   return [
     `  ${header}`,
     ...lines.map((line, index) => {

@@ -75,10 +75,10 @@ function fitting(rows: readonly Row[], room: number): readonly Row[] {
 
 const kindOf = ({ label }: Row): string => label.replace(/ .*/, '');
 
-/** Rows of more than `few` equal changes share one. What must be seen has a row of its own, and what has a detail. */
+/** Rows of more than `few` equal changes share one. What must be seen has a row of its own. */
 function folded(rows: readonly Row[], nounOf: (row: Row) => string, few: number): readonly Row[] {
-  const keyOf = (row: Row): string => [nounOf(row), row.operation, row.state].join('|');
-  const isFoldable = ({ rank, detail }: Row): boolean => rank > ranks.notReady && detail === undefined;
+  const keyOf = (row: Row): string => [nounOf(row), row.operation, row.state, row.detail ?? ''].join('|');
+  const isFoldable = ({ rank }: Row): boolean => rank > ranks.notReady;
   const groups = Map.groupBy(rows.filter(isFoldable), keyOf);
   return rows.flatMap((row) => {
     const group = isFoldable(row) ? (groups.get(keyOf(row)) ?? []) : [];
@@ -144,7 +144,9 @@ function readyIn(view: TransactionView): string {
   return gated === 0 || !['Committing', 'Committed'].includes(view.phase) ? '' : `ready ${ready}/${gated}`;
 }
 
-function timeIn({ timing: { began, until } }: TransactionView, elapsed: number): string {
-  const allowed = began === undefined || until === undefined ? '' : ` of ${clockOf(until - began)}`;
+// The time that a rollback may take begins with the rollback, not with the release whose time is shown.
+function timeIn({ phase, timing: { operation, began, until } }: TransactionView, elapsed: number): string {
+  const isBack = phase === 'RollingBack' && operation === 'release';
+  const allowed = isBack || began === undefined || until === undefined ? '' : ` of ${clockOf(until - began)}`;
   return `${clockOf(elapsed)}${allowed}`;
 }

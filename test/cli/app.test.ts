@@ -24,7 +24,7 @@ const janus = (...words: readonly string[]) => cli.run([...words, ...where]);
 t.test('the Namespace names the ServiceAccount, unless an option does', async (t) => {
   t.match(await janus('apply', '-f', 'app/', 'shop'), {
     code: 64,
-    err: /tx\.janus\.io\/service-account of the Namespace.* has none\.\n$/,
+    err: /tx\.janus\.io\/service-account of the Namespace.* has none\. To create one with its rights: janus rbac --service-account NAME -f \S+ .*\| kubectl apply -f -\n$/,
   });
   t.match(await cli.run(['apply', '-f', 'app/', 'shop', '-n', 'no-such']), {
     code: 1,

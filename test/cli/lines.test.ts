@@ -182,6 +182,35 @@ t.test('a plan as data keeps every digit', async (t) => {
     t.match(formatted([planDocument(plan([], [found]))], format), /"?value"?: 9007199254740993\n/, format);
 });
 
+t.test('a plan fits into 80 columns: notes go below their objects, and one namespace is not repeated', async (t) => {
+  const setting = { style: plain, engine: '', rbac: '', code: 1, isBrief: true };
+  const [losers, gate] = [[{ manager: 'kubectl-client-side-apply', paths: ['spec.maxReplicas'] }], 'AtEnd'] as const;
+  const gated = (one: PlannedChange, namespace: string): PlannedChange => ({
+    ...{ ...one, losers, gate },
+    target: { ...one.target, namespace },
+  });
+  const scaler = gated(planned('HorizontalPodAutoscaler', 'web-server'), 'shop');
+  const config = planned('ConfigMap', 'app');
+  const refused = { verdict: 'refused', refusal: [{ reason: 'Forbidden', message: `it ${'is refused '.repeat(10)}` }] } as const;
+  const linesAt = (columns: number, changes: readonly PlannedChange[]) =>
+    planLines(plan([], changes, refused), { ...setting, columns });
+  const narrow = linesAt(80, [scaler, gated(config, 'shop')]);
+  for (const line of narrow) t.ok(line.length <= 80, line);
+  t.same(narrow.slice(2, 7), [
+    '  OP       KIND                      NAME         FIELDS',
+    '+ create   HorizontalPodAutoscaler   web-server   0',
+    '    must be ready at the end; takes 1 field from kubectl-client-side-apply',
+    '+ create   ConfigMap                 app          0',
+    '    must be ready at the end; takes 1 field from kubectl-client-side-apply',
+  ]);
+  t.match(linesAt(80, [scaler, gated(config, 'infra')])[5], /^\+ create {3}ConfigMap +infra +app +0$/, 'two namespaces');
+  t.match(
+    linesAt(Number.POSITIVE_INFINITY, [scaler])[3],
+    /shop +web-server +0 +must be ready at the end; takes 1 field/,
+    'a pipe',
+  );
+});
+
 t.test('the plan marks a permission that only the undo needs', async (t) => {
   const message = 'ServiceAccount shop/deployer may not delete configmaps in namespace shop';
   const gap = { question: { verb: 'delete', group: '', resource: 'configmaps', namespace: 'shop' }, for: 'undo' } as const;
@@ -543,6 +572,22 @@ t.test('a screen shows what failed or is not ready first, however few rows it ha
   t.same([few.length, few[9]], [10, ' x 32 more                  32 not restored']);
 });
 
+t.test('equal rows of a rollback share one, also with equal details, and its head has no limit of the release', async (t) => {
+  const remark = 'kept on request';
+  const view = states('RollingBack', ['Restored', 'Restored', 'Applied', 'Applied', 'Kept', 'Kept'], {
+    timing: { operation: 'release', began: 0, until: 1_828_000 },
+  });
+  const changes = view.changes.map((change) => (change.state === 'Kept' ? { ...change, remark } : change));
+  const draw = (rows: number) =>
+    treeOf({ view: { ...view, changes }, elapsed: 31_000, isHeldUp: false }, { columns: 80, rows }, plain);
+  t.same(draw(5), [
+    'one - shop - rolling back 2/6 undone - 0:31',
+    ' ~ 2 ConfigMaps   restored   as before',
+    ' = 2 ConfigMaps   deleted    kept: kept on request',
+    ' . 2 ConfigMaps   deleted    to be undone',
+  ]);
+});
+
 t.test('a change has an operation and a state: with an open gate it has no tick', async (t) => {
   const found = 'condition Ready is False';
   const gates = [undefined, { since: at(1) }, { since: at(1), found }, { since: at(1), found, readySince: at(2) }];
@@ -668,11 +713,18 @@ t.test('the end says what happened, what is left, and what to do next', async (t
   const needed = { reason: 'NeededByKept', message: 'c0 stays, because c1 needs it' };
   const two = changes.map((change, index) => (index === 0 ? { ...change, state: 'NotRestored', error: needed } : change));
   const both = said({ changes: two, left: 2 });
-  t.match(both.join(' '), /restored\. {3}ConfigMap c1: c1 was changed by kubectl {3}ConfigMap c0: c0 stays/, 'what is in the way comes first');
+  t.match(
+    both.join(' '),
+    /restored\. {3}ConfigMap c1: c1 was changed by kubectl {3}ConfigMap c0: c0 stays/,
+    'what is in the way comes first',
+  );
   t.match(both.join(' '), /with --keep ConfigMap\/c1 it {3}leaves the object, with --overwrite ConfigMap\/c1 it/);
   const others = changes.map((change, index) => (index === 1 ? { ...change, error: { ...error, reason: 'NotEmpty' } } : change));
   t.notMatch(said({ changes: others }).join(), '--overwrite', 'the engine never overwrites these objects');
   t.match(said({ left: 0 })[1], 'Nothing was applied: no object was changed.');
+  t.match(said({ left: 0 }).at(-1), 'Correct the cause, then run janus apply again.');
+  t.notMatch(said({ left: 0, reason: 'RollbackRequested' }).join(), 'Correct the cause', 'the user has stopped it');
+  t.notMatch(said({ phase: 'RolledBack', reason: 'RollbackRequested' }).join(), 'Correct the cause');
   t.match(said({ phase: 'Committing' }, false), [
     '. one is committing after 0:01 (0/2 applied); it continues.',
     /Failed/,

@@ -189,17 +189,7 @@ t.test('the program refuses bad options and writes nothing', async (t) => {
 t.test('a request contains the given options, and removes the others', async (t) => {
   await committed('asked', ['a', 'b', 'c']);
   await stage.annotate('asked', { 'tx.janus.io/undo-partial': 'true', 'tx.janus.io/undo-digest': digest });
-  const words = [
-    'undo',
-    'asked',
-    ...where,
-    '--yes',
-    '--wait',
-    '--keep',
-    'ConfigMap/a,cm/b',
-    '--keep',
-    'deploy/x/y',
-  ];
+  const words = ['undo', 'asked', ...where, '--yes', '--wait', '--keep', 'ConfigMap/a,cm/b', '--keep', 'deploy/x/y'];
   const { code, out, played } = await during([...words, '--overwrite', 'configmaps/c'], async () => {
     const annotations = await answers('asked', request, { reason: 'UndoRefused', message: 'ConfigMap b was changed', ...bad });
     return annotations;

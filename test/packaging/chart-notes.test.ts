@@ -39,6 +39,12 @@ t.test('the notes name three commands that come next, and how it is removed', as
   const notes = notesOf({});
   t.same(commandsBelow('Next:', notes), next);
   t.same(commandsBelow(last, notes), removal);
+  const home = 'https://github.com/janus-io/janus-on-metacontroller/blob/main';
+  t.same(commandsBelow(`by the command line (${home}/docs/cli.md#install):`, notes), [
+    '  janus rbac -n NAMESPACE -f FOLDER APP --service-account NAME | kubectl apply -f -',
+    '  janus apply -n NAMESPACE -f FOLDER APP --service-account NAME',
+  ]);
+  t.match(notes, `List \`namespaces\` to confine it:\n${home}/SECURITY.md#what-you-grant\n`);
   t.match(notes, 'To go back run helm upgrade with the former version and values');
 });
 

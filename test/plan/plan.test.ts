@@ -352,7 +352,7 @@ t.test('the plan names each controller that will revert a change, and --strict r
       'helm',
       'Helm',
       { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: { 'meta.helm.sh/release-name': 'web' } },
-      /release web manages it: the next upgrade may set it back/,
+      /release web manages it: Helm 4's next upgrade fails with a conflict/,
     ],
     [
       'controlled',

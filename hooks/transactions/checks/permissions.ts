@@ -179,5 +179,8 @@ export function describeQuestion({ verb, group, resource, namespace, name }: Acc
 
 /** `account` as namespace/name. */
 export function missingAccount(account: string): Fault {
-  return fault('ServiceAccountMissing', `ServiceAccount ${account} does not exist: create it, then recreate the Transaction`);
+  return fault(
+    'ServiceAccountMissing',
+    `ServiceAccount ${account} does not exist: create it (for manifests: janus rbac prints it, with its rights), then recreate the Transaction`,
+  );
 }

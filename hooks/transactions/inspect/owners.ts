@@ -12,7 +12,7 @@ const sentences: Readonly<Record<OwnerCode, (name: string) => string>> = {
   ArgoCD: (name) =>
     `Argo CD tracks it (${name}) and, with self-heal, sets it back at once: change its source, or disable auto-sync`,
   Flux: (name) => `${name} applies its source again at each interval: suspend it first`,
-  Helm: (name) => `release ${name} manages it: the next upgrade may set it back`,
+  Helm: (name) => `release ${name} manages it: Helm 4's next upgrade fails with a conflict`,
   HPA: (name) => `HorizontalPodAutoscaler ${name} scales it again: change the HorizontalPodAutoscaler`,
   Controller: (name) => `${name} owns it and writes it again: change the owner`,
 };
