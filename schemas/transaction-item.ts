@@ -115,6 +115,22 @@ export const item: Schema = {
       items: string('Name of a field manager.', statusLimits.fieldManager),
       'x-kubernetes-list-type': 'atomic',
     },
+    took: {
+      type: 'object',
+      description: 'The fields that an Apply or a Patch took from other field managers, with the values that it replaced.',
+      required: ['count'],
+      properties: {
+        count: { type: 'integer', description: 'Number of fields.', minimum: 1 },
+        texts: {
+          type: 'array',
+          description:
+            'The first fields, each with its former value and field manager. Only field managers for a Secret, an object outside the namespace of the Transaction, and content from a Secret.',
+          maxItems: statusLimits.warnings,
+          items: string('Field, value and field manager.', statusLimits.warning),
+          'x-kubernetes-list-type': 'atomic',
+        },
+      },
+    },
     drift: string(
       'Differences between the written object and the result of the dry run, in a form for the engine only.',
       statusLimits.drift,

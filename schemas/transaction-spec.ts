@@ -38,6 +38,15 @@ export const transactionSpec: Schema = {
       pattern: patterns.fieldManager,
       maxLength: 128,
     }),
+    takeOver: {
+      type: 'array',
+      description:
+        'Names of other apps, by their fieldManager, whose objects an Apply may take over. Without it the engine refuses an object that another app has applied. Each of them must have applied one of the objects.',
+      minItems: 1,
+      maxItems: 16,
+      items: { type: 'string', description: 'Field manager of the app.', minLength: 1, maxLength: 128 },
+      'x-kubernetes-list-type': 'atomic',
+    },
     gate: {
       type: 'object',
       description:

@@ -31,6 +31,16 @@ export const manifestOptions: readonly Option[] = [
     description: 'one name for all releases. A field that a release no longer has is removed; an object is not',
   },
   ...gateOptions,
+  {
+    flags: '--field-conflicts <how>',
+    description: 'fields that other clients own with other values; force is the default. fail refuses them before any write',
+    choices: ['fail', 'force'],
+  },
+  {
+    flags: '--take-over <app>',
+    description: 'take over objects that this other app has applied, which are refused otherwise',
+    repeats: true,
+  },
   { flags: '--recreate-immutable', description: 'recreate an object if a field cannot be changed in place' },
   {
     flags: '--set-replicas',
@@ -74,7 +84,7 @@ If the input is a Transaction with spec.rollback, the engine makes the plan, as 
     ...inputOptions,
     ...manifestOptions,
     { flags: '--as-me', description: 'use your own rights if you may not impersonate the ServiceAccount; not exact' },
-    { flags: '--strict', description: 'exit code 2 if another controller or user would revert a change' },
+    { flags: '--strict', description: 'exit code 2 if another controller or user would revert a change, or loses a field to it' },
     { flags: '--summary', description: 'print no fields' },
     {
       flags: '--exit-code <code>',

@@ -23,6 +23,10 @@ export interface ReleaseOptions {
   readonly fieldManager: string | undefined;
   /** The timeout of the gates of all objects at the end; empty for the default. Undefined: no gates. */
   readonly gate: string | undefined;
+  /** Whether a field that another client owns with another value refuses the release. */
+  readonly failOnConflict?: boolean;
+  /** Other apps whose objects it may take over. */
+  readonly takeOver?: readonly string[];
   readonly recreateImmutable: boolean;
   /** Of objects whose content names `spec.replicas`. */
   readonly setReplicas?: boolean;
@@ -161,14 +165,15 @@ function wireOf({ apiVersion, kind, name, namespace }: Reference, own: string): 
   return { apiVersion, kind, name, ...(namespace === undefined || namespace === own ? {} : { namespace }) };
 }
 
-function changeOf(source: JsonObject, { recreateImmutable, setReplicas }: ReleaseOptions): JsonObject {
+function changeOf(source: JsonObject, { recreateImmutable, setReplicas, failOnConflict }: ReleaseOptions): JsonObject {
   const isSet = setReplicas === true && at(source, 'content', 'spec', 'replicas') !== undefined;
   const replicas = isSet ? { replicas: 'Set' } : {};
-  return { type: 'Apply', ...source, ...(recreateImmutable ? { whenImmutable: 'Recreate' } : {}), ...replicas };
+  const conflicts = failOnConflict === true ? { fieldConflicts: 'Fail' } : {};
+  return { type: 'Apply', ...source, ...conflicts, ...(recreateImmutable ? { whenImmutable: 'Recreate' } : {}), ...replicas };
 }
 
 function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {
-  const { namespace, name, labels, serviceAccount, fieldManager, gate, deleteFilled, ttl } = options;
+  const { namespace, name, labels, serviceAccount, gate, deleteFilled, ttl } = options;
   const allowed = options.allowIrreversible ? { annotations: { [annotations.allowIrreversible]: 'true' } } : {};
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
@@ -176,13 +181,17 @@ function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions):
     metadata: { ...name, namespace, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...allowed },
     spec: {
       serviceAccountName: serviceAccount,
-      ...(fieldManager === undefined ? {} : { fieldManager }),
+      ...appOf(options),
       ...(gate === undefined ? {} : { gate: gate === '' ? {} : { timeout: gate } }),
       ...(ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl }),
       ...(deleteFilled ? { undo: { foreignContent: 'Delete' } } : {}),
       changes,
     },
   };
+}
+
+function appOf({ fieldManager, takeOver = [] }: ReleaseOptions): JsonObject {
+  return { ...(fieldManager === undefined ? {} : { fieldManager }), ...(takeOver.length === 0 ? {} : { takeOver }) };
 }
 
 /** The checks of the engine decide whether the Transaction itself is too large. */

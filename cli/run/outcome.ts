@@ -35,7 +35,7 @@ function summaryOf(object: Parameters<typeof viewOf>[0]) {
   return { namespace, name, uid, phase, done, message, finished, left, kept, reason, changes: changes.map(changeOf) };
 }
 
-function changeOf({ type, kind, name, selector, state, error, gate, warnings }: ChangeView) {
+function changeOf({ type, kind, name, selector, state, error, gate, took, warnings }: ChangeView) {
   const note = gate?.state === 'notReady' ? gate.found : undefined;
   return {
     type,
@@ -45,6 +45,7 @@ function changeOf({ type, kind, name, selector, state, error, gate, warnings }: 
     state,
     ...(error && { error }),
     ...(note !== undefined && { note }),
+    ...(took && { took }),
     ...(warnings && { warnings }),
   };
 }

@@ -50,6 +50,6 @@ async function show(call: Call, plan: Plan, shown: { readonly engine: string; re
 export function codeOf(plan: Plan, isStrict: boolean): number {
   if (plan.verdict === 'refused') return planCodes.refused;
   if (plan.verdict === 'unknown') return planCodes.unknown;
-  if (isStrict && plan.changes.some(({ owners }) => owners.length > 0)) return planCodes.refused;
+  if (isStrict && plan.changes.some(({ owners, took }) => owners.length > 0 || took !== undefined)) return planCodes.refused;
   return plan.changes.some(({ operation }) => operation !== 'none') ? planCodes.changes : planCodes.nothing;
 }

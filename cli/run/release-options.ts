@@ -21,6 +21,8 @@ export const forManifests = [
   'label',
   'serviceAccount',
   'fieldManager',
+  'fieldConflicts',
+  'takeOver',
   'gate',
   'recreateImmutable',
   'setReplicas',
@@ -54,6 +56,8 @@ export async function releaseOptionsOf(call: Call, session: Session, manifests: 
     serviceAccount: isWhole ? '' : await serviceAccountOf(call, session),
     fieldManager,
     gate,
+    failOnConflict: options.text('fieldConflicts') === 'fail',
+    takeOver: takeOverOf(options, fieldManager),
     recreateImmutable: options.flag('recreateImmutable'),
     setReplicas: options.flag('setReplicas'),
     allowIrreversible: options.flag('allowIrreversible'),
@@ -81,6 +85,19 @@ function fieldManagerOf(options: Options, app: string | undefined): string | und
   throw wrongUse(
     `A field manager must have from 1 to ${statusLimits.fieldManager} printable ASCII characters, and must not begin with "janus"; found "${foreign(name ?? '', longestTransactionName)}": correct --field-manager, or the name of the app.`,
   );
+}
+
+function takeOverOf(options: Options, fieldManager: string | undefined): readonly string[] {
+  const apps = options.list('takeOver');
+  if (apps.length === 0) return apps;
+  if (fieldManager === undefined) throw wrongUse('--take-over needs the name of the app that takes over, or --field-manager.');
+  if (apps.includes(fieldManager))
+    throw wrongUse(`--take-over names the app itself, "${foreign(fieldManager, longestTransactionName)}": name the other app.`);
+  if (options.text('fieldConflicts') === 'fail')
+    throw wrongUse(
+      '--take-over takes the fields of the other app, and --field-conflicts=fail refuses that: leave one of them out.',
+    );
+  return apps;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
 import { countsOf, operationWords } from './progress.ts';
 import { paint, type Style, wrapTo } from './style.ts';
+import { tookWords } from './took.ts';
 import { phaseWords, progressIn } from './tree.ts';
 import { overwritten } from './undo.ts';
 import { undoesOf, undoneNote } from './undone.ts';
@@ -80,6 +81,7 @@ const ends: ReadonlyMap<string, Rule> = new Map(
       const applied = view.changes.length === 0 ? 'nothing to change' : operationWords(view.changes);
       return [
         `${view.name} was committed after ${after}${late}: ${applied}${ready}.`,
+        tookIn(view),
         undoneIn(view),
         ending.undoneBy === undefined ? `${command(view, ending, 'undo')} takes it back.` : broughtBack(view, ending),
       ];
@@ -96,6 +98,12 @@ const ends: ReadonlyMap<string, Rule> = new Map(
     Failed: (view, after, ending) => (view.left > 0 ? leftOver(view, after, ending) : notBegun(view, after, ending)),
   }),
 );
+
+/** `It took 1 field: Deployment api image "1.4-hotfix" (kubectl-set).` */
+function tookIn({ changes }: TransactionView): string {
+  const took = tookWords('took', changes);
+  return took === '' ? '' : `It ${took}.`;
+}
 
 /** Of a rollback: `It undid v7, v6.`, `v7, v6 are there again.` */
 function undoneIn(view: TransactionView): string {

@@ -8,6 +8,7 @@ import { documentOf } from './document.ts';
 import { fieldLines } from './fields.ts';
 import { paint, type Style, widthOf, wrapTo } from './style.ts';
 import { tableOf } from './table.ts';
+import { tookWords } from './took.ts';
 import { warningLines } from './warnings.ts';
 
 interface Setting {
@@ -169,9 +170,16 @@ function ownerLines({ target, owners }: PlannedChange): readonly string[] {
   return owners.map(({ code, sentence }) => `${code.padEnd(10)}   ${clean(`${describe(target)}: ${sentence}`)}.`);
 }
 
-/** What the API server warns of, each text once. */
+/** What it takes from other field managers, and what the API server warns of, each text once. */
 export function warningsOf({ changes }: Plan): readonly string[] {
-  return warningLines(changes.map(({ target, warnings }) => ({ object: describe(target), ...(warnings && { warnings }) })));
+  const takes = tookWords(
+    'takes',
+    changes.map(({ target: { kind, name }, took }) => ({ kind, name, ...(took && { took }) })),
+  );
+  return [
+    ...(takes === '' ? [] : [`${takes}.`.replace('takes', 'Takes')]),
+    ...warningLines(changes.map(({ target, warnings }) => ({ object: describe(target), ...(warnings && { warnings }) }))),
+  ];
 }
 
 export function countsOf(changes: readonly PlannedChange[]): string {

@@ -5,7 +5,7 @@ import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { type Gating, gateOf } from '../../hooks/transactions/model/gated.ts';
-import { decodeWarnings } from '../../hooks/transactions/model/item.ts';
+import { type Counted, countedIn } from '../../hooks/transactions/model/item.ts';
 import { rollbackIn, rollbackSetIn } from '../../hooks/transactions/model/rollback.ts';
 import { changesIn } from '../../hooks/transactions/model/transaction.ts';
 import { decodeUndo, type UndoAnswer } from '../../hooks/transactions/model/undo.ts';
@@ -32,6 +32,8 @@ export interface ChangeView {
   readonly isUndone: boolean;
   /** What its undo waits for, or a note of the engine about it. */
   readonly remark?: string;
+  /** The fields that it took from other field managers. */
+  readonly took?: Counted;
   /** Of the API server, about its write, or about the write of its undo. */
   readonly warnings?: Warnings;
 }
@@ -154,7 +156,8 @@ function changeOf(change: Json, item: Json | undefined, { namespace: own, phase 
     isRecreated: at(item, 'deleted') === true,
     isUndone: at(item, 'undone') === true,
     ...(remark === undefined ? {} : { remark: short(remark) }),
-    ...decodeWarnings(at(item, 'warnings')),
+    ...countedIn(item, 'warnings'),
+    ...countedIn(item, 'took'),
   };
 }
 

@@ -3,6 +3,7 @@
 import type { AccessQuestion, Clock, Expressions, Logs, Manifests, Reader, Sealer, Warnings } from '../objects/cluster.ts';
 import type { Json } from '../objects/json.ts';
 import type { Reference } from '../objects/reference.ts';
+import type { Counted } from './model/item.ts';
 
 /** A fault, as the engine would report it. `reason`: one of docs/reasons.md. */
 export interface Finding {
@@ -52,6 +53,8 @@ export interface PlannedChange {
   readonly fields: readonly FieldChange[];
   /** Managers that lose fields to it. */
   readonly losers: readonly { readonly manager: string; readonly paths: readonly string[] }[];
+  /** The fields that an apply takes from them, with their values; those of a Secret are hidden. */
+  readonly took?: Counted;
   readonly owners: readonly Owner[];
   /** The path of the field that a client has scaled, if the change changes it. */
   readonly scaled?: string;

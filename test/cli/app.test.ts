@@ -54,6 +54,39 @@ t.test('the name of an app is the field manager, and the beginning of the name',
   });
 });
 
+t.test('what a release takes is said by plan, apply and status, and an app takes over another only by name', async (t) => {
+  const api = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'api' }, data: { color: 'red' } };
+  const file = cli.write('api/all.json', JSON.stringify(api));
+  const apply = (app: string, ...more: readonly string[]) =>
+    janus('apply', '-f', file, app, '--no-gate', '--wait', '--label', label, ...more);
+  t.match(await apply('shop'), { code: 0 });
+  const edit = { data: { color: 'hotfix' } };
+  must(await stage.client.patch(stage.path('configmaps/api'), edit, 'merge', { fieldManager: 'kubectl-edit' }));
+  const took = 'took 1 field: ConfigMap api color "hotfix" (kubectl-edit)';
+  const takes = /Takes 1 field: ConfigMap api color "hotfix" \(kubectl-edit\)\./;
+  t.match(await janus('plan', '-f', file, 'shop'), { code: 1, out: takes });
+  t.match(await janus('plan', '-f', file, 'shop', '--strict', '-o', 'markdown'), { code: 2, out: /Takes 1 field: .*hotfix/ });
+  t.match(await apply('shop', '--field-conflicts', 'fail'), { code: 2, out: /kubectl-edit/ }, 'fail takes nothing');
+  const forced = await apply('shop', '--field-conflicts=force', '-o', 'json');
+  t.equal(forced.code, 0, forced.err);
+  const { transactions } = JSON.parse(forced.out);
+  t.match(transactions, [{ changes: [{ took: { count: 1, texts: ['color "hotfix" (kubectl-edit)'] } }] }]);
+  t.match((await janus('status', transactions[0].name)).out.replaceAll(/\s+/g, ' '), `It ${took}.`);
+  t.match(await janus('plan', '-f', file, 'other'), { code: 2, out: /OtherApp .* applied by another app, shop: / });
+  t.match(await apply('other'), { code: 2, out: /another app, shop: / });
+  t.match(await apply('other', '--take-over', 'stranger'), { code: 2, out: /another app, shop: / });
+  t.match(await apply('shop', '--take-over', 'stranger'), { code: 2, out: /stranger has applied none of the objects, shop did/ });
+  t.match(await apply('other', '--take-over', 'shop'), { code: 0 });
+});
+
+t.test('values of --field-conflicts and --take-over that mean nothing are wrong use', async (t) => {
+  const wrong = (...more: readonly string[]) => janus('apply', '-f', 'plain/', ...more);
+  t.match(await wrong('shop', '--field-conflicts=other'), { code: 64, err: /Allowed choices are fail, force/ });
+  t.match(await wrong('--take-over', 'shop'), { code: 64, err: /--take-over needs the name of the app that takes over/ });
+  t.match(await wrong('shop', '--take-over', 'shop'), { code: 64, err: /names the app itself/ });
+  t.match(await wrong('shop', '--take-over', 'a', '--field-conflicts=fail'), { code: 64, err: /leave one of them out/ });
+});
+
 t.test('at a terminal apply of an app follows the Transaction', inAllOnly, async (t) => {
   const typed = `janus apply -f plain/ shop --no-gate --label ${label} ${where.join(' ')}`;
   const { code, out } = await cli.run(['-qec', typed, '/dev/null'], {

@@ -55,6 +55,7 @@ const fullSpec: JsonObject = {
     },
   ],
   fieldManager: 'shop',
+  takeOver: ['old-shop'],
   gate: {
     timeout: '10m',
     stableFor: '30s',
@@ -101,6 +102,7 @@ const fullStatus: JsonObject = {
       resourceVersion: '1234567',
       error: { reason: 'RollbackConflict', message: 'Deployment shop/web-server was changed' },
       tookFieldsFrom: ['kubectl'],
+      took: { count: 1, texts: ['image "1.4" (kubectl)'] },
       drift: 'sealed',
       disowned: true,
       deleted: true,

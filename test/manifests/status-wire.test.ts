@@ -37,6 +37,7 @@ const full: Omit<Item, 'progress'> = {
   uid: '572d4c4c-2a58-40fe-a330-a4b7e7430bba',
   resourceVersion: '1234567',
   tookFieldsFrom: ['kubectl'],
+  took: { count: 4, texts: ['image "1.4" (kubectl)', 'é'.repeat(200)] },
   drift: 'sealed',
   disowned: true,
   overwrite: true,

@@ -17,16 +17,16 @@ function lines(most: number, ...folders: readonly string[]): Ceiling {
 }
 
 export const ceilings: readonly Ceiling[] = [
-  lines(19_600, 'hooks/transactions'),
+  lines(19_700, 'hooks/transactions'),
   lines(9_500, 'hooks/crossplane'),
   lines(2_900, 'hooks/objects'),
   lines(6_900, 'server'),
-  lines(7_300, 'cli'),
-  lines(46_000, 'hooks', 'server', 'cli'),
+  lines(7_400, 'cli'),
+  lines(46_200, 'hooks', 'server', 'cli'),
   lines(6_900, 'scripts'),
   lines(87_800, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_200 },
-  { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_700 },
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_400 },
+  { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_800 },
 ];
 
 const root = join(import.meta.dirname, '../..');

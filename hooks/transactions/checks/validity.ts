@@ -13,6 +13,7 @@ import { article, changeFieldMessages, fieldManagerFaults, notOneObject } from '
 import { durationFaults } from './durations.ts';
 import { type Fault, fault } from './fault.ts';
 import { gateFaults } from './gates.ts';
+import { takeOverFaults } from './take-over.ts';
 import { dnsName, type Message, printable, targetMessages } from './target-names.ts';
 import { undoFaults } from './undo-options.ts';
 
@@ -39,7 +40,7 @@ export function staticFaults(transaction: Transaction): readonly Fault[] {
     all.push(fault('Invalid', `spec.serviceAccountName "${printable(serviceAccountName)}" is not the name of a ServiceAccount`));
   }
   all.push(...nameFaults(transaction), ...durationFaults(transaction), ...sizeFaults(transaction));
-  all.push(...fieldManagerFaults(transaction.fieldManager), ...undoFaults(transaction.undo));
+  all.push(...fieldManagerFaults(transaction.fieldManager), ...takeOverFaults(transaction), ...undoFaults(transaction.undo));
   const gated = changes.map((change) => ({ change, gate: change.gate }));
   all.push(...gateFaults(transaction.gate, gated));
   return [...all, ...changes.slice(0, mostChanges).flatMap((change, index) => changeFaults(change, index, transaction))];

@@ -8,18 +8,19 @@ import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
 import { formatTime } from '../../objects/time.ts';
 import { foreign } from '../../objects/words.ts';
+import { takenBy } from '../attribution/taken.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { FieldChange, HeldLock, Operation, PlannedChange } from '../inspection.ts';
 import { heldBy, stateForTaking } from '../locks/holder.ts';
 import { lockOf } from '../locks/lease.ts';
 import { lifeLeft, readableHolder } from '../locks/state.ts';
-import type { Change } from '../model/change.ts';
+import { type Change, isApplied } from '../model/change.ts';
 import { gateOf } from '../model/gated.ts';
 import { sourceOf } from '../model/source.ts';
 import { holderOf, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { type Autoscaler, scalersOf } from '../observe/autoscalers.ts';
 import type { LockView, Prepared } from '../observe/observation.ts';
-import { fieldChanges, hidingOf, type Masking, shownPath } from './masks.ts';
+import { fieldChanges, hidingOf, isOwn, type Masking, shownPath } from './masks.ts';
 import { ownersOf } from './owners.ts';
 
 /** `autoscalers`: all that may scale a target. */
@@ -36,6 +37,7 @@ export function plannedChange(prepared: Prepared, transaction: Transaction, auto
     deferred: approximate && recreates !== true,
     ...(dependsOn === undefined ? {} : { dependsOn }),
     losers: operation === 'delete' ? [] : losersOf(prepared, transaction, hiding),
+    ...tookIn(prepared, transaction, hiding),
     owners: prior === undefined || operation === 'none' ? [] : ownersOf(prior, scalers),
     ...saidOf(resolved, transaction),
     ...foundIn(prepared),
@@ -88,6 +90,11 @@ export function scalesReplicas(fields: readonly FieldChange[], operation: Operat
   return operation === 'update' && fields.some(({ path }) => path === 'spec.replicas');
 }
 
+function tookIn({ resolved, way, prior, expected, approximate }: Prepared, transaction: Transaction, hiding: Masking) {
+  if (approximate || !isApplied(way)) return {};
+  return takenBy({ before: prior, after: expected }, managersOfChange(transaction, resolved.change), hiding !== 'nothing');
+}
+
 // An Apply under a shared manager drops that manager's fields that it no longer names: no manager loses them to another. If no dry
 // run was possible, the engine does not know which manager loses which fields.
 function losersOf({ resolved, prior, expected, approximate }: Prepared, transaction: Transaction, hiding: Masking) {
@@ -95,7 +102,8 @@ function losersOf({ resolved, prior, expected, approximate }: Prepared, transact
   const { forward } = managersOfChange(transaction, resolved.change);
   const kinds = listKindsOf(prior, expected);
   return [...lostFields(prior, expected)]
-    .filter(([manager]) => manager !== forward)
+    .map(([manager, lost]) => [manager, lost.filter((path) => !isOwn(path))] as const)
+    .filter(([manager, lost]) => manager !== forward && lost.length > 0)
     .map(([manager, lost]) => ({
       manager: foreign(manager, longestName),
       paths: [...new Set(lost.map((path) => shownPath(path, { hiding, before: prior, kinds })))].sort(),

@@ -6,6 +6,9 @@ import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../
 import { decodeGateState, encodeGateState, type GateState } from './gate.ts';
 import type { Reason } from './reason.ts';
 
+/** How many there are, and the first of them in words. */
+export type Counted = Warnings;
+
 /** Why an item is in its state. `reason` is for programs, `message` is for people. */
 export interface ItemError {
   readonly reason: Reason;
@@ -35,6 +38,8 @@ export interface Item {
   /** Of the object as the change left it, or as the Delete found it. It shows the order of the changes of an object. */
   readonly resourceVersion?: string;
   readonly tookFieldsFrom?: readonly string[];
+  /** The fields that an apply took from them, with the values that it replaced; without texts if there is no room. */
+  readonly took?: Counted;
   /** Sealed if the target is sealed. */
   readonly drift?: string;
   /** What its undo waits for; earlier changes are undone meanwhile. */
@@ -55,7 +60,7 @@ export interface Item {
 }
 
 /** What an item keeps of a change that has taken effect. */
-export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'drift' | 'note' | 'warnings'>;
+export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'took' | 'drift' | 'note' | 'warnings'>;
 
 /** Whether an undo has not finished with it. */
 export function isToUndo({ progress }: Item): boolean {
@@ -151,8 +156,9 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
     progress,
     ...decodeError(at(wire, 'error')),
     ...texts(wire, ['lockLease', 'uid', 'resourceVersion', 'drift', 'note', 'waiting']),
-    ...decodeWarnings(at(wire, 'warnings')),
+    ...countedIn(wire, 'warnings'),
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
+    ...countedIn(wire, 'took'),
     ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
     ...(at(wire, 'overwrite') === true ? { overwrite: true as const } : {}),
     ...(at(wire, 'undone') === true ? { undone: true as const } : {}),
@@ -179,11 +185,15 @@ function decodeError(error: Json | undefined): { readonly error?: ItemError } {
   return { error: { reason: (textAt(error, 'reason') ?? 'Unknown') as Reason, message: textAt(error, 'message') ?? '' } };
 }
 
-/** As they are stored. */
-export function decodeWarnings(wire: Json | undefined): { readonly warnings?: Warnings } {
-  const [count, found] = [at(wire, 'count'), at(wire, 'texts')];
+/** A member of an item, as it is stored. */
+export function countedIn<Key extends 'warnings' | 'took'>(
+  item: Json | undefined,
+  key: Key,
+): { readonly [key in Key]?: Counted } {
+  const [count, found] = [at(item, key, 'count'), at(item, key, 'texts')];
   if (typeof count !== 'number') return {};
-  return { warnings: { count, ...(isList(found) ? { texts: found.filter((text) => typeof text === 'string') } : {}) } };
+  const counted = { count, ...(isList(found) ? { texts: found.filter((text) => typeof text === 'string') } : {}) };
+  return { [key]: counted } as unknown as { readonly [key in Key]?: Counted };
 }
 
 function texts<Key extends string>(wire: JsonObject, keys: readonly Key[]): Partial<Record<Key, string>> {

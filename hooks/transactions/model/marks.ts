@@ -2,7 +2,8 @@
 // others use that name, the annotation `applied-by`, owned by that name, shows our write. Whoever may write the object can write
 // both. So the engine always compares content as well. A mark that was there before our write shows nothing.
 
-import { managerKey, managersOf } from '../../objects/content/fields.ts';
+import { membersWithin } from '../../objects/content/field-trees.ts';
+import { managerKey, managersOf, treeOf } from '../../objects/content/fields.ts';
 import { hasManager, ownedBy } from '../../objects/content/ownership.ts';
 import { type Path, pathText } from '../../objects/content/path.ts';
 import { type Json, textAt } from '../../objects/json.ts';
@@ -18,7 +19,8 @@ export function isOwnMark(path: Path): boolean {
   return ownAnnotations.includes(pathText(path));
 }
 
-const mark = pathText(['f:metadata', 'f:annotations', `f:${annotations.appliedBy}`]);
+const markPath: Path = ['f:metadata', 'f:annotations', `f:${annotations.appliedBy}`];
+const mark = pathText(markPath);
 
 /** Whether the object shows a write of this change. */
 export function bearsOurWrite(object: Json | undefined, { forward, holder }: Managers): boolean {
@@ -39,4 +41,14 @@ export function bearsRestored({ expected, restores }: Pick<SnapshotEntry, 'expec
 /** The holder that the annotation names. */
 export function appliedBy(object: Json | undefined): string | undefined {
   return textAt(object, 'metadata', 'annotations', annotations.appliedBy);
+}
+
+/**
+ * The apps that have applied the object, by their field managers: those that own the mark. Whoever may write the object can write the
+ * mark: it may refuse a change, and never allow one.
+ */
+export function appsOf(object: Json | undefined): readonly string[] {
+  if (appliedBy(object) === undefined) return [];
+  const owners = managersOf(object).filter((manager) => membersWithin(treeOf(manager), markPath).length > 0);
+  return [...new Set(owners.map(({ name }) => name))];
 }

@@ -34,6 +34,7 @@ const ownReasons = [
   'StoredVersions',
   'NeededByKept',
   'NotFound',
+  'OtherApp',
   'Recreated',
   'Refused',
   'Replaced',

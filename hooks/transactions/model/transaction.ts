@@ -73,6 +73,8 @@ export interface Transaction {
   readonly undo?: Json;
   /** As written: the field manager under which an Apply writes (sharedManager). */
   readonly fieldManager?: Json;
+  /** As written: the apps whose objects an Apply may take over (checks/take-over.ts). */
+  readonly takeOver?: Json;
   /** In s after the end; undefined keeps the Transaction. */
   readonly ttlSecondsAfterFinished: number | undefined;
   /** sha256 of the spec in canonical form; empty if the spec is nested too deep, which the checks refuse. */
@@ -106,6 +108,7 @@ export function decodeTransaction(object: JsonObject): Transaction {
     ...memberOf(spec, 'gate'),
     ...memberOf(spec, 'undo'),
     ...memberOf(spec, 'fieldManager'),
+    ...memberOf(spec, 'takeOver'),
     ...durationsOf(spec),
     ttlSecondsAfterFinished: typeof ttl === 'number' ? ttl : undefined,
     ...measured(spec, annotated),

@@ -9,6 +9,7 @@ import { keptDespiteNull, keptFault } from '../checks/change-fields.ts';
 import { incomparable, stateFault } from '../checks/existence.ts';
 import type { Fault } from '../checks/fault.ts';
 import { refusalFault, shownWarnings, withWords } from '../checks/refusal.ts';
+import { otherAppFault } from '../checks/take-over.ts';
 import type { Resolved } from '../checks/targets.ts';
 import { joined, noted } from '../hazards/messages.ts';
 import { isApplied, madeOf, mayMake, onlyWayOf, type Way, wayOf } from '../model/change.ts';
@@ -140,7 +141,9 @@ async function tryFound(context: DryRunContext, resolved: Resolved, found: Prese
   const why = whyIncomparable(prior);
   if (why !== undefined) return { kind: 'fault', fault: incomparable(resolved, why) };
   const wrong =
-    (await versionFault(context, resolved, found)) ?? stateFault(resolved, prior, managersOfChange(transaction, resolved.change));
+    (await versionFault(context, resolved, found)) ??
+    stateFault(resolved, prior, managersOfChange(transaction, resolved.change)) ??
+    otherAppFault(resolved, prior, transaction);
   if (wrong !== undefined) return { kind: 'fault', fault: wrong };
   // No dry run is possible if an earlier change creates the Namespace or the kind.
   const by = await makerOf(context, resolved);

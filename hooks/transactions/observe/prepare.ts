@@ -5,6 +5,7 @@ import { stayingKeysNote } from '../../objects/content/ownership.ts';
 import { inTurn } from '../../objects/requests/in-turn.ts';
 import { fault } from '../checks/fault.ts';
 import { gapFaults, needsOfWays } from '../checks/permissions.ts';
+import { unusedTakeOver } from '../checks/take-over.ts';
 import { type Resolved, targetFaults } from '../checks/targets.ts';
 import { joined } from '../hazards/messages.ts';
 import { managersOfChange, type Transaction } from '../model/transaction.ts';
@@ -97,7 +98,14 @@ export async function tryTargets(context: LockContext, resolved: readonly Resolv
   if (taken.kind === 'trouble') return { ...base, faults: [], trouble: taken.failure };
   const refused = verdict.flatMap((one) => (one.kind === 'fault' ? [one.fault] : []));
   const targets = prepared.map((one) => withNotesOfContent(one, transaction));
-  const faults = [...refused, ...denied, ...irreversibleFaults(taken.targets), ...deletedOwnerFaults(prepared, transaction)];
+  const unused = refused.length > 0 ? [] : unusedTakeOver(prepared, transaction);
+  const faults = [
+    ...refused,
+    ...unused,
+    ...denied,
+    ...irreversibleFaults(taken.targets),
+    ...deletedOwnerFaults(prepared, transaction),
+  ];
   return { ...base, faults, targets };
 }
 

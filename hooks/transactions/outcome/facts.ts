@@ -8,7 +8,9 @@ import { equalJson, isObject, type Json, type JsonObject } from '../../objects/j
 import { unlikeOurs } from '../attribution/applied-by.ts';
 import { effectOf } from '../attribution/effect.ts';
 import { asKept } from '../attribution/kept-scale.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
+import { takenBy } from '../attribution/taken.ts';
+import { isApplied } from '../model/change.ts';
+import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { Applied } from '../model/item.ts';
 import { managersOfChange } from '../model/transaction.ts';
 import { type Drift, type DriftContext, storedDrift } from '../snapshots/drift.ts';
@@ -25,11 +27,13 @@ export function factsOf(
   context: FactsContext,
 ): Applied {
   const { transaction } = context;
-  const { forward } = managersOfChange(transaction, transaction.changes[entry.index]);
+  const managers = managersOfChange(transaction, transaction.changes[entry.index]);
+  const { forward } = managers;
   if (entry.type === 'Delete') return effectOf('Delete', { before, after: undefined, forward });
   const drift = driftOf(asKept(entry, answer), before, answer, context);
   return {
     ...effectOf(entry.type, { before, after: answer, forward }),
+    ...(isApplied(entry.type) ? takenBy({ before, after: answer }, managers, isSealed(entry, transaction)) : {}),
     ...(drift === undefined ? {} : { drift }),
   };
 }

@@ -2,14 +2,13 @@
 // leaves the hook either if it is too large to be stored beside its spec. The engine cuts a value in the same way each time, and
 // leaves a value that was cut as it is.
 
-import type { Warnings } from '../../objects/cluster.ts';
 import { equalJson, type Json } from '../../objects/json.ts';
 import { storableTime } from '../../objects/time.ts';
 import { foreign, mostWarnings, storedSize, warningLength } from '../../objects/words.ts';
 import { bareItem, itemRoom } from '../checks/room.ts';
 import { lastLines } from '../gates/logs.ts';
 import { type GateState, longestFound, longestLogs, type PodState } from '../model/gate.ts';
-import type { Item } from '../model/item.ts';
+import type { Counted, Item } from '../model/item.ts';
 import { storableReason } from '../model/reason.ts';
 import { type Cause, type Status, statusTimes, type TruncatedStatus } from '../model/status.ts';
 import { notedValue, removed } from '../model/undo.ts';
@@ -66,7 +65,7 @@ function isUid(text: string): boolean {
 /** The item without longer texts; the item itself if it has no longer text. */
 function withTexts(item: Item, most: number): Item {
   if (!hasTexts(item)) return item;
-  const { error, note, waiting, tookFieldsFrom, gate, warnings } = item;
+  const { error, note, waiting, tookFieldsFrom, took, gate, warnings } = item;
   const next: Item = {
     ...item,
     ...(error === undefined ? {} : { error: { reason: storableReason(error.reason), message: foreign(error.message, most) } }),
@@ -74,7 +73,8 @@ function withTexts(item: Item, most: number): Item {
     ...(waiting === undefined ? {} : { waiting: foreign(waiting, most) }),
     ...(tookFieldsFrom === undefined ? {} : { tookFieldsFrom: managersWithin(tookFieldsFrom, most) }),
     ...(gate === undefined ? {} : { gate: boundedGate(gate, most) }),
-    ...(warnings === undefined ? {} : { warnings: boundedWarnings(warnings, most) }),
+    ...boundedTexts('took', took, most),
+    ...boundedTexts('warnings', warnings, most),
   };
   return equalJson(next as unknown as Json, item as unknown as Json) ? item : next;
 }
@@ -83,10 +83,12 @@ function withTexts(item: Item, most: number): Item {
 const shortestWarning = 40;
 
 // The number stays.
-function boundedWarnings({ count, texts = [] }: Warnings, most: number): Warnings {
+function boundedTexts(key: 'took' | 'warnings', counted: Counted | undefined, most: number): Pick<Item, 'took' | 'warnings'> {
+  if (counted === undefined) return {};
+  const { count, texts = [] } = counted;
   const longestText = Math.floor((most * warningLength) / longest.itemText);
-  if (texts.length === 0 || longestText < shortestWarning) return { count };
-  return { count, texts: texts.slice(0, mostWarnings).map((text) => foreign(text, longestText)) };
+  if (texts.length === 0 || longestText < shortestWarning) return { [key]: { count } };
+  return { [key]: { count, texts: texts.slice(0, mostWarnings).map((text) => foreign(text, longestText)) } };
 }
 
 function boundedGate({ found, pod, logs, ...gate }: GateState, most: number): GateState {
@@ -128,10 +130,10 @@ function sizeOf(items: readonly Item[]): number {
   return items.reduce((sum, item) => sum + (hasTexts(item) ? bareItem + textSize(item) : bareItem), 0);
 }
 
-function hasTexts({ error, note, waiting, tookFieldsFrom, drift, gate, warnings }: Item): boolean {
-  return [error, note, waiting, tookFieldsFrom, drift, gate, warnings].some((text) => text !== undefined);
+function hasTexts({ error, note, waiting, tookFieldsFrom, took, drift, gate, warnings }: Item): boolean {
+  return [error, note, waiting, tookFieldsFrom, took, drift, gate, warnings].some((text) => text !== undefined);
 }
 
-function textSize({ error, note, waiting, tookFieldsFrom, drift, gate, warnings }: Item): number {
-  return storedSize({ error, note, waiting, tookFieldsFrom, drift, gate, warnings });
+function textSize({ error, note, waiting, tookFieldsFrom, took, drift, gate, warnings }: Item): number {
+  return storedSize({ error, note, waiting, tookFieldsFrom, took, drift, gate, warnings });
 }

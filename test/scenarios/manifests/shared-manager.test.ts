@@ -28,8 +28,12 @@ function claiming(serviceName: string): JsonObject {
 t.test('releases share a field manager', async (t) => {
   const stage = await startStage(t, { withoutLoop: true });
   const { client, path } = stage;
-  const release = async (name: string, changes: readonly JsonObject[], fieldManager = 'app'): Promise<void> => {
-    await stage.transaction(name, changes, { spec: { fieldManager }, annotations: allowIrreversible });
+  const release = async (
+    name: string,
+    changes: readonly JsonObject[],
+    spec: JsonObject = { fieldManager: 'app' },
+  ): Promise<void> => {
+    await stage.transaction(name, changes, { spec, annotations: allowIrreversible });
     t.match(await stepToEnd(stage, name), { phase: 'Committed' }, name);
   };
 
@@ -70,13 +74,13 @@ t.test('releases share a field manager', async (t) => {
   });
 
   const map = (name: string, data: JsonObject) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
-  const wrongOrder = async (name: string, first: () => Promise<void>, byWhom: string): Promise<void> => {
+  const wrongOrder = async (name: string, first: () => Promise<void>, spec: JsonObject): Promise<void> => {
     const where = path(`configmaps/${name}`);
     must(await client.create(path('configmaps'), map(name, { a: '0' }), { fieldManager: 'hand' }));
     const before = await portrait(stage, where);
     await first();
-    await release(`${name}-2`, [apply(map(name, { a: '2' }))], byWhom);
-    const message = new RegExp(`was later applied by Transaction ${stage.namespace}/${name}-2 \\(${byWhom}\\)`);
+    await release(`${name}-2`, [apply(map(name, { a: '2' }))], spec);
+    const message = new RegExp(`was later applied by Transaction ${stage.namespace}/${name}-2 \\(${spec.fieldManager}\\)`);
     t.match(itemsOf(await undo(stage, `${name}-1`, partial)), [{ left: true, error: { reason: 'LaterTransaction', message } }]);
     await undoAll(stage, `${name}-2`);
     await stage.annotate(`${name}-1`, { 'tx.janus.io/retry-rollback': 'yes' });
@@ -85,11 +89,16 @@ t.test('releases share a field manager', async (t) => {
   };
 
   await t.test('the undo of a Patch names the later Apply', async () => {
-    await wrongOrder('patched', () => release('patched-1', [change('Patch', 'patched', { data: { a: '1' } })]), 'app');
+    await wrongOrder('patched', () => release('patched-1', [change('Patch', 'patched', { data: { a: '1' } })]), {
+      fieldManager: 'app',
+    });
   });
 
   await t.test('the undo of an Apply under another name names the later Apply', async () => {
-    await wrongOrder('applied', () => release('applied-1', [apply(map('applied', { a: '1' }))]), 'other');
+    await wrongOrder('applied', () => release('applied-1', [apply(map('applied', { a: '1' }))]), {
+      fieldManager: 'other',
+      takeOver: ['app'],
+    });
   });
 
   t.same(await stage.leases(), []);

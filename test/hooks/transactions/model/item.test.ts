@@ -66,6 +66,7 @@ const optional = fc.record(
     drift: fc.string(),
     note: fc.string(),
     tookFieldsFrom: fc.array(fc.string()),
+    took: fc.record({ count: fc.nat(), texts: fc.array(fc.string()) }),
     disowned: fc.constant(true as const),
     deleted: fc.constant(true as const),
   },

@@ -106,25 +106,26 @@ t.test('logs in the status are the last lines, and get shorter with the room', a
   t.ok(short.length < 1_000 && logs.endsWith(short), `${short.length}`);
 });
 
-t.test('warnings in the status get shorter with the room, and at last only their number is left', async (t) => {
-  const warnings = { count: 4, texts: ['a', 'b', 'c'].map((text) => text.repeat(200)) };
-  const of = (count: number, size: number, note = '') => {
-    const items = Array.from({ length: count }, () => ({ progress: { kind: 'applied' as const }, warnings, note }));
-    const next = completed(stored, { ...stored, items }, now, { ...transaction, size });
-    t.same(completed(next, next, now, { ...transaction, size }), next, 'once stored, nothing changes any more');
-    t.ok(storedSize(encodeStatus(next).items) < Math.max(800 * count, 1_500_000 - size), 'it fits');
-    return next.items[0]?.warnings;
-  };
-  t.same(of(1, 1_000), warnings);
-  t.match(of(500, 1_000_000), { count: 4, texts: [/^a{10,199}…$/, /^b/, /^c/] });
-  t.match(of(500, 1_000_000_000), { texts: [/^a{10,}…$/] }, 'what each change is promised');
-  t.same(of(500, 1_000_000_000, 'n'.repeat(900)), { count: 4 }, 'other texts keep more');
-  const many = { count: 9, texts: Array.from({ length: 9 }, (_, index) => `${index}`.repeat(300)) };
-  const items = [{ progress: { kind: 'applied' as const }, warnings: many }];
-  const cut = completed(stored, { ...stored, items }, now, transaction).items[0]?.warnings;
-  t.match(cut, { count: 9, texts: [/^0{199}…$/, /^1{199}…$/, /^2{199}…$/] });
-  t.equal(cut?.texts?.length, 3);
-});
+for (const member of ['warnings', 'took'] as const)
+  t.test(`${member} in the status get shorter with the room, and at last only their number is left`, async (t) => {
+    const warnings = { count: 4, texts: ['a', 'b', 'c'].map((text) => text.repeat(200)) };
+    const of = (count: number, size: number, note = '') => {
+      const items = Array.from({ length: count }, () => ({ progress: { kind: 'applied' as const }, [member]: warnings, note }));
+      const next = completed(stored, { ...stored, items }, now, { ...transaction, size });
+      t.same(completed(next, next, now, { ...transaction, size }), next, 'once stored, nothing changes any more');
+      t.ok(storedSize(encodeStatus(next).items) < Math.max(800 * count, 1_500_000 - size), 'it fits');
+      return next.items[0]?.[member];
+    };
+    t.same(of(1, 1_000), warnings);
+    t.match(of(500, 1_000_000), { count: 4, texts: [/^a{10,199}…$/, /^b/, /^c/] });
+    t.match(of(500, 1_000_000_000), { texts: [/^a{10,}…$/] }, 'what each change is promised');
+    t.same(of(500, 1_000_000_000, 'n'.repeat(900)), { count: 4 }, 'other texts keep more');
+    const many = { count: 9, texts: Array.from({ length: 9 }, (_, index) => `${index}`.repeat(300)) };
+    const items = [{ progress: { kind: 'applied' as const }, [member]: many }];
+    const cut = completed(stored, { ...stored, items }, now, transaction).items[0]?.[member];
+    t.match(cut, { count: 9, texts: [/^0{199}…$/, /^1{199}…$/, /^2{199}…$/] });
+    t.equal(cut?.texts?.length, 3);
+  });
 
 t.test('until when open gates are waited for', async (t) => {
   const gate = (index: number, more: object) => change('Patch', `g${index}`, { gate: { timeout: '10m', ...more } });
