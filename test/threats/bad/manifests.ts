@@ -109,4 +109,11 @@ export const manifests: readonly BadTransaction[] = [
     admission: 'spec.fieldManager: Too long',
     end: invalid(/spec\.fieldManager has \d+ characters, at most 128/),
   },
+  {
+    name: 'a takeOver of no other app',
+    spec: some<JsonObject>({}, { fieldManager: 'shop' }).map((more) =>
+      specWith([changeWith({ type: 'Apply' })], { ...more, takeOver: ['shop'] }),
+    ),
+    end: invalid(/spec\.takeOver (has no meaning without spec\.fieldManager|names spec\.fieldManager)/),
+  },
 ];
