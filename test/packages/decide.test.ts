@@ -754,6 +754,22 @@ t.test('an incomplete undo names the rest', async (t) => {
   });
 });
 
+t.test('the Package whose change abandoned the try may stay, but nothing else', async (t) => {
+  const outcomeOf = (kind: string, outcomeKind: 'Abandoned' | 'Failed') => {
+    const stage = {
+      metadata: { name: 's' },
+      spec: { changes: [{ target: { kind, name: 'root' } }] },
+      status: { phase: 'Failed', items: [left] },
+    };
+    const outcome = { kind: outcomeKind, message: 'Provider root was changed' } as const;
+    const ptx = ptxOf({ phase: 'RollingBack', outcome } as Partial<Status>);
+    return rollBack({ ...moment, namespace, ptx, found: [stage] }).status;
+  };
+  t.match(outcomeOf('Provider', 'Abandoned'), { phase: 'Releasing', outcome: { kind: 'Abandoned' } });
+  t.match(outcomeOf('Function', 'Abandoned'), { outcome: { reason: 'RollbackIncomplete' } });
+  t.match(outcomeOf('Provider', 'Failed'), { outcome: { reason: 'RollbackIncomplete' } });
+});
+
 t.test('the engine keeps the name of the announced stage, whatever it undoes before', async (t) => {
   const stages = ['s0', 's1', 's2', 's3', 's4'].map((name) => ({ name, purpose: 'Objects', digest: 'd' }) as const);
   const exist = new Map<string, string>();

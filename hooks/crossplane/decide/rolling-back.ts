@@ -7,6 +7,7 @@
 import { at, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { cut } from '../../objects/words.ts';
 import { isLeft, requestRollback } from '../engine.ts';
+import { installOf, type PackageTransaction } from '../model/package-transaction.ts';
 import { advanced, mostMade, type Stage, type Status } from '../model/status.ts';
 import type { ObservedTo } from '../observe/observation.ts';
 import { isUndone } from '../writes/stages.ts';
@@ -38,12 +39,21 @@ function undo(observation: RollingBack): Step {
   const { status } = ptx;
   const undone = undoLast(ptx, found);
   if (undone.kind === 'step') return undone.step;
+  if (undone.kind === 'failed' && isOfNext(ptx, undone.stage))
+    return setStatus(advanced(status, { phase: 'Releasing' }), 'the Package stays, which its next package transaction installs');
   if (undone.kind === 'failed') return setStatus(left(found, status, undone.stage), 'a stage could not be undone');
   if (undone.kind === 'refused')
     return setStatus(left(found, status, undone.stage, false), 'a stage does not begin its rollback');
   const lost = status.stages.slice(0, status.made).find(({ name }) => stageOf(observation, name) === undefined);
   if (lost !== undefined) return setStatus(gone(status, lost.name), 'a stage was deleted before it was rolled back');
   return setStatus(advanced(status, { phase: 'Releasing' }), 'everything is rolled back');
+}
+
+/** Whether the stage left nothing but the Package whose change has abandoned the try. */
+function isOfNext(ptx: PackageTransaction, stage: JsonObject): boolean {
+  const [wanted, names] = [installOf(ptx), leftIn(stage)];
+  const isAbandoned = ptx.status.outcome?.kind === 'Abandoned' && wanted !== undefined;
+  return isAbandoned && names.length > 0 && names.every((name) => name === `${wanted.kind} ${wanted.name}`);
 }
 
 function stageOf({ found }: RollingBack, name: string): JsonObject | undefined {
