@@ -4,6 +4,14 @@ import { statusLimits, string } from './transaction-item.ts';
 
 const count = (description: string): Schema => ({ type: 'integer', description, minimum: 0, maximum: 1_000_000 });
 
+const sealedIndexes = (state: string): Schema => ({
+  type: 'array',
+  description: `Those that are ${state}.`,
+  maxItems: 500,
+  items: count('Index of the change.'),
+  'x-kubernetes-list-type': 'atomic',
+});
+
 const undoField: Schema = {
   type: 'object',
   description: 'A field that stops the undo, or that the undo changes back.',
@@ -52,6 +60,13 @@ export const undoAnswer: Schema = {
     'The answer to the last request for a plan (tx.janus.io/plan-undo), or for an undo that the engine refused before its first write. Absent after an undo has begun.',
   required: ['request', 'reason', 'message', 'digest', 'items'],
   properties: {
+    sealed: {
+      type: 'object',
+      description: 'Indexes in spec.changes of sealed objects, by what has become of each since. Of a plan.',
+      properties: Object.fromEntries(
+        ['asReleased', 'changed', 'deleted', 'created'].map((state) => [state, sealedIndexes(state)]),
+      ),
+    },
     request: {
       type: 'object',
       description: 'The annotation that this answers, and its value.',

@@ -1,14 +1,19 @@
+import type { JsonObject } from '../../hooks/objects/json.ts';
 import { states } from '../../hooks/transactions/inspect.ts';
 import type { ObjectState } from '../../hooks/transactions/inspection.ts';
+import { sealedStates } from '../../hooks/transactions/model/undo.ts';
 import { expand } from '../cluster/inspecting.ts';
 import { isNamed, objectNamed } from '../cluster/kinds.ts';
-import { getTransaction } from '../cluster/transactions.ts';
+import type { Session } from '../cluster/session.ts';
+import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { sayAll } from '../io.ts';
-import { Problem } from '../problem.ts';
+import { exits, Problem } from '../problem.ts';
 import { documentOf } from '../show/document.ts';
 import { statesLines } from '../show/states.ts';
 import { outputStyle, saidAsData } from './given.ts';
+import { planUndo } from './undo-planning.ts';
+import { noWish } from './undo-wish.ts';
 
 const codes = { same: 0, differs: 1, unknown: 3 } as const;
 
@@ -18,10 +23,36 @@ export async function run(call: Call): Promise<number> {
   const wanted = { namespace: session.namespace, name: operands[0] ?? '' };
   const transaction = await getTransaction(session, wanted);
   const all = await states({ reader: session.cluster, expand }, transaction);
-  const found = await chosen(call, all);
+  const found = await withAnswer(call, { session, wanted, object: transaction }, await chosen(call, all));
   if (!saidAsData(call, () => documentOf('Diff', { ...wanted, objects: found })))
     sayAll(io, statesLines(found, outputStyle(io, options)));
   return codeOf(found);
+}
+
+interface Compared {
+  readonly session: Session;
+  readonly wanted: TransactionName;
+  readonly object: JsonObject;
+}
+
+/** Sealed objects as the engine has compared them, with the plan of an undo. What it does not compare is unknown. */
+async function withAnswer({ io }: Call, compared: Compared, found: readonly ObjectState[]): Promise<readonly ObjectState[]> {
+  if (!found.some(({ state }) => state === 'sealed')) return found;
+  const answer = await planUndo({ io, ...compared, wish: noWish, patience: undefined, refusalCode: codes.unknown }).catch(
+    (error: unknown) => {
+      if (error instanceof Problem && error.code !== exits.interrupted) return error.message;
+      throw error;
+    },
+  );
+  const sealed = typeof answer === 'string' ? {} : (answer.answer.sealed ?? {});
+  const why = typeof answer === 'string' ? answer : 'the engine could not read it';
+  return found.map((one) => {
+    if (one.state !== 'sealed') return one;
+    const state = sealedStates.find((name) => sealed[name]?.includes(one.index));
+    return state === undefined
+      ? { ...one, state: 'unknown', why: `only the engine can compare it: ${why}` }
+      : { ...one, state, why: 'sealed' };
+  });
 }
 
 /** The objects that the command line names, or all. Throws a Problem if the Transaction has no such object. */

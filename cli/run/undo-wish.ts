@@ -17,6 +17,8 @@ export interface Wish {
   readonly digest: string | undefined;
 }
 
+export const noWish: Wish = { keep: undefined, overwrite: undefined, unlisted: undefined, isPartial: false, digest: undefined };
+
 /** Throws a Problem. */
 export async function wishOf({ options, connect }: Pick<Call, 'options' | 'connect'>): Promise<Wish> {
   const given = (['keep', 'overwrite'] as const).map((name) => selectionIn(name, options.list(name)));

@@ -47,6 +47,20 @@ t.test('the engine applies the value; the Transaction and the output do not cont
   t.equal(at(contents, 'immutable'), true);
 });
 
+t.test('diff has the answer of the engine about a sealed object: equal, edited, deleted; it shows no value', async (t) => {
+  const diff = () => cli.run(['diff', 'sealed', ...where]);
+  t.match(await diff(), { code: 0, out: /^ {2}Secret \S*password: as released: sealed$/m });
+  must(await stage.client.patch(stage.path('secrets/password'), { stringData: { password: 'edited-canary' } }));
+  const edited = await diff();
+  t.match(edited, { code: 1, out: /^~ Secret \S*password: changed since: sealed$/m });
+  const stored = JSON.stringify(await stage.read('sealed'));
+  for (const text of [edited.out, stored])
+    for (const value of ['edited-canary', ...spellings]) t.notOk(text.includes(value), 'no value');
+  t.match(at(await stage.read('sealed'), 'status', 'undo', 'sealed'), { changed: [0] });
+  must(await stage.client.delete(stage.path('secrets/password')));
+  t.match(await diff(), { code: 1, out: /^- Secret \S*password: deleted since: sealed$/m });
+});
+
 t.test('the next apply names one that ended between its writes, and goes on', async (t) => {
   const words = ['apply', '-f', file, ...release, '--name', 'orphaned'];
   t.equal((await cli.run(words)).code, 0);

@@ -25,7 +25,7 @@ export const ceilings: readonly Ceiling[] = [
   lines(46_200, 'hooks', 'server', 'cli'),
   lines(6_900, 'scripts'),
   lines(87_800, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_400 },
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_500 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_800 },
 ];
 

@@ -5,18 +5,17 @@ import { isOfControllers } from '../../objects/content/derived.ts';
 import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
 import { isUnclaimed, ownersAt } from '../../objects/content/owners.ts';
-import type { Path } from '../../objects/content/path.ts';
+import { field, type Path, pathText } from '../../objects/content/path.ts';
 import { isObject, type Json, type JsonObject } from '../../objects/json.ts';
-import { foreign } from '../../objects/words.ts';
-import { isCounter, writtenState } from '../attribution/attribute.ts';
-import { withDrift } from '../attribution/drift.ts';
-import { countedOf } from '../attribution/uncounted.ts';
-import type { DriftedField } from '../inspection.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
+import { wasApplied } from '../model/item.ts';
 import { bearsOurWrite } from '../model/marks.ts';
-import { longestManager, managersOfChange, type Transaction } from '../model/transaction.ts';
-import { unverifiedDrift } from '../snapshots/drift.ts';
-import { fieldChange, hidingOf, isOwn, outermost } from './masks.ts';
+import { annotations, managersOfChange, type Transaction } from '../model/transaction.ts';
+import type { Drift } from '../snapshots/drift.ts';
+import { isCounter, writtenState } from './attribute.ts';
+import { withDrift } from './drift.ts';
+import { asKept } from './kept-scale.ts';
+import { countedOf } from './uncounted.ts';
 
 interface Left {
   readonly transaction: Transaction;
@@ -24,11 +23,55 @@ interface Left {
   readonly live: JsonObject | undefined;
   /** Whether the change is made, and not undone. */
   readonly isMade: boolean;
+  /** Of the status. */
+  readonly drift: readonly Drift[];
+}
+
+type StateSince = 'asReleased' | 'changed' | 'deleted' | 'created';
+
+export interface Since {
+  readonly state: StateSince;
+  /** What others have changed, in the versions that count. */
+  readonly paths: readonly Path[];
+  readonly versions: Readonly<Record<'before' | 'after' | 'now', JsonObject | undefined>>;
+  readonly kinds: ListKinds;
+}
+
+/** What has become of an object that could be read. */
+export function sinceRelease(left: Left): Since {
+  const { transaction, live } = left;
+  const entry = withKeptScale(left.entry, live, transaction);
+  const released = releasedState({ ...left, entry });
+  const kinds = listKindsOf(entry.prior, entry.expected, live);
+  const counted = (object: JsonObject | undefined): JsonObject | undefined => object && countedOf(object, entry);
+  const versions = { before: counted(entry.prior), after: counted(released), now: counted(live) };
+  const both = live !== undefined && released !== undefined ? { transaction, entry, released, now: live } : undefined;
+  const paths = both === undefined ? [] : changedIn(both, versions, kinds);
+  return { state: stateFrom(released, live, paths.length > 0), paths, versions, kinds };
+}
+
+/** Whether the change is made, and not undone. */
+export function isMade({ status }: Transaction, index: number): boolean {
+  const item = status?.items[index];
+  return item !== undefined && wasApplied(item) && item.progress.kind !== 'restored';
+}
+
+// The number that the change has kept was sent as it was found then, perhaps later than the snapshot. Another manager's is an edit.
+function withKeptScale(entry: SnapshotEntry, now: JsonObject | undefined, transaction: Transaction): SnapshotEntry {
+  const { forward } = managersOfChange(transaction, transaction.changes[entry.index]);
+  const owners = ownersAt(now, (entry.keepsScale?.path ?? []).map(field));
+  const isOurs = owners.every(({ name, subresource }) => name === forward || subresource === 'scale');
+  return isOurs ? asKept(entry, now) : entry;
+}
+
+function stateFrom(released: JsonObject | undefined, now: JsonObject | undefined, differs: boolean): StateSince {
+  if (now === undefined) return released === undefined ? 'asReleased' : 'deleted';
+  if (released === undefined) return 'created';
+  return differs ? 'changed' : 'asReleased';
 }
 
 /** Undefined if the Transaction left no object. */
-export function releasedState({ transaction, entry, live, isMade }: Left): JsonObject | undefined {
-  const drift = unverifiedDrift(transaction.status?.items[entry.index]?.drift);
+function releasedState({ transaction, entry, live, isMade, drift }: Left): JsonObject | undefined {
   if (!isMade) return withDrift(entry, drift).prior;
   const managers = managersOfChange(transaction, transaction.changes[entry.index]);
   const evidence = { entry, live, managers, drift, recorded: true, isSealed: false };
@@ -43,20 +86,24 @@ interface Drifted {
   readonly now: JsonObject;
 }
 
-export function driftedFields(drifted: Drifted): readonly DriftedField[] {
-  const { transaction, entry, released, now } = drifted;
-  const kinds = listKindsOf(entry.prior, entry.expected, now);
-  const counted = (object: JsonObject | undefined): JsonObject | undefined => object && countedOf(object, entry);
-  const versions = { before: counted(entry.prior), after: counted(released), now: counted(now) };
-  const hiding = hidingOf(entry.target, transaction.changes[entry.index]);
-  const paths = differences(versions.after, versions.now, kinds).filter(
-    (path) => !isOwn(path) && !isCounter(path) && !isLeft(path, drifted, kinds),
-  );
-  return outermost(paths).map((path) => ({
-    ...fieldChange(path, versions, { hiding, before: versions.before, kinds }),
-    by: [...new Set(ownersAt(now, path).map(({ name }) => foreign(name, longestManager)))],
-  }));
+function changedIn(drifted: Drifted, { after, now }: Since['versions'], kinds: ListKinds): readonly Path[] {
+  return differences(after, now, kinds).filter((path) => !isOwn(path) && !isCounter(path) && !isLeft(path, drifted, kinds));
 }
+
+/** Whether the path names the object, or is that of our own mark. */
+export function isOwn(path: Path): boolean {
+  return own.includes(pathText(path));
+}
+
+const metadata = field('metadata');
+const own: readonly string[] = [
+  [field('apiVersion')],
+  [field('kind')],
+  [metadata, field('name')],
+  [metadata, field('namespace')],
+  [metadata, field('annotations'), field(annotations.createdBy)],
+  [metadata, field('annotations'), field(annotations.appliedBy)],
+].map(pathText);
 
 /** Whether the difference at the path is no change by another client. */
 function isLeft(path: Path, { transaction, entry, released, now }: Drifted, kinds: ListKinds): boolean {

@@ -13,6 +13,7 @@ import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import {
   type Request,
+  sealedStates,
   type UndoAnswer,
   type UndoCounts,
   type UndoFinding,
@@ -31,6 +32,7 @@ export interface UndoDecision {
   /** Indexes of changes that are left, each with the reason. */
   readonly kept: ReadonlyMap<number, string>;
   readonly overwritten: ReadonlySet<number>;
+  readonly sealed: NonNullable<UndoAnswer['sealed']>;
 }
 
 interface Decided {
@@ -53,8 +55,14 @@ export function decideWhole({ status, transaction, findings, choices, neededBy }
     counts: countsOf(items),
     digest: createHash('sha256').update(JSON.stringify(states)).digest('hex'),
     kept: new Map(items.flatMap(({ index, verdict, message }) => (verdict === 'Keep' ? [[index, message ?? ''] as const] : []))),
+    sealed: sealedOf(findings),
     overwritten: new Set([...choices.overwrite].filter((index) => items.some((item) => item.index === index))),
   };
+}
+
+function sealedOf(findings: readonly UndoFinding[]): UndoDecision['sealed'] {
+  const indexes = (state: UndoFinding['sealed']) => findings.filter(({ sealed }) => sealed === state).map(({ index }) => index);
+  return Object.fromEntries(sealedStates.map((state) => [state, indexes(state)] as const).filter(([, some]) => some.length > 0));
 }
 
 interface Around extends Pick<Decided, 'choices' | 'neededBy'> {
@@ -137,7 +145,8 @@ export function answerOf(decision: UndoDecision, request: Request, reason: UndoR
   const summary = `${whys[reason]()} ${deeds(decision)}`;
   const message = `${foreign(`${summary}${why}`, undoLimits.message - next.length)}${next}`;
   const { items, counts, digest } = decision;
-  return fitted({ request, reason, message, digest, counts, items: [] }, listed(items));
+  const sealed = reason === 'Planned' && Object.keys(decision.sealed).length > 0 ? { sealed: decision.sealed } : {};
+  return fitted({ request, reason, message, digest, counts, items: [], ...sealed }, listed(items));
 }
 
 const order: readonly UndoItemVerdict[] = ['Blocked', 'Undecided', 'Keep', 'Delete', 'Recreate', 'Restore', 'Nothing'];

@@ -8,6 +8,7 @@ import { isObject, type JsonObject, withPath } from '../../objects/json.ts';
 import type { Reference } from '../../objects/reference.ts';
 import { formatTime } from '../../objects/time.ts';
 import { foreign } from '../../objects/words.ts';
+import { isOwn } from '../attribution/since.ts';
 import { takenBy } from '../attribution/taken.ts';
 import type { Resolved } from '../checks/targets.ts';
 import type { FieldChange, HeldLock, Operation, PlannedChange } from '../inspection.ts';
@@ -20,7 +21,7 @@ import { sourceOf } from '../model/source.ts';
 import { holderOf, managersOfChange, type Transaction } from '../model/transaction.ts';
 import { type Autoscaler, scalersOf } from '../observe/autoscalers.ts';
 import type { LockView, Prepared } from '../observe/observation.ts';
-import { fieldChanges, hidingOf, isOwn, type Masking, shownPath } from './masks.ts';
+import { fieldChanges, hidingOf, type Masking, shownPath } from './masks.ts';
 import { ownersOf } from './owners.ts';
 
 /** `autoscalers`: all that may scale a target. */

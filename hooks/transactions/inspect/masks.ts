@@ -3,14 +3,15 @@
 import { contentOf } from '../../objects/content/content.ts';
 import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
 import { differences } from '../../objects/content/merge.ts';
-import { describePath, describeSealedPath, field, type Path, pathText } from '../../objects/content/path.ts';
+import { describePath, describeSealedPath, type Path, pathText } from '../../objects/content/path.ts';
 import type { Json, JsonObject } from '../../objects/json.ts';
 import { groupOf, type Reference } from '../../objects/reference.ts';
+import { isOwn } from '../attribution/since.ts';
 import type { FieldChange, Shown } from '../inspection.ts';
 import type { Change } from '../model/change.ts';
 import type { StoredResource } from '../model/entry.ts';
 import { isFromSecret } from '../model/source.ts';
-import { annotations, type Transaction } from '../model/transaction.ts';
+import type { Transaction } from '../model/transaction.ts';
 
 export type Masking = 'nothing' | 'values' | 'new fields too';
 
@@ -86,19 +87,4 @@ export function shownPath(path: Path, { hiding, before, kinds }: Seen): string {
   const known = path.filter((_, index) => valueAt(before, path.slice(0, index + 1), kinds) !== undefined);
   const shown = describeSealedPath(known);
   return known.length === path.length ? shown : `${shown}[…]`;
-}
-
-const metadata = field('metadata');
-const own: readonly string[] = [
-  [field('apiVersion')],
-  [field('kind')],
-  [metadata, field('name')],
-  [metadata, field('namespace')],
-  [metadata, field('annotations'), field(annotations.createdBy)],
-  [metadata, field('annotations'), field(annotations.appliedBy)],
-].map(pathText);
-
-/** Whether the path names the object, or is that of our own mark. */
-export function isOwn(path: Path): boolean {
-  return own.includes(pathText(path));
 }

@@ -1,23 +1,23 @@
 // The objects that a Transaction changed, as it left them and as they are now. One entry that cannot be read hides no other.
 import { ownersAt } from '../../objects/content/owners.ts';
-import { field } from '../../objects/content/path.ts';
 import { at, type JsonObject } from '../../objects/json.ts';
 import { identityOf } from '../../objects/reference.ts';
-import { asKept } from '../attribution/kept-scale.ts';
-import type { ObjectState, StatesParts } from '../inspection.ts';
+import { foreign } from '../../objects/words.ts';
+import { isMade, type Since, sinceRelease } from '../attribution/since.ts';
+import type { DriftedField, ObjectState, StatesParts } from '../inspection.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
-import { wasApplied } from '../model/item.ts';
 import type { RollbackRef } from '../model/status.ts';
-import { decodeTransaction, managersOfChange, type Transaction } from '../model/transaction.ts';
+import { decodeTransaction, longestManager, type Transaction } from '../model/transaction.ts';
 import { placesOf } from '../observe/entries.ts';
 import { read } from '../observe/read.ts';
 import { readParts } from '../observe/snapshot.ts';
 import { digestOf, textsOf } from '../snapshots/chunks.ts';
 import { openForm, readEntry } from '../snapshots/codec.ts';
+import { unverifiedDrift } from '../snapshots/drift.ts';
 import { isPartCount } from '../snapshots/objects.ts';
 import { locationOf } from '../writes/change.ts';
 import { engine } from '../writes/resources.ts';
-import { driftedFields, releasedState } from './released.ts';
+import { fieldChange, hidingOf, outermost } from './masks.ts';
 
 export async function statesOf(parts: StatesParts, object: JsonObject): Promise<readonly ObjectState[]> {
   const transaction = decodeTransaction(object);
@@ -39,11 +39,6 @@ function lastChanges(transaction: Transaction): readonly number[] {
     const made = same.findLast(({ index }) => isMade(transaction, index));
     return (made ?? same[0])?.index ?? 0;
   });
-}
-
-function isMade({ status }: Transaction, index: number): boolean {
-  const item = status?.items[index];
-  return item !== undefined && wasApplied(item) && item.progress.kind !== 'restored';
 }
 
 interface Stored {
@@ -108,23 +103,15 @@ async function compared({ reader }: StatesParts, transaction: Transaction, entry
   const live = await read(reader, locationOf(target, resource), engine);
   if (live.kind === 'trouble') return unknown(transaction, index, `the object cannot be read (${live.failure.reason})`);
   const now = live.kind === 'present' ? live.object : undefined;
-  const compared = withKeptScale(entry, now, transaction);
-  const released = releasedState({ transaction, entry: compared, live: now, isMade: isMade(transaction, index) });
-  const fields =
-    now === undefined || released === undefined ? [] : driftedFields({ transaction, entry: compared, released, now });
-  return { index, target, state: stateFrom(released, now, fields.length > 0), fields };
+  const drift = unverifiedDrift(transaction.status?.items[index]?.drift);
+  const since = sinceRelease({ transaction, entry, live: now, isMade: isMade(transaction, index), drift });
+  return { index, target, state: since.state, fields: fieldsOf(since, transaction, entry) };
 }
 
-// The number that the change has kept was sent as it was found then, perhaps later than the snapshot. Another manager's is an edit.
-function withKeptScale(entry: SnapshotEntry, now: JsonObject | undefined, transaction: Transaction): SnapshotEntry {
-  const { forward } = managersOfChange(transaction, transaction.changes[entry.index]);
-  const owners = ownersAt(now, (entry.keepsScale?.path ?? []).map(field));
-  const isOurs = owners.every(({ name, subresource }) => name === forward || subresource === 'scale');
-  return isOurs ? asKept(entry, now) : entry;
-}
-
-function stateFrom(released: JsonObject | undefined, now: JsonObject | undefined, differs: boolean): ObjectState['state'] {
-  if (now === undefined) return released === undefined ? 'asReleased' : 'deleted';
-  if (released === undefined) return 'created';
-  return differs ? 'changed' : 'asReleased';
+function fieldsOf({ paths, versions, kinds }: Since, { changes }: Transaction, entry: SnapshotEntry): readonly DriftedField[] {
+  const hiding = hidingOf(entry.target, changes[entry.index]);
+  return outermost(paths).map((path) => ({
+    ...fieldChange(path, versions, { hiding, before: versions.before, kinds }),
+    by: [...new Set(ownersAt(versions.now, path).map(({ name }) => foreign(name, longestManager)))],
+  }));
 }

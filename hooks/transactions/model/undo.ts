@@ -2,7 +2,7 @@
 // undo that begins removes the answer.
 
 import { createHash } from 'node:crypto';
-import { at, isList, isObject, type Json, type JsonObject, textAt } from '../../objects/json.ts';
+import { at, isList, isObject, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { type Reason, refusedUndos } from './reason.ts';
 
 /** What the undo does with one change. `Nothing`: the change is not in the object, or the object is gone. */
@@ -20,6 +20,11 @@ export interface UndoField {
   readonly now?: string;
 }
 
+/** What has become of a sealed object since. Only the engine can read its stored state. */
+export const sealedStates = ['asReleased', 'changed', 'deleted', 'created'] as const;
+
+type SealedState = (typeof sealedStates)[number];
+
 /** The findings about the undo of one change, before the choices of the user count. */
 export interface UndoFinding {
   readonly index: number;
@@ -33,6 +38,8 @@ export interface UndoFinding {
   readonly isBlockedLater?: true;
   /** Kinds that cannot be listed, so that what would be deleted with the object is unknown; not those inside of it. */
   readonly unlistable?: readonly string[];
+  /** Of a sealed object that could be read. */
+  readonly sealed?: SealedState;
   /** Equal if the undo writes equal values. It is keyed with the key of the engine, so it shows no value. */
   readonly state: string;
   /** The live object, else the prior object: the undo also keeps the objects that it needs. */
@@ -68,7 +75,11 @@ export interface UndoAnswer {
   readonly items: readonly UndoItem[];
   /** How many changes are not among the items. */
   readonly moreItems?: number;
+  /** Of a plan: the indexes of the sealed objects, by their states. */
+  readonly sealed?: SealedIndexes;
 }
+
+type SealedIndexes = Readonly<Partial<Record<SealedState, readonly number[]>>>;
 
 /** What an answer may hold, so that every answer fits into a status (checks/room.ts). */
 export const undoLimits = { items: 20, fields: 5, value: 64, path: 256, message: 1_000, bytes: 16_000 } as const;
@@ -97,8 +108,15 @@ export function decodeUndo(wire: Json | undefined): { readonly undo?: UndoAnswer
     counts: countsIn(at(wire, 'counts')),
     items: itemsIn(at(wire, 'items')),
     ...(typeof more === 'number' ? { moreItems: more } : {}),
+    ...sealedIn(at(wire, 'sealed')),
   };
   return { undo };
+}
+
+function sealedIn(wire: Json | undefined): Pick<UndoAnswer, 'sealed'> {
+  const indexes = (state: SealedState) => listAt(wire, state).filter((index) => typeof index === 'number');
+  const found = sealedStates.map((state) => [state, indexes(state)] as const).filter(([, some]) => some.length > 0);
+  return found.length === 0 ? {} : { sealed: Object.fromEntries(found) };
 }
 
 function countsIn(wire: Json | undefined): UndoCounts {

@@ -3,6 +3,7 @@
 
 import type { Failure } from '../../objects/failure.ts';
 import { describe, identityOf } from '../../objects/reference.ts';
+import { isMade, sinceRelease } from '../attribution/since.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { undoChoicesOf } from '../checks/undo-choices.ts';
 import { acting } from '../decide/barred.ts';
@@ -11,7 +12,7 @@ import { causeOf } from '../decide/refusals.ts';
 import { undoingAgain } from '../decide/undo-transitions.ts';
 import { type Unread, unreadBy, unservedObject } from '../decide/unlistable-kinds.ts';
 import type { Staying } from '../hazards/read-context.ts';
-import type { SnapshotEntry } from '../model/entry.ts';
+import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import { toUndoOf } from '../model/item.ts';
 import type { Wanted } from '../model/other-transactions.ts';
 import { reasonOfFailure } from '../model/reason.ts';
@@ -116,12 +117,18 @@ async function evaluate(context: Evaluating, entry: SnapshotEntry, earlier: Earl
   const isAgain = isMoved && earlier.moves + 1 < mostReads;
   if (isAgain) return evaluate(context, entry, { ...earlier, moves: earlier.moves + 1 });
   return {
-    finding: withUnlistable(finding, verdict, view),
+    finding: { ...withUnlistable(finding, verdict, view), ...sealedState(observation.transaction, entry, view) },
     entry,
     after: presenceWith(after),
     awaits,
     verbs: untriedVerbs(evidence, verdict),
   };
+}
+
+function sealedState(transaction: Transaction, entry: SnapshotEntry, { live, drift }: ItemView): Pick<UndoFinding, 'sealed'> {
+  if (live.kind === 'trouble' || drift === 'broken' || !isSealed(entry, transaction)) return {};
+  const now = live.kind === 'present' ? live.object : undefined;
+  return { sealed: sinceRelease({ transaction, entry, live: now, isMade: isMade(transaction, entry.index), drift }).state };
 }
 
 /** What the next evaluation knows, if other Transactions must be read first. */
