@@ -27,10 +27,10 @@ interface Left {
   readonly drift: readonly Drift[];
 }
 
-type StateSince = 'asReleased' | 'changed' | 'deleted' | 'created';
+type ReleasedState = 'asReleased' | 'changed' | 'deleted' | 'created';
 
-export interface Since {
-  readonly state: StateSince;
+export interface ReleasedObject {
+  readonly state: ReleasedState;
   /** What others have changed, in the versions that count. */
   readonly paths: readonly Path[];
   readonly versions: Readonly<Record<'before' | 'after' | 'now', JsonObject | undefined>>;
@@ -38,7 +38,7 @@ export interface Since {
 }
 
 /** What has become of an object that could be read. */
-export function sinceRelease(left: Left): Since {
+export function sinceRelease(left: Left): ReleasedObject {
   const { transaction, live } = left;
   const entry = withKeptScale(left.entry, live, transaction);
   const released = releasedState({ ...left, entry });
@@ -64,7 +64,7 @@ function withKeptScale(entry: SnapshotEntry, now: JsonObject | undefined, transa
   return isOurs ? asKept(entry, now) : entry;
 }
 
-function stateFrom(released: JsonObject | undefined, now: JsonObject | undefined, differs: boolean): StateSince {
+function stateFrom(released: JsonObject | undefined, now: JsonObject | undefined, differs: boolean): ReleasedState {
   if (now === undefined) return released === undefined ? 'asReleased' : 'deleted';
   if (released === undefined) return 'created';
   return differs ? 'changed' : 'asReleased';
@@ -86,7 +86,7 @@ interface Drifted {
   readonly now: JsonObject;
 }
 
-function changedIn(drifted: Drifted, { after, now }: Since['versions'], kinds: ListKinds): readonly Path[] {
+function changedIn(drifted: Drifted, { after, now }: ReleasedObject['versions'], kinds: ListKinds): readonly Path[] {
   return differences(after, now, kinds).filter((path) => !isOwn(path) && !isCounter(path) && !isLeft(path, drifted, kinds));
 }
 

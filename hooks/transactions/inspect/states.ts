@@ -3,7 +3,7 @@ import { ownersAt } from '../../objects/content/owners.ts';
 import { at, type JsonObject } from '../../objects/json.ts';
 import { identityOf } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
-import { isMade, type Since, sinceRelease } from '../attribution/since.ts';
+import { isMade, type ReleasedObject, sinceRelease } from '../attribution/since.ts';
 import type { DriftedField, ObjectState, StatesParts } from '../inspection.ts';
 import { isSealed, type SnapshotEntry } from '../model/entry.ts';
 import type { RollbackRef } from '../model/status.ts';
@@ -17,7 +17,7 @@ import { unverifiedDrift } from '../snapshots/drift.ts';
 import { isPartCount } from '../snapshots/objects.ts';
 import { locationOf } from '../writes/change.ts';
 import { engine } from '../writes/resources.ts';
-import { fieldChange, hidingOf, outermost } from './masks.ts';
+import { fieldChange, hidingOf, type Masking, outermost } from './masks.ts';
 
 export async function statesOf(parts: StatesParts, object: JsonObject): Promise<readonly ObjectState[]> {
   const transaction = decodeTransaction(object);
@@ -105,11 +105,10 @@ async function compared({ reader }: StatesParts, transaction: Transaction, entry
   const now = live.kind === 'present' ? live.object : undefined;
   const drift = unverifiedDrift(transaction.status?.items[index]?.drift);
   const since = sinceRelease({ transaction, entry, live: now, isMade: isMade(transaction, index), drift });
-  return { index, target, state: since.state, fields: fieldsOf(since, transaction, entry) };
+  return { index, target, state: since.state, fields: fieldsOf(since, hidingOf(target, transaction.changes[index])) };
 }
 
-function fieldsOf({ paths, versions, kinds }: Since, { changes }: Transaction, entry: SnapshotEntry): readonly DriftedField[] {
-  const hiding = hidingOf(entry.target, changes[entry.index]);
+function fieldsOf({ paths, versions, kinds }: ReleasedObject, hiding: Masking): readonly DriftedField[] {
   return outermost(paths).map((path) => ({
     ...fieldChange(path, versions, { hiding, before: versions.before, kinds }),
     by: [...new Set(ownersAt(versions.now, path).map(({ name }) => foreign(name, longestManager)))],
