@@ -17,7 +17,8 @@ interface Line {
 async function release({ stage, name }: Line, version: string, manager = name): Promise<void> {
   const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { v: version } };
   const transaction = `${name}-${manager === name ? 'v' : 'other-'}${version}`;
-  await stage.transaction(transaction, [{ type: 'Apply', content }], { spec: { fieldManager: manager } });
+  const spec = { fieldManager: manager, ...(manager === name ? {} : { takeOver: [name] }) };
+  await stage.transaction(transaction, [{ type: 'Apply', content }], { spec });
   const { phase, status } = await stepToEnd(stage, transaction);
   if (phase !== 'Committed') throw new Error(`${transaction}: ${String(status.message)}`);
 }

@@ -104,7 +104,7 @@ t.test('a Transaction of another application', async (t: Test) => {
   const stage = await startStage(t);
   await release(stage, 'v1', [config('a', { v: '1' })]);
   await release(stage, 'v2', [config('a', { v: '2' })]);
-  await release(stage, 'bill', [config('a', { v: 'billing' })], { spec: { fieldManager: 'billing' } });
+  await release(stage, 'bill', [config('a', { v: 'billing' })], { spec: { fieldManager: 'billing', takeOver: ['shop'] } });
   const status = await rollBack(stage, 'blocked', { to: 'v1' });
   t.equal(textAt(status, 'phase'), 'Failed');
   t.match(textAt(status, 'message') ?? '', /ConfigMap .*a.*Transaction .*\/bill/);

@@ -54,11 +54,12 @@ t.test('v30 back to v5', async (t: Test) => {
       generation: Number(at(found, 'metadata', 'generation')),
       revision: Number(textAt(found, 'metadata', 'annotations', 'deployment.kubernetes.io/revision')),
       available: at(found, 'status', 'availableReplicas'),
+      observed: at(found, 'status', 'observedGeneration'),
     };
   };
   const settled = async () => {
     const now = await seen();
-    return now.replicas === 3 && now.available === 3 ? now : undefined;
+    return now.replicas === 3 && now.available === 3 && now.observed === now.generation ? now : undefined;
   };
   await release(stage, 'v1', changesOf(1));
   await waitFor(async () => (await seen()).replicas === 3, 'the autoscaler to raise the number to its minimum');

@@ -55,7 +55,7 @@ t.test('an object that somebody deleted', async (t) => {
       t.equal(code, 4);
       t.match(text, /1 object is not restored.*-gone was deleted by someone else/s);
       t.match(text, /1 object is as before\./);
-      t.match(text, /with --overwrite ConfigMap\/\S+-gone it creates the object again/);
+      t.match(text, /with --overwrite ConfigMap\/\S+-gone it creates it again/);
     });
 
   await t.test('is created again by an undo that may overwrite it', async (t) => {
