@@ -144,8 +144,8 @@ const rows: Readonly<Record<string, readonly (readonly [words: readonly string[]
     [['late'], 0],
   ],
   diff: [
-    [['plain'], 0],
-    [['plain', '-o', 'json'], 0],
+    [['plain'], 1],
+    [['plain', '-o', 'json'], 1],
   ],
   list: [
     [['-o', 'wide'], 0],

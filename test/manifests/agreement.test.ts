@@ -137,6 +137,7 @@ const fullStatus: JsonObject = {
     message: 'the undo deletes 1 object',
     digest: 'e5f6',
     counts: { delete: 1, recreate: 1, restore: 1, nothing: 1, keep: 1, blocked: 1, undecided: 1 },
+    sealed: { asReleased: [0], changed: [1], deleted: [2], created: [3] },
     items: [
       {
         index: 0,

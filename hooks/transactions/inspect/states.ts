@@ -105,12 +105,17 @@ async function compared({ reader }: StatesParts, transaction: Transaction, entry
   const now = live.kind === 'present' ? live.object : undefined;
   const drift = unverifiedDrift(transaction.status?.items[index]?.drift);
   const since = sinceRelease({ transaction, entry, live: now, isMade: isMade(transaction, index), drift });
-  return { index, target, state: since.state, fields: fieldsOf(since, hidingOf(target, transaction.changes[index])) };
+  return { index, target, state: since.state, fields: fieldsOf(since, now, hidingOf(target, transaction.changes[index])) };
 }
 
-function fieldsOf({ paths, versions, kinds }: ReleasedObject, hiding: Masking): readonly DriftedField[] {
+/** `now`: with its managedFields, which name who made each change. */
+function fieldsOf(
+  { paths, versions, kinds }: ReleasedObject,
+  now: JsonObject | undefined,
+  hiding: Masking,
+): readonly DriftedField[] {
   return outermost(paths).map((path) => ({
     ...fieldChange(path, versions, { hiding, before: versions.before, kinds }),
-    by: [...new Set(ownersAt(versions.now, path).map(({ name }) => foreign(name, longestManager)))],
+    by: [...new Set(ownersAt(now, path).map(({ name }) => foreign(name, longestManager)))],
   }));
 }
