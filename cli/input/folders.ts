@@ -1,4 +1,5 @@
-// The files of a folder. What is no file is refused before anything is read: nobody has named it.
+// The files of a folder. The command line refuses an entry that is not a regular file before it reads anything, because the user has not
+// named that entry.
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, Problem } from '../problem.ts';

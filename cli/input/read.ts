@@ -55,7 +55,7 @@ export async function readSources(sources: Sources, io: Io): Promise<readonly So
   );
   const unfit = found.flatMap((one) => one.unfit);
   if (unfit.length > 0)
-    throw new Problem(`${unfit.join(', ')}: of a folder only regular files are read. Name the files, or remove what is none.`);
+    throw new Problem(`${unfit.join(', ')}: janus reads only regular files. Name the files, or remove the others.`);
   return Promise.all(found.flatMap(({ files }) => files).map((path) => read(path, io)));
 }
 

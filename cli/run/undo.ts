@@ -108,7 +108,7 @@ async function undo(call: Call, { name, wish, undone: named }: Asked): Promise<n
   const { request, known } = await send({ io, ...undone, act, beside: annotationsOf(agreed) });
   named(undone.wanted);
   say(io, `transaction.tx.janus.io/${undone.wanted.name} ${act.verb} requested`);
-  // A refusal comes after the request. So the command waits for it where nobody follows the undo, too.
+  // The engine refuses an undo after the request. So the command waits for the answer in a pipe, too.
   const untilAccepted = !options.flag('wait') && io.stdout.isTTY !== true;
   return followUndo(call, { ...undone, timeout, request, known, untilAccepted });
 }

@@ -1,4 +1,4 @@
-// What -f names: folders with what is no file, and paths that are no files, by the packed program. No control plane is needed.
+// What -f names: folders with entries that are not files, and paths that are not files, by the packed program. No control plane is needed.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -25,7 +25,7 @@ function folderOf(name: string, links: Readonly<Record<string, string>>): string
   return folder;
 }
 
-t.test('a folder with what is no file is refused: each is named once, and nothing is read', async (t) => {
+t.test('a folder with entries that are not files is refused: the command names each once, and reads nothing', async (t) => {
   const folder = folderOf('odd', { 'circle.yaml': 'circle.yaml', 'gone.yaml': 'nowhere', 'zero.yaml': '/dev/zero', up: '..' });
   fifo(join(folder, 'fifo.yaml'));
   const server = createServer().listen(join(folder, 'socket'));
@@ -42,7 +42,7 @@ t.test('a folder with what is no file is refused: each is named once, and nothin
     'zero.yaml is a link to a device',
   ];
   const named = odd.map((one) => join(folder, one)).join(', ');
-  t.equal(err, `janus: ${named}: of a folder only regular files are read. Name the files, or remove what is none.\n`);
+  t.equal(err, `janus: ${named}: janus reads only regular files. Name the files, or remove the others.\n`);
   t.match(await cli.run(['lint', '-f', folder]), { code: 3, out: '' }, 'lint');
 });
 
@@ -65,7 +65,7 @@ t.test('what the user names is read as a stream, to the bound of URLs', async (t
   t.match(await running.finished, { code: 0, out: '', err: '' }, 'a FIFO, as a shell makes for <(…)');
 });
 
-t.test('Ctrl-C ends the wait for a FIFO, and so does the bound of time', async (t) => {
+t.test('Ctrl-C and the bound of time end the wait for a FIFO', async (t) => {
   const path = fifo(join(cli.home, 'silent'));
   const running = cli.start(['lint', '-f', path]);
   const isOpen = () =>

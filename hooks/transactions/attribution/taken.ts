@@ -29,26 +29,25 @@ export function takenBy(versions: Versions, managers: Managers, isHidden: boolea
     path: pathOf(path),
     by: `(${owners.map(({ name }) => name).join(', ')})`,
   }));
-  const shown = isHidden ? [...new Set(all.map(({ by }) => by))].slice(0, mostWarnings) : all.slice(0, mostWarnings);
-  const texts = shown.map((one) => (typeof one === 'string' ? one : `${fieldIn(one.path, versions.before)} ${one.by}`));
+  const owned = new Set(managersOf(versions.before).flatMap(({ fields }) => [...fields]));
+  const texts = isHidden
+    ? [...new Set(all.map(({ by }) => by))].slice(0, mostWarnings)
+    : all.slice(0, mostWarnings).map(({ path, by }) => `${fieldIn(path, versions.before, owned)} ${by}`);
   return { took: { count: all.length, texts: texts.map((text) => foreign(text, warningLength)) } };
 }
 
 const longestValue = 60;
 
-function fieldIn(path: Path, before: Json | undefined): string {
+/** `owned`: the paths of all fields with a manager, as text. */
+function fieldIn(path: Path, before: Json | undefined, owned: ReadonlySet<string>): string {
   const value = valueAt(before, path, listKindsOf(before));
   const isShown = value !== undefined && !isObject(value) && !isList(value);
-  return `${shortest(path, before)}${isShown ? ` ${foreign(JSON.stringify(value), longestValue)}` : ''}`;
+  return `${shortest(path, owned)}${isShown ? ` ${foreign(JSON.stringify(value), longestValue)}` : ''}`;
 }
 
 /** The shortest end of the path that leads to no other field with a manager: `image`, or `containers[name=web].image`. */
-function shortest(path: Path, object: Json | undefined): string {
+function shortest(path: Path, owned: ReadonlySet<string>): string {
   const ends = path.flatMap((element, index) => (element.startsWith('f:') ? [path.slice(index)] : [])).reverse();
-  const all = new Set(managersOf(object).flatMap(({ fields }) => [...fields]));
-  const isOnly = (end: Path): boolean => {
-    const text = pathText(end).slice(1);
-    return [...all].filter((one) => one.endsWith(`,${text}`) || one === `[${text}`).length <= 1;
-  };
-  return describePath(ends.find(isOnly) ?? path);
+  const isOnly = (text: string) => [...owned].filter((one) => one.endsWith(`,${text}`) || one === `[${text}`).length <= 1;
+  return describePath(ends.find((end) => isOnly(pathText(end).slice(1))) ?? path);
 }

@@ -138,7 +138,7 @@ function unseenKind(
   return unlistableContents ?? failingKinds.find(({ kind }) => !excepted.has(kind));
 }
 
-/** Why nobody knows what would be deleted with an object, in words. */
+/** Why the engine cannot know which objects would be deleted with an object, in words. */
 export function unknownWith(unlistable: UnlistableKind): string {
   return `what would be deleted with it is unknown: ${whyUnlistable(unlistable)}`;
 }
