@@ -16,7 +16,7 @@ import { measure } from './bench/measure.ts';
 import { measurePackages } from './bench/packages.ts';
 import { measurePrograms } from './bench/programs.ts';
 import { measureReleases, rollbacksBeside } from './bench/releases.ts';
-import { against, besidePackage, besideRows, chosenRows, type Row } from './bench/rows.ts';
+import { against, besidePackage, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
 import { inTurns } from './bench/turns.ts';
 import { startWorld, type World } from './bench/world.ts';
@@ -33,7 +33,6 @@ const special: Readonly<Record<string, (world: World) => Promise<readonly Line[]
   programs: (world) => measurePrograms(world, undo),
   kinds: measureKinds,
   releases: measureReleases,
-  ...Object.fromEntries(besideRows.map((row) => [row, (world: World) => measureBeside(world, row)])),
   gates: measureGates,
 };
 
@@ -84,7 +83,7 @@ async function run(chosen: readonly Row[], { profile, against: other }: Compared
     const world = await startWorld(undo, {
       profile,
       against: other,
-      packages: ofEngine.some(({ name }) => name === besidePackage),
+      packages: ofEngine.some(({ beside }) => beside === besidePackage),
     });
     const lines: Line[] = [];
     for (const row of ofEngine) lines.push(...printed(await linesOf(world, row)));
@@ -99,6 +98,7 @@ async function run(chosen: readonly Row[], { profile, against: other }: Compared
 }
 
 async function linesOf(world: World, row: Row): Promise<readonly Line[]> {
+  if (row.beside !== undefined) return measureBeside(world, row, row.beside);
   return (await special[row.name]?.(world)) ?? (await measure(world, row)).map(lineOf);
 }
 

@@ -14,7 +14,7 @@ import type { Line } from './figures.ts';
 import { crdBytes, definitions } from './large-crds.ts';
 import { inParallel, measure } from './measure.ts';
 import { percentile, ratio, rounded } from './ratios.ts';
-import { type BesideRow, besideRows, type HookKind, isBeside, type Row } from './rows.ts';
+import type { BesideRow, HookKind, Row } from './rows.ts';
 import { account, createTenant, loopLabel, type World } from './world.ts';
 
 /** Each load has a namespace of its own, which is deleted with all its objects. */
@@ -34,6 +34,7 @@ const lookEvery = 250;
 
 interface Tenant extends ReturnType<typeof pathsOf> {
   readonly world: World;
+  readonly hook: HookKind;
   readonly label: string;
   /** Aborted when the small Transactions are measured. */
   readonly over: AbortSignal;
@@ -42,36 +43,37 @@ interface Tenant extends ReturnType<typeof pathsOf> {
 /** Begins a load that lasts until the measurement is over. When the load reaches the hook, it resolves to the end of the load. */
 type Load = (tenant: Tenant) => Promise<() => Promise<unknown>>;
 
-/** `row`: the name of one of `besideRows`. */
-export async function measureBeside(world: World, row: string): Promise<readonly Line[]> {
-  if (!isBeside(row)) throw new Error(`expected a row out of ${besideRows.join(', ')}; found ${row}`);
-  await createTenant(world.client, tenantOf(row));
-  const { label } = await world.engine('janus', 'tuned');
+/** Measures the row on the hook that it names. Its load runs through that hook, too. */
+export async function measureBeside(world: World, { name, hook }: Row, beside: BesideRow): Promise<readonly Line[]> {
+  await createTenant(world.client, tenantOf(name));
+  const { label } = await world.engine(hook, 'tuned');
   const over = new AbortController();
-  const ended = await loads[row]({ world, label, over: over.signal, ...pathsOf(tenantOf(row)) });
+  const ended = await loads[beside]({ world, hook, label, over: over.signal, ...pathsOf(tenantOf(name)) });
   try {
-    return [await lineBeside(world, row)];
+    return [await lineBeside(world, name, hook)];
   } finally {
     over.abort();
     await ended();
-    await clear(world, tenantOf(row));
+    await clear(world, tenantOf(name));
   }
 }
 
-/** The medians of small Transactions through each hook, in turn. */
-async function lineBeside(world: World, name: string): Promise<Line> {
-  const times = { janus: [] as number[], requests: [] as number[] };
-  for (let turn = 0; turn < pairs; turn += 1)
-    for (const hook of ['requests', 'janus'] as const) times[hook].push(await timeOf(world, hook, `${hook}-${name}-${turn}`));
-  const [own, bare] = [percentile(times.janus, 0.5), percentile(times.requests, 0.5)];
+/** The medians of small Transactions through the hook and through that of bare requests, in turn. */
+async function lineBeside(world: World, name: string, hook: HookKind): Promise<Line> {
+  const [own, bare]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < pairs; turn += 1) {
+    bare.push(await timeOf(world, 'requests', `requests-${name}-${turn}`));
+    own.push(await timeOf(world, hook, `${hook}-${name}-${turn}`));
+  }
+  const [ownMs, bareMs] = [percentile(own, 0.5), percentile(bare, 0.5)];
   return {
     row: name,
     items: small.changes,
     transactions: pairs,
-    p50Ms: rounded(own),
-    p99Ms: rounded(percentile(times.janus, 0.99)),
-    limitMs: rounded(bare),
-    ratioToLimit: rounded(own / bare, 2),
+    p50Ms: rounded(ownMs),
+    p99Ms: rounded(percentile(own, 0.99)),
+    limitMs: rounded(bareMs),
+    ratioToLimit: rounded(ownMs / bareMs, 2),
   };
 }
 
@@ -222,13 +224,13 @@ const largePackage: Load = async (tenant) => {
   const dependsOn = [{ kind: 'Provider' as const, source: `${host}/acme/absent`, version: '>=v1.0.0' }];
   const image = await packageOf(packageYaml({ kind: 'Provider', name: 'large', dependsOn }, objects));
   await push({ origin, repository: 'acme/large', tag: 'v1.0.0' }, image);
-  const { address } = await engine('janus', 'tuned');
+  const { address } = await engine(tenant.hook, 'tuned');
   const parentResource = { apiVersion: 'pkg.crossplane.io/v1alpha1', resource: 'transactions' };
   const calls = { kubeconfig, hookUrl: `${address}/packages`, token: hookToken, matchLabels: {}, customize: true };
   const loop = await startLoop({ ...calls, name: 'janus-packages', parentResource });
   undo.add(() => loop.stop());
-  return repeated(async ({ over }, turn) => {
-    const name = `large-${turn}`;
+  const ended = await repeated(async ({ over }, turn) => {
+    const name = `large-${tenant.hook}-${turn}`;
     const package_ = { apiVersion: 'pkg.crossplane.io/v1', kind: 'Provider', metadata: { name: 'large' } };
     const install = { package: { ...package_, spec: { package: `${host}/acme/large:v1.0.0` } } };
     const metadata = { name };
@@ -238,6 +240,10 @@ const largePackage: Load = async (tenant) => {
       conditionIn(statusOf(must(await client.get(ptxPath(name)))), 'Finished')?.status === 'True';
     while (!over.aborted && !(await isFinished())) await sleep(lookEvery);
   })(tenant);
+  return async () => {
+    await ended();
+    await loop.stop(); // the next row may serve package transactions with another hook
+  };
 };
 
 const loads: Readonly<Record<BesideRow, Load>> = {
@@ -263,7 +269,7 @@ async function clear({ client }: World, tenant: string): Promise<void> {
 /** The comparisons of the lines, in words. */
 export function besideOthers(lines: readonly Line[]): readonly string[] {
   return lines
-    .filter(({ row }) => isBeside(`${row}`))
+    .filter(({ row }) => /^(against-)?beside-/.test(`${row}`))
     .flatMap(({ row, p50Ms, limitMs }) =>
       ratio(p50Ms, limitMs, `time of a small Transaction, row ${row}, to its bare requests beside that load`),
     );

@@ -17,10 +17,6 @@ export const besideRows = [
 
 export type BesideRow = (typeof besideRows)[number];
 
-export function isBeside(name: string): name is BesideRow {
-  return besideRows.some((row) => row === name);
-}
-
 /** The row whose engine serves package transactions. */
 export const besidePackage: BesideRow = 'beside-60-mib-package';
 
@@ -48,6 +44,8 @@ export interface Row {
   readonly held?: number;
   /** The content of each change lies in a ConfigMap of its own, as gzipped YAML. */
   readonly sources?: boolean;
+  /** The load beside which a small Transaction is measured. */
+  readonly beside?: BesideRow;
   /** The changes are Deletes, with that annotation. */
   readonly deletes?: Readonly<Record<string, string>>;
   /** Measured only if `--rows` names it. */
@@ -91,7 +89,7 @@ const rows: readonly Row[] = [
   { ...one, name: 'kinds', changes: 1, onDemand: true },
   { ...one, name: 'releases', changes: 100, onDemand: true },
   { ...one, name: 'gates', changes: 10, onDemand: true },
-  ...besideRows.map((name): Row => ({ ...one, name, changes: 3, onDemand: true })),
+  ...besideRows.map((name): Row => ({ ...one, name, beside: name, changes: 3, onDemand: true })),
   { ...one, name: 'packages-resolve', changes: 0, packages: true, onDemand: true },
   { ...one, name: 'packages-growth', changes: 0, installs: true, onDemand: true },
   { ...one, name: 'packages-replace', changes: 0, installs: true, onDemand: true },

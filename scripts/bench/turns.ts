@@ -28,12 +28,14 @@ export function ratiosOfTurns(lines: readonly Line[]): readonly string[] {
   return [...own].flatMap(([name, turns]) => {
     const others = own.get(`against-${name}`);
     if (others === undefined) return [];
-    return figures.map(([what, of]) => {
+    // A row beside a load has only times.
+    return figures.flatMap(([what, of]) => {
       const [mine, theirs] = [turns.map(of), others.map(of)];
       const single = mine.map((value, turn) => value / (theirs[turn] ?? Number.NaN)).toSorted((one, other) => one - other);
       const spread = `${rounded(single.at(0) ?? Number.NaN, 2)} to ${rounded(single.at(-1) ?? Number.NaN, 2)}`;
       const median = percentile(mine, 0.5) / percentile(theirs, 0.5);
-      return `${what}, row ${name}, median of ${turns.length} to that of the other checkout: ${rounded(median, 3)} (${spread})`;
+      if (Number.isNaN(median)) return [];
+      return [`${what}, row ${name}, median of ${turns.length} to that of the other checkout: ${rounded(median, 3)} (${spread})`];
     });
   });
 }
@@ -49,5 +51,8 @@ function timeOf({ p50Ms, transactionsPerSecond, concurrency }: Line): number {
 }
 
 function requestsOf({ requests }: Line): number {
-  return Object.values(requests as Readonly<Record<string, number>>).reduce((sum, count) => sum + count, 0);
+  return Object.values((requests ?? { none: Number.NaN }) as Readonly<Record<string, number>>).reduce(
+    (sum, count) => sum + count,
+    0,
+  );
 }

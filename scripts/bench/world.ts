@@ -151,7 +151,7 @@ async function startKind(kind: HookKind, { client, kubeconfig, undo, options, st
   const profiling = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
   const program = programOf(kind, options);
   const flags = kind === 'janus' ? [...startFlags, ...profiling] : startFlags;
-  const environment = { ...compile(program, undo), ...(kind === 'janus' ? packagesOf(options, undo) : {}) };
+  const environment = { ...compile(program, undo), ...(kind === 'janus' || kind === 'against' ? packagesOf(options, undo) : {}) };
   const hook = await startHook(client, kubeconfig, undo, { program, flags, environment });
   const address = (await options.between?.(hook.address)) ?? hook.address;
   const meter = meterOf(hook.process);
