@@ -32,6 +32,10 @@ export const manifestOptions: readonly Option[] = [
   },
   ...gateOptions,
   {
+    flags: '--keep-logs',
+    description: 'keep the last lines of a container that failed; everybody who may read the Transaction reads them',
+  },
+  {
     flags: '--field-conflicts <how>',
     description: 'fields that other clients own with other values; force is the default. fail refuses them before any write',
     choices: ['fail', 'force'],

@@ -21,8 +21,8 @@ export interface ReleaseOptions {
   readonly labels: Readonly<Record<string, string>>;
   readonly serviceAccount: string;
   readonly fieldManager: string | undefined;
-  /** The timeout of the gates of all objects at the end; empty for the default. Undefined: no gates. */
-  readonly gate: string | undefined;
+  /** `spec.gate`: the gates of all objects at the end. Undefined: no gates. */
+  readonly gate: JsonObject | undefined;
   /** Whether a field that another client owns with another value refuses the release. */
   readonly failOnConflict?: boolean;
   /** Other apps whose objects it may take over. */
@@ -182,7 +182,7 @@ function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions):
     spec: {
       serviceAccountName: serviceAccount,
       ...appOf(options),
-      ...(gate === undefined ? {} : { gate: gate === '' ? {} : { timeout: gate } }),
+      ...(gate === undefined ? {} : { gate }),
       ...(ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl }),
       ...(deleteFilled ? { undo: { foreignContent: 'Delete' } } : {}),
       changes,

@@ -1,6 +1,6 @@
 // The options of apply and plan that describe the Transaction of manifests.
 import type { Failure } from '../../hooks/objects/failure.ts';
-import { textAt } from '../../hooks/objects/json.ts';
+import { type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { parseDuration } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { gateDurations, longestTransactionName, patterns } from '../../schemas/spec-values.ts';
@@ -24,6 +24,7 @@ export const forManifests = [
   'fieldConflicts',
   'takeOver',
   'gate',
+  'keepLogs',
   'recreateImmutable',
   'setReplicas',
   'allowIrreversible',
@@ -35,11 +36,8 @@ export const forManifests = [
 
 /** Throws a Problem if options contradict each other, or the input. */
 export async function releaseOptionsOf(call: Call, session: Session, manifests: readonly Manifest[]): Promise<ReleaseOptions> {
-  const {
-    options,
-    operands: [app],
-  } = call;
-  const { namespace } = session;
+  const { options, operands } = call;
+  const [app] = operands;
   const isWhole = manifests.some(({ object }) => isTransaction(object));
   refuseContradictions(options, app, isWhole);
   const name = options.text('name');
@@ -49,7 +47,7 @@ export async function releaseOptionsOf(call: Call, session: Session, manifests: 
   const [fieldManager, gate, ttl] = [fieldManagerOf(options, app), gateOf(options, app !== undefined), ttlOf(options)];
   const prefix = app === undefined ? 'apply-' : `${app}-`;
   return {
-    namespace,
+    namespace: session.namespace,
     isNamespaceGiven: (options.text('namespace') ?? '') !== '',
     name: name === undefined ? { generateName: options.text('generateName') ?? prefix } : { name },
     labels: Object.fromEntries(options.list('label').map(labelIn)),
@@ -100,25 +98,25 @@ function takeOverOf(options: Options, fieldManager: string | undefined): readonl
   return apps;
 }
 
-/**
- * The timeout, empty for the default; undefined for no gates. `isUsual`: all objects have gates unless the user gives --no-gate. Throws a
- * Problem.
- */
-export function gateOf(options: Options, isUsual: boolean): string | undefined {
-  if (options.isOff('gate')) return undefined;
+/** `spec.gate`; undefined for no gates. `isUsual`: all objects have gates unless the user gives --no-gate. Throws a Problem. */
+export function gateOf(options: Options, isUsual: boolean): JsonObject | undefined {
+  const timeout = gateTimeoutOf(options);
+  const keepLogs = options.flag('keepLogs') ? true : undefined;
+  if (timeout !== undefined || options.flag('gate') || (isUsual && !options.isOff('gate')))
+    return withPath(withPath({}, ['timeout'], timeout), ['keepLogs'], keepLogs);
+  if (keepLogs === undefined) return undefined;
+  throw wrongUse('--keep-logs keeps what a failed gate finds: give --gate, or the name of an app without --no-gate.');
+}
+
+function gateTimeoutOf(options: Options): string | undefined {
   const text = options.text('gate');
-  if (text === undefined) return options.flag('gate') || isUsual ? '' : undefined;
-  if (isGateTimeout(text)) return text;
   const { least, most } = gateDurations.timeout;
+  const [wished = -1, from = 0, to = 0] = [text ?? least, least, most].map((one) => parseDuration(one));
+  if (wished >= from && wished <= to) return text;
   // `--gate shop` takes the name of the app, or of a Transaction, for a timeout.
   throw wrongUse(
     `--gate takes a timeout from ${least} to ${most} such as 10m, or nothing; found "${text}". If "${text}" is a name, write it before --gate.`,
   );
-}
-
-function isGateTimeout(text: string): boolean {
-  const [wished, least, most] = [text, gateDurations.timeout.least, gateDurations.timeout.most].map((one) => parseDuration(one));
-  return wished !== undefined && wished >= (least ?? 0) && wished <= (most ?? 0);
 }
 
 const annotation = 'tx.janus.io/service-account';

@@ -37,7 +37,8 @@ export async function undoTo(call: Call, { wish, named }: Wanted): Promise<numbe
   const plan = await planRollback({ io, ...way, patience: undefined, refusalCode: refusedCode });
   const code = await disagreement(call, { plan, wish, verb: 'Undo' });
   if (code !== undefined) return code;
-  const wanted = await created(call, way.session, agreedOn(way.transaction, plan, gate));
+  const agreed = withPath(way.transaction, ['spec', 'rollback', 'digest'], plan.answer.digest);
+  const wanted = await created(call, way.session, withPath(agreed, ['spec', 'gate'], gate));
   named(wanted);
   const style = outputStyle(io, options);
   return watch({ io, session: way.session, wanted, end: 'Committed', style, timeout, known: wanted.known });
@@ -51,12 +52,6 @@ export async function showPlanOfRollback(call: Call, way: RequestedRollback, pat
   if (!saidAsData(call, () => undoDocument(plan)))
     sayAll(io, undoLines(plan, { style: outputStyle(io, options), program: io.program, code }));
   return code;
-}
-
-/** `gate`: the timeout of all gates, empty for the default; undefined for no gates. */
-function agreedOn(transaction: JsonObject, { answer }: UndoPlan, gate: string | undefined): JsonObject {
-  const agreed = withPath(transaction, ['spec', 'rollback', 'digest'], answer.digest);
-  return gate === undefined ? agreed : withPath(agreed, ['spec', 'gate'], gate === '' ? {} : { timeout: gate });
 }
 
 interface Created extends TransactionName {

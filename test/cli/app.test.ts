@@ -39,12 +39,12 @@ t.test('the Namespace names the ServiceAccount, unless an option does', async (t
 });
 
 t.test('the name of an app is the field manager, and the beginning of the name', async (t) => {
-  const { code, out, err } = await janus('apply', '-f', 'app/', 'shop', '--label', label);
+  const { code, out, err } = await janus('apply', '-f', 'app/', 'shop', '--keep-logs', '--label', label);
   t.equal(code, 0, err);
   const [, name = ''] = /^transaction\.tx\.janus\.io\/(shop-[a-z0-9]{5}) created\n$/.exec(out) ?? [];
   t.match((await stage.finished(name)).phase, 'Committed');
   const spec = at(await stage.read(name), 'spec');
-  t.match(spec, { serviceAccountName: account, fieldManager: 'shop', gate: {} });
+  t.match(spec, { serviceAccountName: account, fieldManager: 'shop', gate: { keepLogs: true } });
   const roles = JSON.parse((await janus('rbac', '-f', 'app/', 'shop', '-o', 'json')).out);
   t.equal(textAt(roles.items[1], 'metadata', 'name'), `janus:${stage.namespace}:shop`);
   const whole = cli.write('whole.json', JSON.stringify({ ...(await stage.read(name)), metadata: { name: 'a' } }));
@@ -79,11 +79,15 @@ t.test('what a release takes is said by plan, apply and status, and an app takes
   t.match(await apply('other', '--take-over', 'shop'), { code: 0 });
 });
 
-t.test('values of --field-conflicts and --take-over that mean nothing are wrong use', async (t) => {
+t.test('values of --field-conflicts, --take-over and --keep-logs that mean nothing are wrong use', async (t) => {
   const wrong = (...more: readonly string[]) => janus('apply', '-f', 'plain/', ...more);
   t.match(await wrong('shop', '--field-conflicts=other'), { code: 64, err: /Allowed choices are fail, force/ });
   t.match(await wrong('--take-over', 'shop'), { code: 64, err: /--take-over needs the name of the app that takes over/ });
   t.match(await wrong('shop', '--take-over', 'shop'), { code: 64, err: /names the app itself/ });
+  t.match(await wrong('shop', '--keep-logs', '--no-gate'), {
+    code: 64,
+    err: /--keep-logs keeps what a failed gate finds: give --gate/,
+  });
   t.match(await wrong('shop', '--take-over', 'a', '--field-conflicts=fail'), { code: 64, err: /leave one of them out/ });
 });
 

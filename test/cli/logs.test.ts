@@ -6,7 +6,7 @@ import { fits } from '../support/documents.ts';
 import { crashLooping, startKubelet } from '../support/kubelet.ts';
 import { startNode, toleration } from '../support/node.ts';
 import { inAllOnly } from '../support/selection.ts';
-import { startStage } from '../support/stage.ts';
+import { account, startStage } from '../support/stage.ts';
 
 const stage = await startStage(t);
 const cli = await openCli(t, stage.kubeconfig);
@@ -23,13 +23,12 @@ const spec = {
   ...{ schedulerName: 'nobody', nodeName: node, tolerations: [toleration], terminationGracePeriodSeconds: 0 },
   containers: [{ name: 'app', image: 'registry.example/app:1' }],
 };
-const failing = (name: string, gate: JsonObject): JsonObject => ({
-  ...{ type: 'Create', target: { apiVersion: 'v1', kind: 'Pod', name } },
-  ...{ content: { metadata: { labels: { app: 'web' } }, spec }, gate: { timeout: '12s', ...gate } },
+const podNamed = (name: string): JsonObject => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, labels: { app: 'web' } }, spec },
 });
 
 t.test('a command that follows shows the last lines of the container that failed, although its Pod is gone', async (t) => {
-  await stage.transaction('loop', [failing('alone', {})]);
+  await stage.transaction('loop', [{ type: 'Apply', content: podNamed('alone'), gate: { timeout: '12s' } }]);
   const { code, out, err } = await cli.run(['status', 'loop', ...where, '--watch']);
   t.equal(code, 3, out + err);
   t.match(out, /\nLast lines of container app in Pod alone:\n {2}app starts\n {2}no database\n$/);
@@ -40,8 +39,10 @@ t.test(
   'each command shows the log lines that the engine has kept, once, unless it has read the Pod itself',
   inAllOnly,
   async (t) => {
-    await stage.transaction('kept', [failing('noted', { keepLogs: true })]);
-    const { code, out } = await cli.run(['status', 'kept', ...where, '--watch']);
+    const file = cli.write('noted.json', JSON.stringify(podNamed('noted')));
+    const [label = ''] = Object.entries(stage.label).map((pair) => pair.join('='));
+    const release = ['apply', '-f', file, 'web', '--name', 'kept', '--service-account', account, '--label', label, ...where];
+    const { code, out } = await cli.run([...release, '--gate=12s', '--keep-logs', '--wait']);
     t.equal(code, 3, out);
     t.match(out, /\nLast lines of container app in Pod noted:\n {2}app starts\n {2}no database\n$/);
     t.equal(out.split('no database').length, 2, 'read by the command itself: not once more');
