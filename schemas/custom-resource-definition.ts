@@ -13,6 +13,7 @@ interface Column {
 }
 
 const columns: readonly Column[] = [
+  { name: 'App', type: 'string', description: 'The app, by its field manager.', jsonPath: '.spec.fieldManager' },
   { name: 'Phase', type: 'string', description: 'Phase of the Transaction.', jsonPath: '.status.phase' },
   { name: 'Done', type: 'string', description: 'Changes that are done, and all changes.', jsonPath: '.status.progress' },
   {

@@ -342,17 +342,21 @@ const allWrites = [
   'deleteContentSecret',
   'ownContentSecret',
   'annotate',
+  'userName',
   'createDryRun',
   'deleteDryRun',
 ];
 
-t.test('the command line writes Transactions, a content Secret, the owner of that, an annotation, and a dry run', async (t) => {
-  const [writes] = sources.filter(({ path }) => path === 'cli/cluster/writes.ts');
-  const functions = [...(writes?.text ?? '').matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
-  t.same(functions, allWrites);
-  const sent = [...(writes?.text ?? '').matchAll(/transport\.request\(\{ method: '(\w+)'/g)].map(([, method]) => method);
-  t.same(sent, ['POST', 'DELETE', 'POST', 'DELETE', 'PATCH', 'PATCH', 'POST', 'DELETE'], 'one request in each');
-});
+t.test(
+  'the command line writes Transactions, a content Secret, the owner of that, an annotation, and a dry run, and asks who the user is',
+  async (t) => {
+    const [writes] = sources.filter(({ path }) => path === 'cli/cluster/writes.ts');
+    const functions = [...(writes?.text ?? '').matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
+    t.same(functions, allWrites);
+    const sent = [...(writes?.text ?? '').matchAll(/transport\.request\(\{ method: '(\w+)'/g)].map(([, method]) => method);
+    t.same(sent, ['POST', 'DELETE', 'POST', 'DELETE', 'PATCH', 'PATCH', 'POST', 'POST', 'DELETE'], 'one request in each');
+  },
+);
 
 t.test('nothing grows beyond its ceiling', async (t) => {
   for (const ceiling of ceilings) {

@@ -6,7 +6,7 @@ import { collectionPath } from '../../server/kubernetes/paths.ts';
 import { allPages } from './pages.ts';
 import { isRollback } from './rollbacks.ts';
 import { caller, type Session } from './session.ts';
-import { transactions } from './transactions.ts';
+import { newestFirst, transactions } from './transactions.ts';
 import { versionIn } from './watch.ts';
 
 export interface Column {
@@ -40,7 +40,7 @@ export interface Selection {
 const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const pageSize = '500';
 
-/** Reads all pages. */
+/** Reads all pages, the newest Transaction first. */
 export async function readTable(session: Session, { namespace, labelSelector }: Selection): Promise<Table | Failed> {
   const pages = await allPages(async (from) => {
     const query = { limit: pageSize, ...present({ labelSelector, continue: from === '' ? undefined : from }) };
@@ -52,7 +52,11 @@ export async function readTable(session: Session, { namespace, labelSelector }: 
   });
   if ('kind' in pages) return pages;
   const last = pages.at(-1)?.body ?? {};
-  return { kind: 'ok', columns: columnsIn(last), rows: pages.flatMap(({ body }) => rowsIn(body)), version: versionIn(last) };
+  const rows = newestFirst(
+    pages.flatMap(({ body }) => objectsAt(body, 'rows')),
+    (row) => at(row, 'object'),
+  ).map(rowIn);
+  return { kind: 'ok', columns: columnsIn(last), rows, version: versionIn(last) };
 }
 
 /** Yields each row that changes, until the watch ends. */
@@ -66,7 +70,7 @@ export async function* watchTable(
   const path = collectionPath(transactions, namespace) ?? '';
   for await (const { type, object } of session.watcher.events({ path, query, accept }, signal)) {
     if (type === 'ERROR') return;
-    if (type !== 'DELETED') yield* rowsIn(object);
+    if (type !== 'DELETED') yield* objectsAt(object, 'rows').map(rowIn);
   }
 }
 
@@ -85,12 +89,12 @@ const longestCell = 1_000;
 
 const said = (text: string): string => foreign(text, longestCell);
 
-function rowsIn(table: JsonObject): readonly TableRow[] {
-  return objectsAt(table, 'rows').map((row) => ({
+function rowIn(row: JsonObject): TableRow {
+  return {
     cells: listAt(row, 'cells').map((cell) => said(cell === null ? '' : String(cell))),
     namespace: said(textAt(row, 'object', 'metadata', 'namespace') ?? ''),
     name: said(textAt(row, 'object', 'metadata', 'name') ?? ''),
     uid: said(textAt(row, 'object', 'metadata', 'uid') ?? ''),
     isRollback: isRollback(at(row, 'object')),
-  }));
+  };
 }

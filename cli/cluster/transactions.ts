@@ -1,6 +1,7 @@
 // Reads Transactions from the API server.
-import type { Answer, Failed, ListOptions, Location, Resource } from '../../hooks/objects/cluster.ts';
-import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import type { Answer, Failed, Location, Resource } from '../../hooks/objects/cluster.ts';
+import { type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { parseTime } from '../../hooks/objects/time.ts';
 import { NeedsNamespace, Problem } from '../problem.ts';
 import { sentenceOf, withoutAnswer } from '../show/sentences.ts';
 import { allPages } from './pages.ts';
@@ -47,20 +48,31 @@ export function noSuch({ namespace, name }: TransactionName): Problem {
   );
 }
 
+/** By their creation, a whole second; within one by their names. `objectOf`: the object, with its metadata. */
+export function newestFirst<One>(all: readonly One[], objectOf: (one: One) => Json | undefined): readonly One[] {
+  const createdAt = (one: One): number => parseTime(textAt(objectOf(one), 'metadata', 'creationTimestamp')) ?? 0;
+  return all.toReversed().toSorted((left, right) => createdAt(right) - createdAt(left));
+}
+
 /**
- * All Transactions of a namespace, or of the cluster. Throws a Problem. The Problem is a NeedsNamespace if the user may not read the list,
+ * All Transactions of a namespace, or of the cluster, the newest first. Throws a Problem. The Problem is a NeedsNamespace if the user may not read the list,
  * or if the list is too large.
  */
 export async function listTransactions(
   session: Session,
   namespace: string | undefined,
-  selection: Pick<ListOptions, 'labelSelector'> = {},
+  labelSelector?: string,
 ): Promise<readonly JsonObject[]> {
   const pages = await allPages((from) => {
-    const options = { ...selection, whole: true, limit: 200, ...(from === '' ? {} : { from }) };
+    const labels = labelSelector === undefined ? {} : { labelSelector };
+    const options = { ...labels, whole: true, limit: 200, ...(from === '' ? {} : { from }) };
     return session.cluster.listMetadata(transactions, namespace, caller, options);
   });
-  if (!('kind' in pages)) return pages.flatMap(({ items }) => items);
+  if (!('kind' in pages))
+    return newestFirst(
+      pages.flatMap(({ items }) => items),
+      (one) => one,
+    );
   const problem = problemOf(pages, session, { verb: 'list', namespace });
   throw pages.failure.reason === 'Forbidden' ? new NeedsNamespace(problem.message) : problem;
 }

@@ -1,6 +1,6 @@
 // All writes of the command line. It creates a Transaction, and the Secret with its contents; it sets the owner of that Secret, and
 // deletes the Secret if the API server refuses the Transaction; it sets annotations of a Transaction; it creates the Transaction or package
-// transaction that makes a plan, and deletes it. No other file in cli/ writes (test/architecture.test.ts).
+// transaction that makes a plan, and deletes it. It asks who the user is, which stores nothing. No other file in cli/ writes (test/architecture.test.ts).
 import type { Failed } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { creatingManager } from '../../hooks/transactions/model/transaction.ts';
@@ -75,6 +75,18 @@ export function annotate(
   const path = objectPath(locationOf(wanted));
   return session.cluster.transport.request({ method: 'PATCH', path, query: strict, contentType: merge, body }, caller);
 }
+
+/** The name by which the API server knows the user; undefined if it does not say, or if the name is long or has other characters. */
+export async function userName(session: Session): Promise<string | undefined> {
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+  const answer = await session.cluster.transport.request({ method: 'POST', path, contentType: json, body }, caller);
+  const name = answer.kind === 'ok' ? textAt(answer.body, 'status', 'userInfo', 'username') : undefined;
+  return name !== undefined && plainName.test(name) ? name : undefined;
+}
+
+/** With an id before it, the engine notes the name as it is (notedValue). */
+const plainName = /^[\x20-\x7e]{1,78}$/;
 
 /** `object`: with `spec.dryRun`, so that it changes nothing. */
 export function createDryRun(session: Session, object: JsonObject): Promise<Written> {

@@ -140,6 +140,11 @@ export const inputOptions: readonly Option[] = [
   },
 ];
 
+export const selectorOption: Option = {
+  flags: '-l, --selector <selector>',
+  description: 'only Transactions with these labels, such as app=shop',
+};
+
 /** Options of commands that change objects. */
 export const yesOption: Option = { flags: '-y, --yes', description: 'do not ask' };
 export const waitOption: Option = {

@@ -1,13 +1,14 @@
-import type { Command } from './command.ts';
+import { type Command, selectorOption } from './command.ts';
 
 export const list: Command = {
   name: 'list',
-  summary: 'list Transactions, in the columns of the API server',
-  description: 'WAITING FOR is the present step of a Transaction that runs, with the time until which the engine waits.',
+  summary: 'list Transactions, the newest first, in the columns of the API server',
+  description:
+    'APP is the field manager. WAITING FOR is the present step of a Transaction that runs, with the time until which the engine waits.',
   connects: true,
   options: [
     { flags: '-A, --all-namespaces', description: 'Transactions of all namespaces' },
-    { flags: '-l, --selector <selector>', description: 'only Transactions with these labels, such as app=shop' },
+    selectorOption,
     { flags: '--failed', description: 'only Failed Transactions' },
     { flags: '-o, --output <format>', description: 'wide for all columns', choices: ['wide', 'name', 'json', 'yaml'] },
     { flags: '-w, --watch', description: 'after the list, print each row that changes, until Ctrl-C' },

@@ -71,6 +71,11 @@ export const transactionOptions: readonly Option[] = [
     flags: '--ttl <duration>',
     description: 'delete the Transaction this long after its end, such as 24h; it cannot be undone then',
   },
+  {
+    flags: '--lock-wait <duration>',
+    description:
+      'how long to wait for objects that other Transactions have locked, up to 1h; the default with gates is their timeout and 1m, else 1m',
+  },
 ];
 
 export const plan: Command = {

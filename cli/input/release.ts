@@ -35,6 +35,8 @@ export interface ReleaseOptions {
   readonly plainSecrets: boolean;
   /** Seconds after the end until the Transaction is deleted. */
   readonly ttl?: number | undefined;
+  /** How long to wait for locks; undefined for the default of the API. */
+  readonly lockWait?: string | undefined;
 }
 
 export interface Release {
@@ -173,7 +175,7 @@ function changeOf(source: JsonObject, { recreateImmutable, setReplicas, failOnCo
 }
 
 function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions): JsonObject {
-  const { namespace, name, labels, serviceAccount, gate, deleteFilled, ttl } = options;
+  const { namespace, name, labels, serviceAccount, gate, lockWait, deleteFilled, ttl } = options;
   const allowed = options.allowIrreversible ? { annotations: { [annotations.allowIrreversible]: 'true' } } : {};
   return {
     apiVersion: 'tx.janus.io/v1alpha1',
@@ -183,6 +185,7 @@ function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions):
       serviceAccountName: serviceAccount,
       ...appOf(options),
       ...(gate === undefined ? {} : { gate }),
+      ...(lockWait === undefined ? {} : { lockWait }),
       ...(ttl === undefined ? {} : { ttlSecondsAfterFinished: ttl }),
       ...(deleteFilled ? { undo: { foreignContent: 'Delete' } } : {}),
       changes,
@@ -192,6 +195,11 @@ function transactionOf(changes: readonly JsonObject[], options: ReleaseOptions):
 
 function appOf({ fieldManager, takeOver = [] }: ReleaseOptions): JsonObject {
   return { ...(fieldManager === undefined ? {} : { fieldManager }), ...(takeOver.length === 0 ? {} : { takeOver }) };
+}
+
+/** With the name of the user who creates it, if it is known. */
+export function signed(transaction: JsonObject, user: string | undefined): JsonObject {
+  return user === undefined ? transaction : withPath(transaction, ['metadata', 'annotations', annotations.createdByUser], user);
 }
 
 /** The checks of the engine decide whether the Transaction itself is too large. */

@@ -11,8 +11,8 @@ import { longestTransactionName } from '../../schemas/spec-values.ts';
 import { contentSecretOf, contentSecrets, isOrphan, orphans, secretNameOf } from '../cluster/content-secrets.ts';
 import { caller, type Session } from '../cluster/session.ts';
 import { findTransaction, type TransactionName } from '../cluster/transactions.ts';
-import { createContentSecret, createTransaction, deleteContentSecret, ownContentSecret } from '../cluster/writes.ts';
-import { located, type Release, withContents } from '../input/release.ts';
+import { createContentSecret, createTransaction, deleteContentSecret, ownContentSecret, userName } from '../cluster/writes.ts';
+import { located, type Release, signed, withContents } from '../input/release.ts';
 import { type Io, note, refuseInterrupted } from '../io.ts';
 import { Problem } from '../problem.ts';
 import { sentenceOf } from '../show/sentences.ts';
@@ -119,12 +119,14 @@ async function createAs(creating: Creating, release: Release, wanted: Partial<Tr
   refuse(lint(named).filter(({ reason }) => reason === 'TransactionTooLarge'));
   // Admission and the engine would refuse these faults, too. The command refuses them before it stores anything.
   const likely = hasContents(release) ? withContents(named, likelySecret(release, wanted.name)) : named;
-  refuseFindings([mustBeWritten(await createTransaction(session, likely, true), session, named)], release);
+  const [user, tried] = await Promise.all([userName(session), createTransaction(session, likely, true)]);
+  refuseFindings([mustBeWritten(tried, session, named)], release);
   refuseInterrupted(creating.io);
   const contents = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
   const secret = textAt(contents, 'metadata', 'name');
   if (creating.io.interrupted.aborted) refuseInterrupted(creating.io, leftOf(await leftWithout(creating, contents)));
-  const answer = await createTransaction(session, secret === undefined ? named : withContents(named, secret));
+  const whole = signed(secret === undefined ? named : withContents(named, secret), user);
+  const answer = await createTransaction(session, whole);
   const left = answer.kind === 'failed' ? await leftAfter(creating, answer.failure, contents) : secret;
   const created = mustBeWritten(answer, session, named, { secret: left });
   const name = textAt(created, 'metadata', 'name') ?? '';

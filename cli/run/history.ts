@@ -2,7 +2,7 @@ import { at, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts
 import { groupOf } from '../../hooks/objects/reference.ts';
 import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
-import { annotations } from '../../hooks/transactions/model/transaction.ts';
+import { annotations, requestedBy } from '../../hooks/transactions/model/transaction.ts';
 import { isNamed, type ObjectName, objectNamed } from '../cluster/kinds.ts';
 import { listTransactions } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
@@ -14,30 +14,33 @@ import { lastLines } from '../show/failed-logs.ts';
 import { operationsOf, operationsText } from '../show/operations.ts';
 import { tableOf } from '../show/table.ts';
 import { rollbacksOf, undoesOf, undoneNote } from '../show/undone.ts';
-import { type Target, targetIn, viewOf, writtenChanges } from '../show/view.ts';
+import { type Target, type TransactionView, targetIn, viewOf, writtenChanges } from '../show/view.ts';
 import { saidAsData } from './given.ts';
 
 export async function run(call: Call): Promise<number> {
   const { io, options, operands } = call;
   const session = await call.connect();
-  const wanted = operands[0] === undefined ? undefined : await objectNamed(session, operands[0], 'history');
+  const [given] = operands;
+  const [app, named] = given?.includes('/') ? [undefined, given] : [given, undefined];
+  const wanted = named === undefined ? undefined : await objectNamed(session, named, 'history');
   const namespace = options.flag('allNamespaces') ? undefined : session.namespace;
-  const found = await listTransactions(session, namespace);
+  const found = await listTransactions(session, namespace, options.text('selector'));
   const rollbacks = rollbacksOf(found.filter((one) => at(one, 'spec', 'rollback') !== undefined).map(viewOf));
   const about = { wanted, place: session.namespace, rollbacks };
   const records = found
+    .filter((object) => app === undefined || textAt(object, 'spec', 'fieldManager') === app)
     .map((object) => recordOf(object, about))
-    .filter(({ changes }) => changes === undefined || changes.length > 0)
-    .toSorted((left, right) => (right.createdAt ?? 0) - (left.createdAt ?? 0));
+    .filter(({ changes }) => changes === undefined || changes.length > 0);
   if (saidAsData(call, () => documentOf('History', { transactions: records }))) return exits.done;
   if (records.length > 0) sayAll(io, wanted === undefined ? tableOf(header, records.map(rowOf)) : tableAbout(records));
-  else note(io, nothing(operands[0], namespace));
+  else note(io, nothing({ app, named, namespace }));
   return exits.done;
 }
 
-function nothing(operand: string | undefined, namespace: string | undefined): string {
+function nothing({ app, named, namespace }: Readonly<Record<'app' | 'named' | 'namespace', string | undefined>>): string {
   const place = namespace === undefined ? 'any namespace' : `namespace ${namespace}`;
-  return `No Transactions${operand === undefined ? '' : ` that change ${operand}`} in ${place}.`;
+  const of = app === undefined ? '' : ` of app ${app}`;
+  return `No Transactions${of}${named === undefined ? '' : ` that change ${named}`} in ${place}.`;
 }
 
 interface Recorded {
@@ -52,6 +55,9 @@ interface Recorded {
   readonly operations: ReturnType<typeof operationsOf>;
   /** The field manager that created the Transaction. */
   readonly createdBy: string;
+  /** The user who created it, and the user who requested its undo: only names that the admission policy has verified. */
+  readonly createdByUser?: string;
+  readonly undoRequestedBy?: string;
   readonly fieldManager?: string;
   /** The name of the rollback that has undone it. */
   readonly undoneBy?: string;
@@ -79,6 +85,7 @@ function recordOf(object: JsonObject, { wanted, place, rollbacks }: About): Reco
     ...{ namespace, name, phase, message, operations: operationsOf(object), createdBy: creatorOf(object) },
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(took === undefined ? {} : { took }),
+    ...usersOf(view),
     ...(fieldManager === undefined ? {} : { fieldManager: foreign(fieldManager, longestName) }),
     ...(by === undefined ? {} : { undoneBy: by }),
     ...(undoes.length === 0 ? {} : { undoes }),
@@ -97,6 +104,17 @@ function tookOf(object: JsonObject): number | undefined {
 }
 
 const longestName = 128;
+
+/** Who created it, and who made the last request that the engine has handled. */
+function usersOf({ requested, handled }: TransactionView): Pick<Recorded, 'createdByUser' | 'undoRequestedBy'> {
+  const value = handled[annotations.retryRollback] ?? handled[annotations.requestRollback] ?? '';
+  const [, requester] = new RegExp(`${requestedBy}(.*)`).exec(value) ?? [];
+  const creator = requested[annotations.createdByUser];
+  return {
+    ...(creator === undefined ? {} : { createdByUser: foreign(creator, longestName) }),
+    ...(requester === undefined ? {} : { undoRequestedBy: foreign(requester, longestName) }),
+  };
+}
 
 /** Kubernetes records no user. The owner of the immutable spec is the program that created the object. */
 function creatorOf(object: JsonObject): string {
@@ -120,25 +138,33 @@ function isClusterScoped({ apiVersion, kind }: Target, { kinds }: ObjectName): b
   return kinds.some((one) => one.kind === kind && one.group === groupOf(apiVersion) && !one.namespaced);
 }
 
-const columns = ['NAMESPACE', 'TRANSACTION', 'AGE', 'PHASE', 'CHANGES', 'TOOK', 'CREATED BY'];
+const columns = ['NAMESPACE', 'TRANSACTION', 'AGE', 'PHASE', 'CHANGES', 'TOOK', 'BY'];
 const header = [...columns, 'MESSAGE'];
 
 function rowOf(record: Recorded): readonly string[] {
   const { phase, message } = record;
-  return [...cellsOf(record), joined(phase === 'Committed' ? '' : message, undoneNote(record))];
+  return [...cellsOf(record), joined(phase === 'Committed' ? '' : message, requestNote(record), undoneNote(record))];
 }
+
+const requestNote = ({ undoRequestedBy }: Recorded): string =>
+  undoRequestedBy === undefined ? '' : `undo requested by ${undoRequestedBy}`;
 
 const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('; ');
 
-function cellsOf({ namespace, name, createdAt, took, phase, operations, createdBy }: Recorded): readonly string[] {
+function cellsOf(record: Recorded): readonly string[] {
+  const { namespace, name, createdAt, took, phase, operations, createdBy, createdByUser = `unknown (${createdBy})` } = record;
   const age = createdAt === undefined ? '' : ageOf(Date.now() - createdAt);
-  return [namespace, name, age, phase, operationsText(operations), took === undefined ? '' : ageOf(took), createdBy];
+  return [namespace, name, age, phase, operationsText(operations), took === undefined ? '' : ageOf(took), createdByUser];
 }
 
 /** One row for each change of the object, and what the container that failed last has printed. */
 function tableAbout(records: readonly Recorded[]): readonly string[] {
   const rows = records.flatMap((record) =>
-    (record.changes ?? []).map(({ type, state }) => [...cellsOf(record), type, joined(state, undoneNote(record))]),
+    (record.changes ?? []).map(({ type, state }) => [
+      ...cellsOf(record),
+      type,
+      joined(state, requestNote(record), undoneNote(record)),
+    ]),
   );
   const [latest] = records.flatMap(({ name, changes = [] }) =>
     changes.flatMap(({ logs }) => (logs === undefined ? [] : { name, logs })),

@@ -28,9 +28,8 @@ export async function run(call: Call): Promise<number> {
 const formats = ['name', 'json', 'yaml'];
 
 async function showObjects({ io, options }: Call, session: Session, { namespace, labelSelector }: Selection): Promise<number> {
-  const labels = labelSelector === undefined ? {} : { labelSelector };
   const format = options.text('output') ?? '';
-  const all = await listTransactions(session, namespace, labels);
+  const all = await listTransactions(session, namespace, labelSelector);
   const objects = options.flag('failed') ? all.filter((one) => textAt(one, 'status', 'phase') === 'Failed') : all;
   if (all.length === 0) await refuseMissing(session, namespace);
   const text = formatted(objects.map(printed), format, true);

@@ -1,9 +1,9 @@
 // The options of apply and plan that describe the Transaction of manifests.
 import type { Failure } from '../../hooks/objects/failure.ts';
 import { type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
-import { parseDuration } from '../../hooks/objects/time.ts';
+import { formatDuration, parseDuration } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
-import { gateDurations, longestTransactionName, patterns } from '../../schemas/spec-values.ts';
+import { type Duration, durations, gateDurations, longestTransactionName, patterns } from '../../schemas/spec-values.ts';
 import { statusLimits } from '../../schemas/transaction-item.ts';
 import type { Session } from '../cluster/session.ts';
 import { getNamespace, noNamespace } from '../cluster/transactions.ts';
@@ -32,6 +32,7 @@ export const forManifests = [
   'plainSecrets',
   'helmHooks',
   'ttl',
+  'lockWait',
 ];
 
 /** Throws a Problem if options contradict each other, or the input. */
@@ -45,6 +46,7 @@ export async function releaseOptionsOf(call: Call, session: Session, manifests: 
   refuseBadName('--generate-name', options.text('generateName')?.replace(/[-.]$/, ''));
   refuseBadName('APP', app);
   const [fieldManager, gate, ttl] = [fieldManagerOf(options, app), gateOf(options, app !== undefined), ttlOf(options)];
+  const lockWait = lockWaitOf(options, gate);
   const prefix = app === undefined ? 'apply-' : `${app}-`;
   return {
     namespace: session.namespace,
@@ -62,6 +64,7 @@ export async function releaseOptionsOf(call: Call, session: Session, manifests: 
     deleteFilled: options.flag('deleteFilled'),
     plainSecrets: options.flag('plainSecrets'),
     ttl,
+    lockWait,
   };
 }
 
@@ -111,13 +114,29 @@ export function gateOf(options: Options, isUsual: boolean): JsonObject | undefin
 function gateTimeoutOf(options: Options): string | undefined {
   const text = options.text('gate');
   const { least, most } = gateDurations.timeout;
-  const [wished = -1, from = 0, to = 0] = [text ?? least, least, most].map((one) => parseDuration(one));
-  if (wished >= from && wished <= to) return text;
+  if (text === undefined || isWithin(text, gateDurations.timeout)) return text;
   // `--gate shop` takes the name of the app, or of a Transaction, for a timeout.
   throw wrongUse(
     `--gate takes a timeout from ${least} to ${most} such as 10m, or nothing; found "${text}". If "${text}" is a name, write it before --gate.`,
   );
 }
+
+/**
+ * As given. The default for a release with gates: another release of the app, with equal gates, may lock the objects for that time, and the
+ * usual wait is for its writes. Throws a Problem.
+ */
+export function lockWaitOf(options: Options, gate: JsonObject | undefined): string | undefined {
+  const text = options.text('lockWait');
+  const { least, most, default: usual } = durations.lockWait;
+  if (text !== undefined && !isWithin(text, durations.lockWait))
+    throw wrongUse(`--lock-wait must be a duration from ${least} to ${most} such as 10m; found "${text}".`);
+  if (text !== undefined || gate === undefined) return text;
+  return formatDuration(Math.min(inMs(textAt(gate, 'timeout') ?? gateDurations.timeout.default) + inMs(usual), inMs(most)));
+}
+
+const inMs = (text: string): number => parseDuration(text) ?? Number.NaN;
+
+const isWithin = (text: string, { least, most }: Duration): boolean => inMs(text) >= inMs(least) && inMs(text) <= inMs(most);
 
 const annotation = 'tx.janus.io/service-account';
 

@@ -2,12 +2,13 @@
 // written.
 import { randomUUID } from 'node:crypto';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { requestedBy } from '../../hooks/transactions/model/transaction.ts';
 import type { Session } from '../cluster/session.ts';
 import { getTransaction, problemOf, type TransactionName } from '../cluster/transactions.ts';
-import { type AnnotationChanges, annotate } from '../cluster/writes.ts';
+import { type AnnotationChanges, annotate, userName } from '../cluster/writes.ts';
 import type { Io } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
-import type { Act } from '../show/requests.ts';
+import { type Act, undoPlan } from '../show/requests.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
 
 /** Throws a Problem with the reason if the request cannot act. */
@@ -35,7 +36,7 @@ interface Sent {
 
 /** A running Transaction changes often, so each attempt reads it again. */
 export async function send({ io, session, wanted, object, act, beside = {} }: Sending): Promise<Sent> {
-  const request = { name: act.annotation, value: randomUUID() };
+  const request = { name: act.annotation, value: await newValue(session, act) };
   let seen = object;
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     mayAct(viewOf(seen), act, io.program);
@@ -52,6 +53,12 @@ export async function send({ io, session, wanted, object, act, beside = {} }: Se
 }
 
 const mostAttempts = 20;
+
+/** With the name of the user, if the API server says it: history shows who undid a release. */
+async function newValue(session: Session, act: Act): Promise<string> {
+  const user = act === undoPlan ? undefined : await userName(session);
+  return user === undefined ? randomUUID() : `${randomUUID()}${requestedBy}${user}`;
+}
 
 function refuseAfterInterruption({ interrupted }: Io): void {
   if (interrupted.aborted) throw new Problem('Interrupted: no request was sent.', exits.interrupted);

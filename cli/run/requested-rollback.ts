@@ -1,7 +1,6 @@
 // The rollback that undo --to creates, and what it undoes. The command refuses what the engine would refuse without reading objects, by the
 // engine's own rules, before it writes anything.
 import { at, type JsonObject, objectAt, textAt, withPath } from '../../hooks/objects/json.ts';
-import { parseTime } from '../../hooks/objects/time.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { wouldUndo } from '../../hooks/transactions/inspect.ts';
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
@@ -73,10 +72,9 @@ const longestName = 253;
 
 /** Of which app is not known. */
 function committedIn(all: readonly JsonObject[]): string {
-  const createdAt = (one: JsonObject): number => parseTime(textAt(one, 'metadata', 'creationTimestamp')) ?? 0;
-  const committed = all
-    .filter((one) => textAt(one, 'status', 'phase') === 'Committed' && textAt(one, 'spec', 'fieldManager') !== undefined)
-    .toSorted((one, other) => createdAt(other) - createdAt(one));
+  const committed = all.filter(
+    (one) => textAt(one, 'status', 'phase') === 'Committed' && textAt(one, 'spec', 'fieldManager') !== undefined,
+  );
   if (committed.length === 0) return 'it has no Committed Transaction with spec.fieldManager';
   const names = committed.slice(0, mostNamed).map((one) => foreign(nameOf(one), longestName));
   const more = committed.length > mostNamed ? ` and ${committed.length - mostNamed} older ones` : '';

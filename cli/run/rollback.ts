@@ -5,15 +5,16 @@ import { type JsonObject, objectAt, textAt, withPath } from '../../hooks/objects
 import { annotations } from '../../hooks/transactions/model/transaction.ts';
 import type { Session } from '../cluster/session.ts';
 import type { TransactionName } from '../cluster/transactions.ts';
-import { createTransaction, deleteTransaction } from '../cluster/writes.ts';
+import { createTransaction, deleteTransaction, userName } from '../cluster/writes.ts';
 import type { Call } from '../command/command.ts';
+import { signed } from '../input/release.ts';
 import { type Io, note, say, sayAll } from '../io.ts';
 import { exits, Problem } from '../problem.ts';
 import { refusedCode } from '../show/end.ts';
 import { answerTo, planCodes, type UndoPlan, undoDocument, undoLines, verdictOf } from '../show/undo.ts';
 import { namesOf } from '../show/undone.ts';
 import { outputStyle, refuseUnanswerable, saidAsData, timeoutOf } from './given.ts';
-import { gateOf } from './release-options.ts';
+import { gateOf, lockWaitOf } from './release-options.ts';
 import { type RequestedRollback, requestedRollback } from './requested-rollback.ts';
 import { disagreement } from './undo-agreement.ts';
 import { answered, silent } from './undo-planning.ts';
@@ -31,6 +32,7 @@ interface Wanted {
 export async function undoTo(call: Call, { wish, named }: Wanted): Promise<number> {
   const { io, options } = call;
   const [timeout, gate] = [timeoutOf(options), gateOf(options, true)];
+  const lockWait = lockWaitOf(options, gate);
   const way = await requestedRollback(call, wish);
   if (options.flag('plan')) return showPlanOfRollback(call, way, timeout);
   refuseUnanswerable(io, options, `Undo ${namesOf(way.undoes)}?`);
@@ -38,7 +40,8 @@ export async function undoTo(call: Call, { wish, named }: Wanted): Promise<numbe
   const code = await disagreement(call, { plan, wish, verb: 'Undo' });
   if (code !== undefined) return code;
   const agreed = withPath(way.transaction, ['spec', 'rollback', 'digest'], plan.answer.digest);
-  const wanted = await created(call, way.session, withPath(agreed, ['spec', 'gate'], gate));
+  const waiting = withPath(withPath(agreed, ['spec', 'gate'], gate), ['spec', 'lockWait'], lockWait);
+  const wanted = await created(call, way.session, waiting);
   named(wanted);
   const style = outputStyle(io, options);
   return watch({ io, session: way.session, wanted, end: 'Committed', style, timeout, known: wanted.known });
@@ -60,7 +63,8 @@ interface Created extends TransactionName {
 
 async function created({ io }: Call, session: Session, transaction: JsonObject): Promise<Created> {
   if (io.interrupted.aborted) throw new Problem('Interrupted: no object was changed.', exits.interrupted);
-  const known = mustBeWritten(await createTransaction(session, transaction), session, transaction, { secret: undefined });
+  const whole = signed(transaction, await userName(session));
+  const known = mustBeWritten(await createTransaction(session, whole), session, whole, { secret: undefined });
   const name = textAt(known, 'metadata', 'name') ?? '';
   say(io, `transaction.tx.janus.io/${name} created`);
   return { namespace: session.namespace, name, known };

@@ -79,8 +79,7 @@ function linesOf(view: TransactionView, { style, columns, program, undoneBy }: S
 }
 
 async function newest(session: Session): Promise<string> {
-  const all = (await listTransactions(session, session.namespace)).map(viewOf);
-  const last = all.toSorted((left, right) => (right.createdAt ?? 0) - (left.createdAt ?? 0))[0];
+  const [last] = await listTransactions(session, session.namespace);
   if (last === undefined) throw new Problem(`No Transactions in namespace ${session.namespace}.`);
-  return last.name;
+  return viewOf(last).name;
 }

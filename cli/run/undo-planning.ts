@@ -11,6 +11,7 @@ import { answerTo, hasLater, isHandled, type UndoFirst, type UndoPlan } from '..
 import { type TransactionView, viewOf } from '../show/view.ts';
 import { undoFirstOf } from './later.ts';
 import { mayAct, send } from './request.ts';
+import { noteSilence } from './silence.ts';
 import { annotationsOf, type Wish } from './undo-wish.ts';
 
 interface Planning {
@@ -61,7 +62,12 @@ export async function answered(
 ): Promise<TransactionView> {
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(), patience);
-  let last = viewOf(known);
+  const first = viewOf(known);
+  let last = first;
+  const stopNoting = noteSilence({
+    ...{ session, program: io.program, isSilent: () => last.message === first.message },
+    say: (sentence) => note(io, sentence),
+  });
   try {
     const signal = AbortSignal.any([ending.signal, io.interrupted]);
     for await (const { object, trouble } of follow(session, wanted, { signal, known })) {
@@ -70,6 +76,7 @@ export async function answered(
       if (isAnswer(last)) return last;
     }
   } finally {
+    stopNoting();
     clearTimeout(timer);
     ending.abort();
   }

@@ -4,7 +4,7 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { at, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
-import { must } from '../support/client.ts';
+import { must, waitFor } from '../support/client.ts';
 import { pathWithKubectl } from '../support/kubectl.ts';
 import { inAllOnly } from '../support/selection.ts';
 import { account, startStage } from '../support/stage.ts';
@@ -44,7 +44,7 @@ t.test('the name of an app is the field manager, and the beginning of the name',
   const [, name = ''] = /^transaction\.tx\.janus\.io\/(shop-[a-z0-9]{5}) created\n$/.exec(out) ?? [];
   t.match((await stage.finished(name)).phase, 'Committed');
   const spec = at(await stage.read(name), 'spec');
-  t.match(spec, { serviceAccountName: account, fieldManager: 'shop', gate: { keepLogs: true } });
+  t.match(spec, { serviceAccountName: account, fieldManager: 'shop', gate: { keepLogs: true }, lockWait: '6m' });
   const roles = JSON.parse((await janus('rbac', '-f', 'app/', 'shop', '-o', 'json')).out);
   t.equal(textAt(roles.items[1], 'metadata', 'name'), `janus:${stage.namespace}:shop`);
   const whole = cli.write('whole.json', JSON.stringify({ ...(await stage.read(name)), metadata: { name: 'a' } }));
@@ -52,6 +52,28 @@ t.test('the name of an app is the field manager, and the beginning of the name',
     code: 64,
     err: /"shop" cannot change a Transaction that is read from a file/,
   });
+});
+
+t.test('a second release of an app waits for the gate of the first, and commits then', async (t) => {
+  const queue = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'line' } };
+  const spec = { type: 'LoadBalancer', selector: { app: 'line' }, ports: [{ port: 80 }] };
+  const file = cli.write('line/all.json', JSON.stringify({ ...queue, spec }));
+  const start = (name: string) =>
+    cli.start(['apply', '-f', file, 'line', '--gate', '10m', '--name', name, '--wait', '--label', label, ...where]);
+  const messageOf = async (name: string) => textAt(await stage.read(name), 'status', 'message') ?? '';
+  const first = start('line-1');
+  await waitFor(async () => /^waiting for Service /.test(await messageOf('line-1')), 'the gate of the first');
+  const second = start('line-2');
+  await waitFor(async () => /is locked by Transaction .*line-1/.test(await messageOf('line-2')), 'the second to wait');
+  t.equal(textAt(await stage.read('line-2'), 'spec', 'lockWait'), '11m', 'longer than the gate of the first');
+  const ready = { status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } } };
+  must(await stage.client.patch(stage.path('services/line/status'), ready, 'merge'));
+  for (const { finished } of [first, second]) t.match(await finished, { code: 0, out: /was committed after/ });
+  const listed = (await janus('list', '-l', label)).out.split('\n');
+  t.match(listed[0], /^NAME +APP +PHASE /);
+  t.match(listed[1], /^line-2 +line +Committed /, 'the newest first');
+  t.match(await janus('history', 'line', '-l', label), { code: 0, out: /^NAMESPACE .*\n\S+ +line-2 .*\n\S+ +line-1 [^\n]*\n$/ });
+  t.match(await janus('history', 'line', '-l', 'none=such'), { code: 0, out: '', err: /^No Transactions of app line in / });
 });
 
 t.test('what a release takes is said by plan, apply and status, and an app takes over another only by name', async (t) => {

@@ -392,10 +392,10 @@ t.test('apply refuses invalid input in one line, and creates nothing', async (t)
 
 t.test('list, history, status and version print Transactions and versions', async (t) => {
   const wide = await janus('list', ...where, '-o', 'wide');
-  t.match(wide, { code: 0, out: /^NAME +PHASE +DONE +REASON +UNDO +AGE +CURRENT/ });
+  t.match(wide, { code: 0, out: /^NAME +APP +PHASE +DONE +REASON +UNDO +AGE +CURRENT/ });
   t.match(
     (await janus('list', '-A')).out,
-    new RegExp(`^NAMESPACE +NAME[\\s\\S]*^${stage.namespace} +folder +Committed +3/3`, 'm'),
+    new RegExp(`^NAMESPACE +NAME[\\s\\S]*^${stage.namespace} +folder .*Committed +3/3`, 'm'),
   );
   const json = JSON.parse((await janus('list', ...where, '-o', 'json')).out);
   t.ok(isList(json.items) && json.items.length > 5);
@@ -407,7 +407,7 @@ t.test('list, history, status and version print Transactions and versions', asyn
 
 t.test('options choose the output of list, status and history, and its characters', inAllOnly, async (t) => {
   t.match(await janus('list', ...where, '-l', 'none=such'), { code: 0, out: '', err: /^No Transactions in namespace/ });
-  t.match((await janus('list', ...where, '-l', `${key}=${value}`)).out, /^folder +Committed/m);
+  t.match((await janus('list', ...where, '-l', `${key}=${value}`)).out, /^folder .*Committed/m);
   t.match(await janus('list', ...where, '-w', '-o', 'json'), { code: 64, err: /--watch prints rows: leave out -o json/ });
   t.match((await janus('list', ...where, '-o', 'name')).out, /^transaction\.tx\.janus\.io\/folder$/m);
   t.match((await cli.run(['status', 'late', ...where], { env: { LANG: 'C' } })).out, /^ x ConfigMap late/m);
@@ -416,7 +416,10 @@ t.test('options choose the output of list, status and history, and its character
   for (const more of [[], ['--color', 'never']])
     t.notOk((await janus('status', 'late', ...where, ...more)).out.includes('\u001b'));
   t.match(await janus('status', 'late', ...where, '--color', 'pink'), { code: 64 });
-  t.match((await janus('history', 'configmap/kept', ...where)).out, /undone +\d+[smh]\S* +RolledBack .* Update +Restored/);
+  t.match(
+    (await janus('history', 'configmap/kept', ...where)).out,
+    /undone +\d+[smh]\S* +RolledBack .* Update +Restored; undo requested by \S+$/m,
+  );
   t.match((await janus('history', 'cm/kept', ...where, '-A')).out, /undone/);
   t.match(await janus('history', 'configmap/kept', '-A'), { out: '', err: /No Transactions/ }, 'that of another namespace');
   t.match(await janus('history', 'configmap/nobody', ...where), {
@@ -486,7 +489,7 @@ t.test('--kubeconfig, --context and -n choose as they do for kubectl', inAllOnly
   const two = ['list', '--kubeconfig', path];
   t.match(await cli.run([...two, '--context', 'second'], { env: { KUBECONFIG: 'not-there' } }), {
     code: 0,
-    out: /^folder +Committed/m,
+    out: /^folder .*Committed/m,
   });
   t.match(await janus(...two, '--context', 'second', '-n', 'kube-public'), {
     err: 'No Transactions in namespace kube-public.\n',
@@ -653,7 +656,7 @@ t.test('kubectl runs the program as its plugin, and completes it', inAllOnly, as
     code: 1,
     err: /^kubectl janus: There is no Transaction nobody/,
   });
-  t.match(await kubectl('janus', 'list', ...where), { code: 0, out: /^folder +Committed/m });
+  t.match(await kubectl('janus', 'list', ...where), { code: 0, out: /^folder .*Committed/m });
   t.match(await kubectl('__complete', 'janus', 'status', ...where, 'fol'), { code: 0, out: /^folder\n:4\n/ });
 });
 

@@ -161,17 +161,20 @@ t.test('four releases', async (t) => {
     const { code, out, err } = await undo('--to', 'rel-1', '--yes');
     t.equal(code, 0, out + err);
     name = createdIn(out);
-    await waitFor(() => new RegExp(`^rel-2 +Committed.* undone by ${name} `, 'm').test(watching.out()), 'the row of rel-2');
+    await waitFor(() => new RegExp(`^rel-2 +shop +Committed.* undone by ${name} `, 'm').test(watching.out()), 'the row of rel-2');
     watching.process.kill('SIGINT');
-    t.match(await watching.finished, { code: 130, out: new RegExp(`^${name} +Committed.* undid rel-4, rel-3, rel-2 `, 'm') });
+    t.match(await watching.finished, {
+      code: 130,
+      out: new RegExp(`^${name} +shop +Committed.* undid rel-4, rel-3, rel-2 `, 'm'),
+    });
     t.match(out, new RegExp(`${name} was committed after .*\\n +It undid rel-4, rel-3, rel-2\\.\\n +janus undo ${name} -n`));
     t.same(await show(), first);
     const spec = at(await stage.read(name), 'spec');
     t.match(spec, { fieldManager: 'shop', gate: {}, rollback: { to: 'rel-1', digest: /^[0-9a-f]{64}$/ } });
     const listed = (await janus('list')).out;
-    t.match(listed, new RegExp(`^${name} +Committed.* undid rel-4, rel-3, rel-2 `, 'm'));
+    t.match(listed, new RegExp(`^${name} +shop +Committed.* undid rel-4, rel-3, rel-2 `, 'm'));
     for (const one of ['rel-2', 'rel-3', 'rel-4'])
-      t.match(listed, new RegExp(`^${one} +Committed.* undone by ${name} `, 'm'), one);
+      t.match(listed, new RegExp(`^${one} +shop +Committed.* undone by ${name} `, 'm'), one);
     t.notMatch(listed, /^rel-1 .*undone by/m);
     t.match(
       (await janus('status', 'rel-3')).out,
@@ -192,7 +195,7 @@ t.test('four releases', async (t) => {
     t.match(undone, { code: 0, out: /rel-4, rel-3, rel-2 are there again\./ }, undone.out + undone.err);
     t.same(await show(), last);
     const listed = (await janus('list')).out;
-    t.match(listed, new RegExp(`^${name} +RolledBack.*rel-4, rel-3, rel-2 are there again`, 'm'));
+    t.match(listed, new RegExp(`^${name} +shop +RolledBack.*rel-4, rel-3, rel-2 are there again`, 'm'));
     t.notMatch(listed, /undone by/);
     t.notMatch((await janus('status', 'rel-3')).out, /undone by/);
     t.notMatch((await janus('history')).out, /undone by/);

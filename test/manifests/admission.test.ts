@@ -58,6 +58,32 @@ t.test('only a user who may impersonate a ServiceAccount can create a Transactio
     t.equal((await annotate(writer, { 'example.org/note': 'mine' })).code, 200, 'others are free');
   });
 
+  await t.test('the policy accepts the name of a user from that user alone', async (t) => {
+    const own = { 'tx.janus.io/created-by-user': `deployer@${namespace}` };
+    const other = { 'tx.janus.io/created-by-user': `writer@${namespace}` };
+    const by = (id: string, user: string) => ({ 'tx.janus.io/request-rollback': `${id} requested-by ${user}@${namespace}` });
+    const refused = (answer: Answer, why: RegExp): void => {
+      t.equal(answer.code, 403);
+      t.match(textAt(answer.body, 'message'), why);
+    };
+    const copied = /created-by-user\]: names another user than deployer@\S+, who creates .*: remove this annotation/;
+    refused(await deployer.create(path, transaction('copy', other)), copied);
+    refused(await deployer.create(path, transaction('copy', { 'tx.janus.io/created-by-user': '' })), copied);
+    refused(await deployer.create(path, transaction('copy', by('1', 'writer'))), /who makes this request: write a value without/);
+    t.equal((await deployer.create(path, transaction('signed', own))).code, 201);
+    const change = (name: string, annotations: JsonObject) => deployer.patch(`${path}/${name}`, { metadata: { annotations } });
+    for (const annotations of [other, { 'tx.janus.io/created-by-user': null }])
+      refused(await change('signed', annotations), /names who created this Transaction: leave it as it is/);
+    refused(await change('one', own), /names who created this Transaction/);
+    refused(await change('signed', by('1', 'writer')), /names another user than deployer@/);
+    refused(await change('signed', by('1 requested-by writer', 'deployer')), /names another user than deployer@/);
+    t.equal((await change('signed', by('1', 'deployer'))).code, 200);
+    t.equal((await deployer.patch(`${path}/signed`, { metadata: { finalizers: null } })).code, 200, 'what stays is not judged');
+    const admin = await client.patch(`${path}/signed`, { metadata: { labels: { app: 'shop' } } });
+    t.equal(admin.code, 200, 'another user may write what else it has');
+    t.equal((await client.patch(`${path}/signed`, { metadata: { annotations: by('2', 'deployer') } })).code, 403);
+  });
+
   await t.test('the policy admits writes without effect', async (t) => {
     const finalizers = { metadata: { finalizers: ['example.org/held'] } };
     t.equal((await writer.patch(`${path}/one`, finalizers)).code, 200, 'finalizers, as Metacontroller sets them');

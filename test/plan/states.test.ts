@@ -66,6 +66,7 @@ t.test('diff shows the former, the expected and the current state', async (t) =>
   t.equal(sealed.code, 3, 'what no engine compares is unknown');
   t.match(sealed.stdout, /^\? Secret key: unknown: only the engine can compare it: The engine has not answered/m);
   t.match(sealed.stdout, /one: as released/, 'the others are shown');
+  t.match(sealed.stderr, /^The engine has made no call for 10 s/m, 'it says so before');
   await stage.annotate('sealed', { 'tx.janus.io/request-rollback': 'yes' });
   await stepUntil(stage, 'sealed', 'RolledBack');
   t.match((await terminal.type(['diff', 'sealed', ...inStage])).stdout, /one: as released$/m);

@@ -21,11 +21,11 @@ export const ceilings: readonly Ceiling[] = [
   lines(9_500, 'hooks/crossplane'),
   lines(2_900, 'hooks/objects'),
   lines(6_900, 'server'),
-  lines(7_400, 'cli'),
-  lines(46_200, 'hooks', 'server', 'cli'),
+  lines(7_500, 'cli'),
+  lines(46_300, 'hooks', 'server', 'cli'),
   lines(6_900, 'scripts'),
-  lines(87_800, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_500 },
+  lines(87_900, 'test'),
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_700 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_800 },
 ];
 

@@ -32,11 +32,16 @@ export const annotations = {
   allowIrreversible: 'tx.janus.io/allow-irreversible',
   /** Refusals of writes of cluster-scoped objects are shown in the words of the API server, or of who refuses. */
   showRefusals: 'tx.janus.io/show-refusals',
+  /** The name of the user who created the Transaction. The admission policy refuses any other name. */
+  createdByUser: 'tx.janus.io/created-by-user',
   /** On an object that a Create made and that has no field which could show its manager. */
   createdBy: 'tx.janus.io/created-by',
   /** On an object that an Apply wrote under `spec.fieldManager`: the holder (holderOf) of the last one. */
   appliedBy: 'tx.janus.io/applied-by',
 } as const;
+
+/** In the value of a request, before the name of the user who made it. The admission policy refuses any other name. */
+export const requestedBy = ' requested-by ';
 
 /** The field manager under which the command line creates Transactions, and a plan tries to. */
 export const creatingManager = 'janus-cli';
