@@ -72,7 +72,9 @@ t.test('docs/cli.md: the command line is packed and installed', async (t) => {
 
 t.test('rights, GitOps, charts and large releases', async (t) => {
   await prepare('kubectl create ns acme; kubectl create ns argocd; kubectl -n argocd create cm argocd-cm');
-  for (const page of ['docs/rights.md', 'docs/gitops.md', 'docs/manifests.md']) await pages.type(t, place, page);
+  await prepare('kubectl -n argocd create cm argocd-notifications-cm');
+  for (const page of ['docs/rights.md', 'docs/gitops.md', 'docs/notifications.md', 'docs/manifests.md'])
+    await pages.type(t, place, page);
   const version = "kubectl get cm app-config -o jsonpath='{.data.version}'";
   t.match(await type(version, folder, place.env), { code: 0, output: /^shop$/ }, 'the chart was released');
   t.match(readFileSync(join(folder, 'releases/shop-42.yaml'), 'utf8'), /^kind: Transaction$/m);

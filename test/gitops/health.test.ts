@@ -8,7 +8,9 @@ import t from 'tap';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { at, isList, isObject, type Json, type JsonObject, textAt, withPath } from '../../hooks/objects/json.ts';
 import { kstatusOf } from '../support/kstatus.ts';
-import { buildLua } from '../tools/gitops/gitops.ts';
+import { ran } from '../support/program.ts';
+import { openWebhook } from '../support/webhook.ts';
+import { buildGitops } from '../tools/gitops/gitops.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'examples/argocd/resource_customizations/tx.janus.io/Transaction');
@@ -19,7 +21,7 @@ interface Offer {
   readonly disabled: boolean;
 }
 
-const lua = await buildLua((line) => process.stderr.write(`${line}\n`));
+const { lua, notifications } = await buildGitops((line) => process.stderr.write(`${line}\n`));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** A Transaction with the status of each answer, and one that no call has seen. */
@@ -246,6 +248,48 @@ t.test('argocd-cm.yaml holds the scripts as they are', async (t) => {
 t.test('a Transaction for each sync: under a name of its own, so none is deleted before the next', async (t) => {
   const { metadata } = parse(read('examples/argocd/sync-hook.yaml')) as JsonObject;
   t.same(metadata, { generateName: 'release-', annotations: { 'argocd.argoproj.io/hook': 'Sync' } });
+});
+
+const phases: Readonly<Record<string, string>> = { Progressing: 'Running', Healthy: 'Succeeded', Degraded: 'Failed' };
+
+/** As Argo CD stores it once it has synced this Transaction. A hook decides about the sync, any other object about the health. */
+function applicationOf(object: JsonObject, isHook: boolean): JsonObject {
+  const [health = '', message = ''] = healthOf(object);
+  const synced = { kind: 'Transaction', namespace: 'shop', name: 'example' };
+  const phase = isHook ? (phases[health] ?? '') : 'Succeeded';
+  const resource = isHook ? { ...synced, hookType: 'Sync', hookPhase: phase, message } : { ...synced, message: 'created' };
+  return {
+    ...{ apiVersion: 'argoproj.io/v1alpha1', kind: 'Application', metadata: { name: 'shop' } },
+    status: {
+      health: { status: isHook ? 'Healthy' : health },
+      resources: isHook ? [] : [synced],
+      operationState: { phase, finishedAt: stamp, syncResult: { resources: [resource] } },
+    },
+  };
+}
+
+t.test('notifications of Argo CD: what triggers them, and what reaches the webhook', async (t) => {
+  const webhook = await openWebhook(t);
+  const config = read('examples/notifications/argocd-notifications-cm.yaml').replaceAll('https://hooks.example.com', webhook.url);
+  const directory = t.testdir({ 'config.yaml': config });
+  const files = ['--config-map', join(directory, 'config.yaml'), '--secret', ':empty'];
+  const run = async (application: JsonObject, ...words: readonly string[]) => {
+    const file = join(directory, 'application.yaml');
+    writeFileSync(file, yamlOf(application));
+    return (await ran(notifications, [...words, file, ...files])).output;
+  };
+  for (const [name, object] of Object.entries(objects))
+    for (const isHook of [false, true])
+      for (const [trigger, health] of Object.entries({ committed: 'Healthy', degraded: 'Degraded' })) {
+        const said = await run(applicationOf(object, isHook), 'trigger', 'run', `on-transaction-${trigger}`);
+        t.match(said, /^CONDITION +RESULT\n/);
+        t.equal(/ true$/m.test(said), expectedOf(object) === health, `${name}: ${said}`);
+      }
+  const application = applicationOf(objects['rolled-back'] ?? {}, true);
+  const said = await run(application, 'template', 'notify', '--recipient=releases', 'transaction');
+  const [, message = ''] = healthOf(objects['rolled-back'] ?? {});
+  const body = { application: 'shop', health: 'Healthy', transactions: [`shop/example: ${message}`] };
+  t.same(webhook.received, [{ path: '/argocd', body }], said);
 });
 
 t.test('healthCheckExprs for Flux', async (t) => {

@@ -1,4 +1,4 @@
-// The alerts by promtool: they are well made, each fires when it shall and stays silent when it shall not, and each has its
+// The alerts, with that of docs/notifications.md, by promtool: they are well made, each fires when it shall and stays silent when it shall not, and each has its
 // section in the runbooks. The dashboard asks for nothing that is not there.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,12 @@ import { stringify } from 'yaml';
 import { createMetrics } from '../../server/telemetry/metrics.ts';
 import { type Alert, dashboardQueries, metricsIn, promtool, readShipped, shippedAlerts, shippedRules } from './shipped.ts';
 
-const alerts = shippedAlerts();
+const example = shippedRules('examples/notifications/rules.yaml');
+const groups = [...shippedRules().groups, ...example.groups];
+const alerts = groups.flatMap((group) => group.rules);
 const directory = t.testdir({});
 const rules = join(directory, 'rules.yaml');
-writeFileSync(rules, stringify(shippedRules()));
+writeFileSync(rules, stringify({ groups }));
 
 interface Case {
   readonly alert: string;
@@ -26,6 +28,7 @@ const oldest = (instance: string): string => `janus_transaction_oldest_active_se
 const lock = (instance: string): string => `janus_lock_oldest_seconds{instance="${instance}"}`;
 const left = (instance: string): string => `janus_transactions_unrestored{reason="RollbackConflict",instance="${instance}"}`;
 const failures = (from: string): string => `janus_transaction_phase_transitions_total{from_phase="${from}",to_phase="Failed"}`;
+const ends = (to: string): string => `janus_transaction_phase_transitions_total{from_phase="x",to_phase="${to}"}`;
 const requests = (code: string): string => `janus_hook_requests_total{path="/sync",code="${code}",instance="a"}`;
 const active = (instance: string): string => `janus_transactions_active{phase="Committing",instance="${instance}"}`;
 const tries = (reason: string): string => `janus_package_tries_total{outcome="Failed",reason="${reason}",instance="a"}`;
@@ -78,6 +81,14 @@ const cases: readonly Case[] = [
     series: { [failures('Pending')]: '3x5 0x20' },
     at: '20m',
   },
+  {
+    alert: 'JanusTransactionEnded',
+    reason: 'one was rolled back',
+    series: { [ends('RolledBack')]: '0x5 1x10', [ends('Failed')]: '0x5 1x10', [ends('Committed')]: '7x15' },
+    at: '7m',
+    fires: { to_phase: 'RolledBack' },
+  },
+  { alert: 'JanusTransactionEnded', reason: 'long ago', series: { [ends('Committed')]: '0x5 1x30' }, at: '20m' },
   { alert: 'JanusLockHeldTooLong', reason: 'a lock stays', series: { [lock('a')]: '4400+60x20' }, at: '15m', fires: {} },
   {
     alert: 'JanusLockHeldTooLong',
@@ -254,7 +265,7 @@ const [, repository = ''] = /^git\+(.+)\.git$/.exec(JSON.parse(readShipped('pack
 t.test('each alert says what is wrong, how bad it is, and where to read on', async (t) => {
   const headings = readShipped('docs/runbooks.md').match(/^## .+$/gm) ?? [];
   const anchors = headings.map((heading) => heading.slice(3).toLowerCase().replaceAll(' ', '-'));
-  for (const { alert, annotations, labels } of alerts) {
+  for (const { alert, annotations, labels } of shippedAlerts()) {
     t.match(annotations.summary, /^[A-Z].*\.$/, alert);
     t.match(annotations.description, /^[A-Z].*\.$/, alert);
     t.match(labels.severity, /^(warning|critical)$/, alert);

@@ -1,12 +1,12 @@
-// A real Prometheus on loopback, and what it answers.
+// A real Prometheus on loopback, and what it answers; an Alertmanager.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { at, isList, type Json, type JsonObject, textAt } from '../../hooks/objects/json.ts';
+import { freePort } from '../controlplane/start.ts';
 import { type Teardown, waitFor } from '../support/client.ts';
 import { prometheus as binaries, type Groups } from './shipped.ts';
 
@@ -14,7 +14,6 @@ interface Target {
   readonly instance: string;
   /** Host and port. */
   readonly address: string;
-  readonly path: string;
 }
 
 export interface Prometheus {
@@ -23,23 +22,40 @@ export interface Prometheus {
   get(path: string): Promise<Json>;
 }
 
-export async function startPrometheus(t: Teardown, targets: readonly Target[], rules: Groups): Promise<Prometheus> {
+/** `alertmanager`: its host and port; alerts go nowhere without one. */
+export async function startPrometheus(
+  t: Teardown,
+  targets: readonly Target[],
+  rules: Groups,
+  alertmanager?: string,
+): Promise<Prometheus> {
+  const { prometheus } = await binaries();
+  const files = { 'rules.yaml': rules, 'config.yaml': configuration(targets, alertmanager) };
+  return clientOf(await serve(t, prometheus, files, ['--storage.tsdb.path=data']));
+}
+
+/** Returns its host and port. */
+export async function startAlertmanager(t: Teardown, config: Json): Promise<string> {
+  const { alertmanager } = await binaries();
+  const url = await serve(t, alertmanager, { 'config.yaml': config }, ['--storage.path=data', '--cluster.listen-address=']);
+  return new URL(url).host;
+}
+
+/** Starts it in a folder of its own with these files, and waits until it is ready. Returns its address. */
+async function serve(
+  t: Teardown,
+  program: string,
+  files: Readonly<Record<string, unknown>>,
+  flags: readonly string[],
+): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'janus-prometheus-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  writeFileSync(join(directory, 'rules.yaml'), stringify(rules));
-  writeFileSync(join(directory, 'prometheus.yaml'), stringify(configuration(targets)));
-  const port = await freePort();
-  const flags = {
-    'config.file': join(directory, 'prometheus.yaml'),
-    'storage.tsdb.path': join(directory, 'data'),
-    'web.listen-address': `127.0.0.1:${port}`,
-  };
-  const { prometheus } = await binaries();
-  const child = spawn(
-    prometheus,
-    Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  );
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), stringify(content));
+  const address = `127.0.0.1:${await freePort()}`;
+  const child = spawn(program, ['--config.file=config.yaml', `--web.listen-address=${address}`, ...flags], {
+    cwd: directory,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-5_000);
@@ -48,37 +64,27 @@ export async function startPrometheus(t: Teardown, targets: readonly Target[], r
     const ended = once(child, 'exit');
     if (child.kill('SIGKILL')) await ended;
   });
-  const url = `http://127.0.0.1:${port}`;
   await waitFor(async () => {
-    if (child.exitCode !== null) throw new Error(`Prometheus ended: ${said}`);
-    return (await fetch(`${url}/-/ready`)).ok;
-  }, 'Prometheus to be ready');
-  return clientOf(url);
+    if (child.exitCode !== null) throw new Error(`${program} ended: ${said}`);
+    return (await fetch(`http://${address}/-/ready`)).ok;
+  }, `${program} to be ready`);
+  return `http://${address}`;
 }
 
-function configuration(targets: readonly Target[]): unknown {
+function configuration(targets: readonly Target[], alertmanager: string | undefined): unknown {
+  const alertmanagers = alertmanager === undefined ? [] : [{ static_configs: [{ targets: [alertmanager] }] }];
   return {
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
     rule_files: ['rules.yaml'],
+    alerting: { alertmanagers },
     scrape_configs: [
       {
         job_name: 'janus',
         scrape_timeout: '1s',
-        static_configs: targets.map(({ instance, address, path }) => ({
-          targets: [address],
-          labels: { instance, __metrics_path__: path },
-        })),
+        static_configs: targets.map(({ instance, address }) => ({ targets: [address], labels: { instance } })),
       },
     ],
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function clientOf(url: string): Prometheus {

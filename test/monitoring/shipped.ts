@@ -1,8 +1,8 @@
 // What manifests/monitoring ships, as the tests need it.
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { type Ran, ran } from '../support/program.ts';
 import { buildPrometheus, type PrometheusBinaries } from '../tools/prometheus/prometheus.ts';
 
 export interface Alert {
@@ -24,8 +24,8 @@ export function readShipped(path: string): string {
 }
 
 /** The rules as Prometheus itself reads them. */
-export function shippedRules(): Groups {
-  const { spec } = parse(readShipped('manifests/monitoring/rules.yaml')) as { readonly spec: Groups };
+export function shippedRules(path = 'manifests/monitoring/rules.yaml'): Groups {
+  const { spec } = parse(readShipped(path)) as { readonly spec: Groups };
   return spec;
 }
 
@@ -51,20 +51,5 @@ export function prometheus(): Promise<PrometheusBinaries> {
   return buildPrometheus((line) => process.stderr.write(`${line}\n`));
 }
 
-interface Ran {
-  readonly code: number;
-  readonly output: string;
-}
-
-/** Runs promtool to its end; what it says on either stream is its output. */
-export async function promtool(args: readonly string[], input = ''): Promise<Ran> {
-  const { promtool: program } = await prometheus();
-  return new Promise((resolve, reject) => {
-    const child = execFile(program, args, (error, stdout, stderr) => {
-      const code = error === null ? 0 : error.code;
-      if (typeof code === 'number') resolve({ code, output: `${stdout}${stderr}` });
-      else reject(error);
-    });
-    child.stdin?.end(input);
-  });
-}
+export const promtool = async (args: readonly string[], input = ''): Promise<Ran> =>
+  ran((await prometheus()).promtool, args, input);

@@ -24,8 +24,8 @@ export const ceilings: readonly Ceiling[] = [
   lines(7_500, 'cli'),
   lines(46_300, 'hooks', 'server', 'cli'),
   lines(6_900, 'scripts'),
-  lines(87_900, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 50_700 },
+  lines(88_000, 'test'),
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 51_200 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_800 },
 ];
 

@@ -115,7 +115,7 @@ const typing: Readonly<Record<string, (block: Block) => boolean>> = {
     document === 'README.md' || (document === 'docs/tutorial.md' && section !== 'Start a cluster'),
   'test/documents/backups.test.ts': ({ document }) => document === 'docs/backups.md',
   'test/documents/how-tos.test.ts': ({ document, section }) =>
-    /^docs\/(?:cli|gitops|manifests|rights|sabotage)\.md$/.test(document) ||
+    /^docs\/(?:cli|gitops|manifests|notifications|rights|sabotage)\.md$/.test(document) ||
     section === 'Start a cluster' ||
     section === 'The sealing key is lost',
   'test/documents/installs.test.ts': ({ document, section }) =>

@@ -3,7 +3,7 @@
 import { installGenerator } from '../../scripts/site/install.ts';
 import { buildKubectl } from '../controlplane/build.ts';
 import type { ReportLine } from './build.ts';
-import { buildLua } from './gitops/gitops.ts';
+import { buildGitops } from './gitops/gitops.ts';
 import { buildHelm } from './helm/helm.ts';
 import { buildKrew } from './krew/krew.ts';
 import { installOldestNode } from './oldest-node/oldest-node.ts';
@@ -38,7 +38,7 @@ const needs: readonly Need[] = [
   { tests: 'test/release/', name: 'kustomize', build: buildPackaging },
   { tests: 'test/packaging/krew.test.ts', name: 'krew', build: buildKrew },
   { tests: 'test/packages/', name: 'packages', build: buildPackages },
-  { tests: 'test/gitops/', name: 'Lua', build: buildLua },
+  { tests: 'test/gitops/', name: 'Argo CD', build: buildGitops },
   { tests: 'test/site/', name: 'VitePress', build: installGenerator },
   { tests: 'test/cli/', name: 'Node', build: installOldestNode },
 ];

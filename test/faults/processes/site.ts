@@ -1,6 +1,6 @@
 // Hooks in separate processes, and Metacontroller's loops that call them, for the Transactions of one label.
-import { createServer } from 'node:net';
 import { createUndo, type Undo } from '../../../scripts/demo/undo.ts';
+import { freePort } from '../../controlplane/start.ts';
 import { hookToken } from '../../support/hook-token.ts';
 import { startInTurn } from '../../support/in-turn.ts';
 import { type Metacontroller, startMetacontroller } from '../../support/metacontroller/double.ts';
@@ -130,14 +130,4 @@ export function seatOf({ seats }: Site, index = 0): Seat {
   const seat = seats[index];
   if (seat === undefined) throw new Error(`the site has ${seats.length} hooks, number ${index + 1} was asked for`);
   return seat;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -1,6 +1,4 @@
 // A gate that fails before its timeout, because the containers of a new Pod do not start.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import type { Cluster } from '../../../hooks/objects/cluster.ts';
 import { at, type JsonObject, textAt, withPath } from '../../../hooks/objects/json.ts';
@@ -10,6 +8,7 @@ import { listIn, readBelow } from '../../../hooks/transactions/observe/pods.ts';
 import { clock } from '../../../server/clock.ts';
 import { locationOf } from '../../server/kubernetes/real.ts';
 import { waitFor } from '../../support/client.ts';
+import { startInTurn } from '../../support/in-turn.ts';
 import { crashLooping, running, startKubelet, terminated, waiting } from '../../support/kubelet.ts';
 import { startNode, toleration } from '../../support/node.ts';
 import { itemsOf } from '../../support/round-trip.ts';
@@ -17,23 +16,6 @@ import { inAllOnly } from '../../support/selection.ts';
 import { type Stage, startStage } from '../../support/stage.ts';
 import { gated, verdict } from './place.ts';
 import { deployment, hasCondition, labels, startScene, template, web } from './scene.ts';
-
-/** One address in front of hooks that answer calls in turn, like replicas behind a Service. */
-async function inTurn(t: Test, urls: readonly string[]): Promise<string> {
-  let calls = 0;
-  const server = createServer(async (request, response) => {
-    const url = urls[calls++ % urls.length];
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const headers = { ...request.headers } as Record<string, string>;
-    for (const name of ['host', 'connection', 'content-length', 'transfer-encoding']) delete headers[name];
-    const answer = await fetch(`${url}${request.url}`, { method: 'POST', headers, body: Buffer.concat(chunks) });
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** A stage with a loop whose calls go to two hooks, and the lists of Pods that these make as a ServiceAccount. */
 async function startReplicas(t: Test, rules?: readonly JsonObject[]) {
@@ -46,8 +28,9 @@ async function startReplicas(t: Test, rules?: readonly JsonObject[]) {
     },
   });
   const [first, second] = [await startStage(t, { withoutLoop: true, wrap }), await startStage(t, { withoutLoop: true, wrap })];
-  const url = await inTurn(t, [first.hookUrl, second.hookUrl]);
-  const stage = await startStage(t, { hooks: async () => url, ...(rules === undefined ? {} : { rules }) });
+  const { address, close } = await startInTurn(() => [first.hookUrl, second.hookUrl]);
+  t.teardown(close);
+  const stage = await startStage(t, { hooks: async () => address, ...(rules === undefined ? {} : { rules }) });
   return { stage, lists, kubelet: startKubelet(t, stage.client, stage.namespace) };
 }
 

@@ -5,6 +5,7 @@ import t from 'tap';
 import { type ClusterOptions, createCluster, type KubernetesCluster } from '../../../server/kubernetes/cluster.ts';
 import { kubeconfigConnection } from '../../../server/kubernetes/kubeconfig-connection.ts';
 import { createAdmission } from '../../../server/tenants/admission.ts';
+import { freePort } from '../../controlplane/start.ts';
 import { freeNamespace } from '../../support/client.ts';
 import { connectToCluster } from '../../support/install.ts';
 import { kubeconfigWith } from './kubeconfig.ts';
@@ -69,14 +70,6 @@ t.test('the port reports an address without a listener', async (t) => {
   const closed = clusterVia(await freePort());
   t.match(failureOf(await closed.get(location, engine)), { ...unproven, code: 0, reason: 'ConnectionFailed' });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 t.test('an answer cut short proves nothing, though the write was done', async (t) => {
   let answered = 0;

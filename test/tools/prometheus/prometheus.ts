@@ -1,11 +1,10 @@
-// Prometheus and promtool, from the module pinned in go.mod: no web interface, no service discoveries but static and files.
+// Prometheus with promtool, and Alertmanager with amtool, from the module pinned in go.mod: no web interface, no service discoveries but static and files.
 import { join } from 'node:path';
 import { buildTools, type ReportLine, type Tools } from '../build.ts';
 
-export interface PrometheusBinaries {
-  readonly prometheus: string;
-  readonly promtool: string;
-}
+const names = ['prometheus', 'promtool', 'alertmanager', 'amtool'] as const;
+
+export type PrometheusBinaries = Readonly<Record<(typeof names)[number], string>>;
 
 const tools: Tools = {
   directory: import.meta.dirname,
@@ -17,5 +16,5 @@ const tools: Tools = {
 
 export async function buildPrometheus(report: ReportLine): Promise<PrometheusBinaries> {
   const directory = await buildTools(tools, report);
-  return { prometheus: join(directory, 'prometheus'), promtool: join(directory, 'promtool') };
+  return Object.fromEntries(names.map((name) => [name, join(directory, name)])) as PrometheusBinaries;
 }
