@@ -3,7 +3,7 @@
 /** `requests` only makes the engine's requests; `against` is the engine of another checkout. */
 export type HookKind = 'janus' | 'bare' | 'requests' | 'against';
 /** A small Transaction beside the load of another tenant (scripts/bench/beside.ts). */
-export const besideRows = [
+const besideRows = [
   'beside-nothing',
   'beside-80-expressions',
   'beside-40-of-45000-keys',
