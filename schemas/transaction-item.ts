@@ -140,6 +140,7 @@ export const item: Schema = {
       statusLimits.note,
     ),
     disowned: flag('The engine has removed the field manager of this Transaction from the object.'),
+    unchanged: flag('The change changed no field of the content: at most who owns fields, and marks of the engine.'),
     undone: flag('The undo has written the object back, created it again or deleted it.'),
     deleted: flag('The former object is deleted. This change (whenImmutable) or its undo creates it again.'),
     note: string('Information about this change that is not an error.', statusLimits.note),

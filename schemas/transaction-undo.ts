@@ -34,7 +34,7 @@ const undoItem: Schema = {
     verdict: {
       type: 'string',
       description:
-        'Delete (the change created the object), Recreate (the change deleted it), Restore (the change modified it), Nothing (the change is not in the object), Keep (left on request), Blocked or Undecided (see message).',
+        'Delete (the change created the object), Recreate (the change deleted it), Restore (the change modified it), Nothing (no field has changed, or the object is gone), Keep (left on request), Blocked or Undecided (see message).',
       enum: ['Delete', 'Recreate', 'Restore', 'Nothing', 'Keep', 'Blocked', 'Undecided'],
     },
     target: string(

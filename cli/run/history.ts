@@ -11,7 +11,7 @@ import { exits } from '../problem.ts';
 import { ageOf } from '../show/age.ts';
 import { documentOf } from '../show/document.ts';
 import { lastLines } from '../show/failed-logs.ts';
-import { operationsOf, operationsText } from '../show/operations.ts';
+import { type Operations, operationsOf, operationsText } from '../show/operations.ts';
 import { tableOf } from '../show/table.ts';
 import { rollbacksOf, undoesOf, undoneNote } from '../show/undone.ts';
 import { type Target, type TransactionView, targetIn, viewOf, writtenChanges } from '../show/view.ts';
@@ -52,7 +52,7 @@ interface Recorded {
   readonly createdAt?: number;
   /** Duration of the work in ms: of the release, or of its undo on request. */
   readonly took?: number;
-  readonly operations: ReturnType<typeof operationsOf>;
+  readonly operations: Operations;
   /** The field manager that created the Transaction. */
   readonly createdBy: string;
   /** The user who created it, and the user who requested its undo: only names that the admission policy has verified. */
@@ -82,7 +82,7 @@ function recordOf(object: JsonObject, { wanted, place, rollbacks }: About): Reco
   const took = tookOf(object);
   const fieldManager = textAt(object, 'spec', 'fieldManager');
   return {
-    ...{ namespace, name, phase, message, operations: operationsOf(object), createdBy: creatorOf(object) },
+    ...{ namespace, name, phase, message, operations: operationsOf(view.changes), createdBy: creatorOf(object) },
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(took === undefined ? {} : { took }),
     ...usersOf(view),

@@ -2,7 +2,7 @@
 // existing Transactions have changed is included, because their undo needs these rights.
 import { createHash } from 'node:crypto';
 import type { AccessQuestion, Resource } from '../../hooks/objects/cluster.ts';
-import { type Json, type JsonObject, listAt, textAt } from '../../hooks/objects/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { groupOf, type Reference } from '../../hooks/objects/reference.ts';
 import { questionsOfContents } from '../../hooks/transactions/inspect.ts';
 import type { Plan } from '../../hooks/transactions/inspection.ts';
@@ -10,9 +10,9 @@ import { contentsName, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
 import { listTransactions } from '../cluster/transactions.ts';
 import { Problem } from '../problem.ts';
-import { isCreated } from '../show/operations.ts';
+import { operationOf } from '../show/operations.ts';
 import type { RoleSet } from '../show/roles.ts';
-import { type Target, targetIn, writtenChanges } from '../show/view.ts';
+import { type Target, targetIn, viewOf, writtenChanges } from '../show/view.ts';
 import type { Planned } from './planning.ts';
 
 /** Throws a Problem if the existing Transactions cannot be listed: without their rights the Roles might take some away. */
@@ -29,8 +29,8 @@ export async function rightsOf(session: Session, { plan, transaction }: Planned)
       questionsOfContents({ group: groupOf(apiVersion), kind, name }),
     ),
   ];
-  const accounts = [serviceAccountName, ...earlier.map((one) => textAt(one, 'spec', 'serviceAccountName') ?? '')];
   const created = [...createdBy(plan), ...earlier.flatMap(createdIn).filter(isNamespace)].map(({ name }) => name);
+  const accounts = [serviceAccountName, ...earlier.map((one) => textAt(one, 'spec', 'serviceAccountName') ?? '')];
   return {
     namespace,
     name: roleName(namespace, textAt(transaction, 'spec', 'fieldManager') ?? serviceAccountName),
@@ -106,8 +106,10 @@ function createdBy({ changes }: Plan): readonly Target[] {
 }
 
 function createdIn(transaction: JsonObject): readonly Target[] {
-  const items: readonly Json[] = listAt(transaction, 'status', 'items');
-  return writtenChanges(transaction).flatMap((change, index) => (isCreated(change, items[index]) ? [targetIn(change)] : []));
+  const { changes } = viewOf(transaction);
+  return writtenChanges(transaction)
+    .filter((_, index) => changes[index] && operationOf(changes[index]) === 'created')
+    .map(targetIn);
 }
 
 const isNamespace = ({ apiVersion, kind }: Target): boolean => apiVersion === 'v1' && kind === 'Namespace';

@@ -15,7 +15,7 @@ import { treeOf } from '../show/tree.ts';
 import { refusedUndo } from '../show/undo.ts';
 import { rollbacksOf } from '../show/undone.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
-import { warningsIn } from '../show/warnings.ts';
+import { notesIn, warningsIn } from '../show/warnings.ts';
 import { outputStyle, timeoutOf } from './given.ts';
 import { holding } from './holder.ts';
 import { quiet } from './outcome.ts';
@@ -51,7 +51,7 @@ async function show({ io, options }: Call, session: Session, wanted: Transaction
     const lines = linesOf(view, { style: outputStyle(io, options), columns, program: io.program, undoneBy });
     const holder = await holding(session, view, usualEngineNamespace).catch(() => undefined);
     const held = holder === undefined ? [] : [`  ${holder}`];
-    sayAll(io, [...lines, ...held, ...warningsIn(view), ...refusedUndo(view), ...keptLogLines(view.changes)]);
+    sayAll(io, [...lines, ...held, ...notesIn(view), ...warningsIn(view), ...refusedUndo(view), ...keptLogLines(view.changes)]);
   } else say(io, formatted([printed(object)], format));
   return exits.done;
 }

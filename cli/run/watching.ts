@@ -15,7 +15,7 @@ import { requests } from '../show/requests.ts';
 import { type Style, wrapTo } from '../show/style.ts';
 import { answerTo, isHandled } from '../show/undo.ts';
 import { type TransactionView, viewOf } from '../show/view.ts';
-import { warningsIn } from '../show/warnings.ts';
+import { notesIn, warningsIn } from '../show/warnings.ts';
 import { noteHolder } from './holder.ts';
 import { type Keys, readKeys } from './keys.ts';
 import { openPrinter, type Printer, sizeOf } from './printer.ts';
@@ -175,7 +175,7 @@ function conclude(watching: Watching, last: TransactionView | undefined, isLeft:
   const lines = isNoUndo
     ? wrapTo(columns, `The engine refused it after ${after}: no object was changed, and it is ${last.phase} as before.`)
     : endLines(last, after, { program: io.program, isEnd, wanted: end, columns, isAwaited: isAwaited(last, seen) }, style);
-  const warned = isNoUndo ? [] : warnedIn(watching, last);
+  const warned = isNoUndo ? [] : [...notesIn(last), ...warnedIn(watching, last)];
   printer.close(lines.length + warned.length);
   sayAll(io, [...lines, ...warned]);
   if (isNoUndo) return refusedCode;

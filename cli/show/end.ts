@@ -1,6 +1,7 @@
 // The end of a Transaction, in sentences and as an exit code.
 import { isPhase, isTerminal } from '../../hooks/transactions/model/phase.ts';
-import { countsOf, operationWords } from './progress.ts';
+import { operationsOf, operationWords } from './operations.ts';
+import { countsOf } from './progress.ts';
 import { paint, type Style, wrapTo } from './style.ts';
 import { tookWords } from './took.ts';
 import { phaseWords, progressIn } from './tree.ts';
@@ -78,9 +79,8 @@ const ends: ReadonlyMap<string, Rule> = new Map(
       const { gated } = countsOf(view);
       const ready = gated === 0 ? '' : ` (${gated} ready)`;
       const late = ending.wanted === 'Committed' ? '' : ', before the request took effect';
-      const applied = view.changes.length === 0 ? 'nothing to change' : operationWords(view.changes);
       return [
-        `${view.name} was committed after ${after}${late}: ${applied}${ready}.`,
+        `${view.name} was committed after ${after}${late}: ${operationWords(operationsOf(view.changes))}${ready}.`,
         tookIn(view),
         undoneIn(view),
         ending.undoneBy === undefined ? `${command(view, ending, 'undo')} takes it back.` : broughtBack(view, ending),

@@ -1,12 +1,21 @@
 // What a pipe or a log gets of a Transaction: a line for each change whose state has changed, and few lines about the Transaction. Pure.
-import { progressOf } from './progress.ts';
+import { isQuiet, progressOf } from './progress.ts';
 import { isSaidByGates, phaseWords } from './tree.ts';
 import type { ChangeView, TransactionView } from './view.ts';
+import { amount } from './words.ts';
 
 /** `before` is undefined at the first state. */
 export function newsOf(now: TransactionView, before: TransactionView | undefined): readonly string[] {
   const isUndoing = now.phase === 'RollingBack' && before !== undefined && before.phase !== 'RollingBack';
-  const changes = now.changes.flatMap((change, index) => newsOfChange({ now, change, before, index }));
+  const found = now.changes.flatMap((change, index) => newsOfChange({ now, change, before, index }));
+  const quiet = Map.groupBy(
+    found.filter((one) => one.isQuiet),
+    ({ what }) => what,
+  );
+  const changes = [
+    ...found.filter((one) => !one.isQuiet).map(({ object, what }) => `${object} ${what}`),
+    ...[...quiet].map(([what, all]) => `${all.length === 1 ? all[0]?.object : amount(all.length, 'object')} ${what}`),
+  ];
   const why = now.reason === '' ? '' : ` (${now.reason})`;
   return isUndoing ? [`${now.name} ${phaseWords(now.phase)}${why}`, ...changes] : changes;
 }
@@ -21,7 +30,13 @@ interface Moved {
   readonly index: number;
 }
 
-function newsOfChange({ now, before, change, index }: Moved): readonly string[] {
+interface News {
+  readonly object: string;
+  readonly what: string;
+  readonly isQuiet: boolean;
+}
+
+function newsOfChange({ now, before, change, index }: Moved): readonly News[] {
   const earlier = before?.changes[index];
   const key = keyOf(change, now);
   if (key === undefined || (before !== undefined && earlier !== undefined && key === keyOf(earlier, before))) return [];
@@ -29,7 +44,8 @@ function newsOfChange({ now, before, change, index }: Moved): readonly string[] 
   const isPlain = ['applied', 'as before'].includes(state);
   // The end of the command has the cause.
   const why = change.error !== undefined && change.error.message === now.cause ? change.error.reason : detail;
-  return [`${change.kind} ${change.name} ${operation}${isPlain ? '' : `, ${state}`}${why === undefined ? '' : `: ${why}`}`];
+  const what = `${operation}${isPlain ? '' : `, ${state}`}${why === undefined ? '' : `: ${why}`}`;
+  return [{ object: `${change.kind} ${change.name}`, what, isQuiet: isQuiet({ operation }) }];
 }
 
 // The first finding of a gate is news, later ones are not: they may change with each poll.

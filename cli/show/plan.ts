@@ -6,10 +6,12 @@ import { clean } from '../../hooks/objects/words.ts';
 import type { Finding, Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
 import { documentOf } from './document.ts';
 import { fieldLines } from './fields.ts';
+import { counted, operationsOfPlan, operationWords } from './operations.ts';
 import { paint, type Style, widthOf, wrapTo } from './style.ts';
 import { tableOf } from './table.ts';
 import { tookWords } from './took.ts';
-import { warningLines } from './warnings.ts';
+import { noteLines, warningLines } from './warnings.ts';
+import { amount } from './words.ts';
 
 interface Setting {
   readonly style: Style;
@@ -45,6 +47,7 @@ export function planLines(plan: Plan, setting: Setting): readonly string[] {
     ...(details.length === 0 ? [] : [...details, '']),
     ...verdictLines(plan, setting),
     ...plan.changes.flatMap(ownerLines),
+    ...noteLines(plan.changes.map(({ target, note }) => ({ object: describe(target), text: note }))),
     ...warningsOf(plan),
     ...plan.locks.map(lockLine),
     ...plan.unseen.map((what) => `Not seen     ${clean(what)}`),
@@ -72,17 +75,22 @@ function heading({ namespace, name, serviceAccountName, exact }: Plan, { engine 
   return [clean(`Plan of ${namespace}/${name}, ${who}${version}`)];
 }
 
-/** Where it would not fit, the heading alone names the namespace of all objects, and each note is below its object. */
-function tableWithin(columns: number, { namespace, changes }: Plan, style: Style): readonly string[] {
-  const targets = new Map(changes.map(({ index, target }) => [index, target]));
+/**
+ * Where it would not fit, the heading alone names the namespace of all objects, and each note is below its object. Objects whose
+ * content stays share the last line.
+ */
+function tableWithin(columns: number, { namespace, changes: all }: Plan, style: Style): readonly string[] {
+  const targets = new Map(all.map(({ index, target }) => [index, target]));
+  const changes = all.filter((one) => !isQuiet(one));
+  const quiet = all.filter(isQuiet);
   const noted = changes.map((change) => clean(notes(change, targets).join('; ')));
-  const whole = table(changes, { style, noted, isPlaced: true });
+  const whole = table(changes, { style, noted, quiet, isPlaced: true });
   if (whole.every((line) => widthOf(line) <= columns)) return whole;
-  const isPlaced = changes.some(({ target }) => (target.namespace ?? namespace) !== namespace);
-  const [header = '', ...lines] = table(changes, { style, noted: noted.map(() => ''), isPlaced });
+  const isPlaced = all.some(({ target }) => (target.namespace ?? namespace) !== namespace);
+  const [header = '', ...lines] = table(changes, { style, noted: noted.map(() => ''), quiet, isPlaced });
   return [
     header.replace(/ +NOTE$/, ''),
-    ...lines.flatMap((line, index) => [line, ...(noted[index] === '' ? [] : [`    ${noted[index]}`])]),
+    ...lines.flatMap((line, index) => [line, ...((noted[index] ?? '') === '' ? [] : [`    ${noted[index]}`])]),
   ];
 }
 
@@ -90,16 +98,21 @@ interface Tabled {
   readonly style: Style;
   /** For each change. */
   readonly noted: readonly string[];
+  readonly quiet: readonly PlannedChange[];
   /** With the column of namespaces. */
   readonly isPlaced: boolean;
 }
 
-function table(changes: readonly PlannedChange[], { style, noted, isPlaced }: Tabled): readonly string[] {
+const isQuiet = ({ operation, deferred }: PlannedChange): boolean => operation === 'none' && !deferred;
+
+function table(changes: readonly PlannedChange[], { style, noted, quiet, isPlaced }: Tabled): readonly string[] {
   const placed = (place: string): readonly string[] => (isPlaced ? [place] : []);
-  const rows = changes.map(({ operation, target, fields }, index) => {
+  const single = quiet.length === 1 ? quiet : [];
+  const rows = [...changes, ...single].map(({ operation, target, fields }, index) => {
     const shown = operation === 'none' ? '' : String(fields.length);
     return [operation, target.kind, ...placed(target.namespace ?? ''), target.name, shown, noted[index] ?? ''].map(clean);
   });
+  if (quiet.length > 1) rows.push(['none', amount(quiet.length, 'object'), ...placed(''), '', '', '']);
   const [header = '', ...lines] = tableOf(['OP', 'KIND', ...placed('NAMESPACE'), 'NAME', 'FIELDS', 'NOTE'], rows);
   return [
     `  ${header}`,
@@ -118,7 +131,7 @@ function notes(change: PlannedChange, targets: Targets): readonly string[] {
   const isHidden = fields.some(({ before, after }) => before?.kind === 'hidden' || after?.kind === 'hidden');
   return [
     ...wayNotes(change, targets),
-    ...losers.map(({ manager, paths }) => `takes ${count(paths.length, 'field')} from ${manager}`),
+    ...losers.map(({ manager, paths }) => `takes ${amount(paths.length, 'field')} from ${manager}`),
     ...owners.map(({ code, name }) => `${code} ${name}`),
     ...(contentFrom === undefined ? [] : [`from ${contentFrom}`]),
     ...(isHidden ? ['hidden'] : []),
@@ -136,12 +149,11 @@ function wayNotes({ deferred, dependsOn, recreates, gate }: PlannedChange, targe
 }
 
 function detail(change: PlannedChange, style: Style): readonly string[] {
-  const { operation, target, fields, losers, note } = change;
+  const { operation, target, fields, losers } = change;
   return [
     paint(style, colors[operation], `${signs[operation]} ${describe(target)}`),
     ...fieldLines(fields, style),
     ...losers.map(({ manager, paths }) => `    takes from ${clean(manager)}: ${clean(paths.join(', '))}`),
-    ...(note === undefined ? [] : [`    ${clean(note)}`]),
   ];
 }
 
@@ -153,7 +165,7 @@ export function verdictLines(plan: Plan, { style, rbac }: Pick<Setting, 'style' 
     return [paint(style, 'red', 'Whether the engine would refuse it is unknown:'), `  ${clean(trouble ?? '')}`, ...hint];
   if (found === 'accepted') return hint;
   return [
-    paint(style, 'red', `Would be refused: ${count(refusal.length, 'finding')}`),
+    paint(style, 'red', `Would be refused: ${amount(refusal.length, 'finding')}`),
     ...refusal.map(findingLine),
     ...(trouble === undefined ? [] : [`Nothing more is known: ${clean(trouble)}`]),
     ...(also.length === 0 ? [] : ['Also, once that is corrected:', ...also.map(findingLine)]),
@@ -183,13 +195,7 @@ export function warningsOf({ changes }: Plan): readonly string[] {
 }
 
 export function countsOf(changes: readonly PlannedChange[]): string {
-  const words = (['create', 'update', 'delete', 'none'] as const).map(
-    (operation) => `${changes.filter((one) => one.operation === operation).length} ${operation}`,
-  );
+  const words = operationWords(counted(changes.map(({ operation }) => operationsOfPlan[operation])));
   const deferred = changes.filter((one) => one.deferred).length;
-  return `${words.join(', ')}${deferred === 0 ? '' : ` (${deferred} of them not tried yet)`}.`;
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
+  return `Planned: ${words}${deferred === 0 ? '' : ` (${deferred} of them not tried yet)`}.`;
 }

@@ -1,5 +1,6 @@
 // One change as one line: what was done with its object, one state, and why. Pure.
 import { changeTypes } from '../../hooks/transactions/model/change.ts';
+import { operationOf } from './operations.ts';
 import type { Format } from './style.ts';
 import type { ChangeView, TransactionView } from './view.ts';
 
@@ -39,10 +40,8 @@ export interface Progress {
 const planned: ReadonlyMap<string, string> = new Map(changeTypes.map((type) => [type, type.toLowerCase()]));
 
 /** What the change has done with its object. */
-function doneOf({ type, isMade, isRecreated }: ChangeView): string {
-  if (isRecreated) return 'recreated';
-  if (isMade || type === 'Create') return 'created';
-  return type === 'Delete' ? 'deleted' : 'changed';
+function doneOf(change: ChangeView): string {
+  return change.isRecreated ? 'recreated' : operationOf(change);
 }
 
 /** Whether the undo deletes the object. */
@@ -50,9 +49,16 @@ function isDeletedAgain(change: ChangeView): boolean {
   return doneOf(change) === 'created';
 }
 
+const nothingToUndo = 'nothing to undo';
+
+/** Whether the content of the object stays: such objects share one line. */
+export function isQuiet({ operation }: Pick<Progress, 'operation'>): boolean {
+  return operation === 'unchanged' || operation === nothingToUndo;
+}
+
 /** What the undo has done with its object. */
 function undoneOf(change: ChangeView): string {
-  if (!change.isUndone) return 'nothing to undo';
+  if (!change.isUndone || change.isUnchanged) return nothingToUndo;
   return isDeletedAgain(change) ? 'deleted again' : 'restored';
 }
 
@@ -85,7 +91,7 @@ const progresses: ReadonlyMap<string, Rule> = new Map(
     Restored: (change) => {
       const operation = undoneOf(change);
       if (change.error !== undefined) return failed(change, operation);
-      return { rank: ranks.done, sign: signs.restored, operation, state: 'as before', ...remarkOf(change) };
+      return { rank: ranks.done, sign: signs.restored, operation, state: 'as before' };
     },
     NotRestored: (change) => ({ ...failed(change, doneOf(change)), state: 'not restored' }),
     Kept: (change) => ({
@@ -169,9 +175,4 @@ export function countsOf({ changes }: Pick<TransactionView, 'changes'>): Counts 
 function isAsBefore({ state, error }: ChangeView): boolean {
   if (state === 'Failed') return error?.reason !== 'Gone' && error?.reason !== 'Replaced';
   return !['Applied', 'Applying', 'Restoring', 'NotRestored', 'Kept'].includes(state);
-}
-
-/** `2 created, 1 changed`. */
-export function operationWords(changes: readonly ChangeView[]): string {
-  return [...Map.groupBy(changes, doneOf)].map(([operation, { length }]) => `${length} ${operation}`).join(', ');
 }

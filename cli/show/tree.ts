@@ -1,7 +1,7 @@
 // A Transaction on a screen: a head, then a line for each change, what failed or is not ready first. Equal changes that are done or
 // still to come share a line. The lines fit the columns and rows of the terminal. Pure.
 import { clockOf } from './age.ts';
-import { countsOf, type Progress, progressOf, ranks } from './progress.ts';
+import { countsOf, isQuiet, type Progress, progressOf, ranks } from './progress.ts';
 import { cutTo, padTo, paint, phaseFormats, type Style, widthOf, wrapTo } from './style.ts';
 import type { TransactionView } from './view.ts';
 import { amount } from './words.ts';
@@ -75,26 +75,39 @@ function fitting(rows: readonly Row[], room: number): readonly Row[] {
 
 const kindOf = ({ label }: Row): string => label.replace(/ .*/, '');
 
-/** Rows of more than `few` equal changes share one. What must be seen has a row of its own. */
+/** Rows of more than `few` equal changes share one, and those whose content stays. What must be seen has a row of its own. */
 function folded(rows: readonly Row[], nounOf: (row: Row) => string, few: number): readonly Row[] {
-  const keyOf = (row: Row): string => [nounOf(row), row.operation, row.state, row.detail ?? ''].join('|');
+  const nounIn = (row: Row): string => (isQuiet(row) ? 'object' : nounOf(row));
+  const fewOf = (row: Row): number => (isQuiet(row) ? 1 : few);
+  const keyOf = (row: Row): string =>
+    [nounIn(row), row.operation, ...(isQuiet(row) ? [] : [row.state, row.detail ?? ''])].join('|');
   const isFoldable = ({ rank }: Row): boolean => rank > ranks.notReady;
   const groups = Map.groupBy(rows.filter(isFoldable), keyOf);
   return rows.flatMap((row) => {
     const group = isFoldable(row) ? (groups.get(keyOf(row)) ?? []) : [];
-    if (group.length <= few) return [row];
-    return group[0] === row ? [{ ...row, label: amount(group.length, nounOf(row)), size: group.length }] : [];
+    if (group.length <= fewOf(row)) return [row];
+    return group[0] === row ? [joint(group, row, nounIn(row))] : [];
   });
+}
+
+function joint(group: readonly Row[], row: Row, noun: string): Row {
+  const state = group.every((one) => one.state === row.state) ? row.state : statesIn(group);
+  return { ...row, label: amount(group.length, noun), state, size: group.length };
+}
+
+const sizeOf = (rows: readonly Row[]): number => rows.reduce((sum, row) => sum + row.size, 0);
+
+/** `2 ready, 3 applied`. */
+function statesIn(rows: readonly Row[]): string {
+  return [...Map.groupBy(rows, ({ state }) => state)].map(([state, some]) => `${sizeOf(some)} ${state}`).join(', ');
 }
 
 /** One row for all rows without room. */
 function restOf(rows: readonly Row[]): readonly Row[] {
   const [first] = rows;
   if (first === undefined) return [];
-  const size = (some: readonly Row[]): number => some.reduce((sum, row) => sum + row.size, 0);
-  const states = [...Map.groupBy(rows, ({ state }) => state)].map(([state, some]) => `${size(some)} ${state}`);
   const { detail: _each, ...row } = first;
-  return [{ ...row, label: `${size(rows)} more`, operation: '', state: states.join(', '), size: size(rows) }];
+  return [{ ...row, label: `${sizeOf(rows)} more`, operation: '', state: statesIn(rows), size: sizeOf(rows) }];
 }
 
 /** The columns of labels take at most this share of the screen, so that there is room for the reason. */

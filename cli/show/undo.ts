@@ -3,6 +3,7 @@ import type { JsonObject } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import type { Reason } from '../../hooks/transactions/model/reason.ts';
 import {
+  amountOf,
   notedValue,
   type UndoAnswer,
   type UndoCounts,
@@ -12,10 +13,13 @@ import {
   undoVerdicts,
 } from '../../hooks/transactions/model/undo.ts';
 import { documentOf } from './document.ts';
+import { operationsOf, operationWords } from './operations.ts';
 import { paint, type Style } from './style.ts';
 import { tableOf } from './table.ts';
 import { namesOf, undoesOf } from './undone.ts';
 import type { RollbackView, TransactionView } from './view.ts';
+import { noteLines } from './warnings.ts';
+import { amount } from './words.ts';
 
 export interface UndoPlan {
   readonly view: TransactionView;
@@ -64,10 +68,10 @@ export function hasLater({ items }: UndoAnswer): boolean {
 type UndoVerdict = 'nothing' | 'changes' | 'refused' | 'unknown';
 
 export function verdictOf({ answer: { reason, counts }, isPartial }: Pick<UndoPlan, 'answer' | 'isPartial'>): UndoVerdict {
-  const { blocked = 0, undecided = 0, recreate = 0, restore = 0 } = counts;
-  if (reason !== 'Planned' || (blocked > 0 && !isPartial)) return 'refused';
-  if (undecided > 0 && !isPartial) return 'unknown';
-  return (counts.delete ?? 0) + recreate + restore > 0 ? 'changes' : 'nothing';
+  const has = (verdict: UndoItemVerdict): boolean => amountOf(counts, verdict) > 0;
+  if (reason !== 'Planned' || (has('Blocked') && !isPartial)) return 'refused';
+  if (has('Undecided') && !isPartial) return 'unknown';
+  return has('Delete') || has('Recreate') || has('Restore') ? 'changes' : 'nothing';
 }
 
 /** Exit codes of a plan: those of janus plan. */
@@ -77,7 +81,7 @@ export const planCodes: Readonly<Record<UndoVerdict, number>> = { nothing: 0, ch
 export function undoDocument(plan: UndoPlan): JsonObject {
   const { view, answer, later, isPartial } = plan;
   const { reason, message, digest, items, moreItems = 0 } = answer;
-  const counts = Object.fromEntries(undoVerdicts.map((verdict) => [verdict.toLowerCase(), countIn(answer.counts, verdict)]));
+  const counts = Object.fromEntries(undoVerdicts.map((verdict) => [verdict.toLowerCase(), amountOf(answer.counts, verdict)]));
   const { namespace, name, rollback } = view;
   const what = rollback === undefined ? { name, undoFirst: later.undoFirst } : { to: rollback.to, undoes: undoesOf(view) };
   const document = { namespace, ...what, verdict: verdictOf(plan), partial: isPartial, reason, message, digest, counts };
@@ -99,31 +103,36 @@ interface Setting {
   readonly program: string;
 }
 
-export function undoLines(plan: UndoPlan, setting: Setting & { readonly code: number }): readonly string[] {
-  return [...planLines(plan, setting), `No object was changed.   exit ${setting.code}`];
+export function undoLines(plan: UndoPlan, { code, ...setting }: Setting & { readonly code: number }): readonly string[] {
+  const lines = planLines(plan, setting);
+  return [...lines.slice(0, -1), `${lines.at(-1)} No object was changed.   exit ${code}`];
 }
 
-/** The plan, without what the command does next. */
+/** The lines of a plan at most. */
+const mostLines = 40;
+
+/** The plan, without what the command does next. The sum is last. */
 export function planLines(plan: UndoPlan, setting: Setting): readonly string[] {
-  const { view, answer } = plan;
-  const { items, counts, moreItems = 0, digest } = answer;
-  return [
-    headOf(view),
-    '',
-    ...(items.length === 0 ? [] : table(items, setting.style)),
-    ...(moreItems > 0 ? [`  and ${moreItems} more`] : []),
-    '',
+  const { items, counts, digest } = plan.answer;
+  const top = [headOf(plan.view), '', ...table(plan.answer, setting.style), ''];
+  const bottom = [...verdictLines(plan, setting), `Digest ${digest}`, countsLine(counts)];
+  const noted = items.filter(isNoteOnly).map(({ target, message }) => ({ object: short(target), text: message }));
+  const details = [
     ...items.filter((item) => isDetailed(item) && !isNoteOnly(item)).flatMap((item) => [...detail(item, setting.style), '']),
-    ...notes(items.filter(isNoteOnly)),
-    ...verdictLines(plan, setting),
-    countsLine(counts),
-    `Digest ${digest}`,
+    ...noteLines(noted),
   ];
+  return [...top, ...fitting(details, mostLines - top.length - bottom.length), ...bottom];
+}
+
+function fitting(lines: readonly string[], room: number): readonly string[] {
+  if (lines.length <= room) return lines;
+  const shown = lines.slice(0, Math.max(0, room - 1));
+  return [...shown, `  and ${lines.length - shown.length} more lines; -o json has all`];
 }
 
 function headOf(view: TransactionView): string {
-  const { namespace, name, rollback } = view;
-  if (rollback === undefined) return `Plan of the undo of ${namespace}/${name}`;
+  const { namespace, name, rollback, changes } = view;
+  if (rollback === undefined) return `Plan of the undo of ${namespace}/${name}: ${operationWords(operationsOf(changes))}`;
   return `Plan of the rollback to ${stateAfter(rollback, namespace)}: undoes ${undoesOf(view).join(', ')}`;
 }
 
@@ -140,18 +149,27 @@ export function refusalLines(plan: UndoPlan, setting: Setting): readonly string[
   return [...stopping.flatMap((item) => detail(item, setting.style)), ...remedies(plan, setting.program)];
 }
 
-function table(items: readonly UndoItem[], style: Style): readonly string[] {
-  const rows = items.map(({ verdict, target, fields = [], moreFields = 0, reason = '' }) => {
+/** One line for all objects that need no undo. */
+function table({ items, counts, moreItems = 0 }: UndoAnswer, style: Style): readonly string[] {
+  const [still, shown] = [items.filter(isStill), items.filter((item) => !isStill(item))];
+  const quiet = amountOf(counts, 'Nothing') - shown.filter(({ verdict }) => verdict === 'Nothing').length;
+  const hidden = moreItems - (quiet - still.length);
+  const rows = shown.map(({ verdict, target, fields = [], moreFields = 0, reason = '' }) => {
     const changed = fields.length + moreFields;
     return [verdict.toLowerCase(), short(target), changed === 0 ? '' : String(changed), reason];
   });
+  if (quiet > 0)
+    rows.push(['nothing', quiet === 1 && still[0] !== undefined ? short(still[0].target) : amount(quiet, 'object'), '', '']);
+  if (rows.length === 0) return [];
   const [header = '', ...lines] = tableOf(['OP', 'OBJECT', 'FIELDS', 'REASON'], rows);
   const signed = lines.map((line, index) => {
-    const { sign, color } = looks[items[index]?.verdict ?? 'Nothing'];
+    const { sign, color } = looks[shown[index]?.verdict ?? 'Nothing'];
     return paint(style, color, `${sign} ${line}`);
   });
-  return [`  ${header}`, ...signed];
+  return [`  ${header}`, ...signed, ...(hidden > 0 ? [`  and ${hidden} more`] : [])];
 }
+
+const isStill = ({ verdict, reason }: UndoItem): boolean => verdict === 'Nothing' && reason === undefined;
 
 const isStopping = ({ verdict }: UndoItem): boolean => verdict === 'Blocked' || verdict === 'Undecided';
 
@@ -164,17 +182,6 @@ function isNoteOnly(item: UndoItem): boolean {
   const { fields = [], moreFields = 0, message = '' } = item;
   return !isStopping(item) && message !== '' && fields.length + moreFields === 0;
 }
-
-/** Each note once, with the objects that it is about. */
-function notes(items: readonly UndoItem[]): readonly string[] {
-  return [...Map.groupBy(items, ({ message = '' }) => message)].flatMap(([message, same]) => {
-    const named = same.slice(0, mostNamed).map(({ target }) => short(target));
-    const more = same.length > named.length ? `, and ${same.length - named.length} more` : '';
-    return [`  ${named.join(', ')}${more}`, `    ${short(message)}`, ''];
-  });
-}
-
-const mostNamed = 3;
 
 function detail(item: UndoItem, style: Style): readonly string[] {
   const { verdict, target, reason, message = '', fields = [], moreFields = 0 } = item;
@@ -258,7 +265,7 @@ function isOverwritable({ reason }: UndoItem, { rollback }: TransactionView): bo
 
 /** For example `Undo rel-2: deletes 14 objects, changes 3 back, recreates 1. Continue?`. */
 export function undoQuestion(verb: string, { view, answer }: UndoPlan): string {
-  const sum = (verdict: UndoItemVerdict) => countIn(answer.counts, verdict);
+  const sum = (verdict: UndoItemVerdict) => amountOf(answer.counts, verdict);
   const parts: readonly (readonly [number, string, string])[] = [
     [sum('Delete'), 'deletes', ''],
     [sum('Restore'), 'changes', ' back'],
@@ -267,24 +274,16 @@ export function undoQuestion(verb: string, { view, answer }: UndoPlan): string {
     [sum('Blocked'), 'cannot undo', ''],
   ];
   const some = parts.filter(([number]) => number > 0);
-  const deeds = some.map(([number, what, after], place) => `${what} ${place === 0 ? objects(number) : number}${after}`);
+  const deeds = some.map(([number, what, after], place) => `${what} ${place === 0 ? amount(number, 'object') : number}${after}`);
   const names = view.rollback === undefined ? view.name : namesOf(undoesOf(view));
   return `${verb} ${names}: ${deeds.length === 0 ? 'changes no object' : deeds.join(', ')}. Continue?`;
 }
 
-function objects(number: number): string {
-  return `${number} object${number === 1 ? '' : 's'}`;
-}
-
+/** `2 delete, 1 restore, 9 nothing.` */
 function countsLine(counts: UndoCounts): string {
-  const words = { Delete: 'delete', Recreate: 'recreate', Restore: 'restore', Nothing: 'nothing', Keep: 'keep' } as const;
-  const stopping = { Blocked: 'blocked', Undecided: 'undecided' } as const;
-  const all = Object.entries({ ...words, ...stopping }) as [UndoItemVerdict, string][];
-  return `${all.map(([verdict, word]) => `${countIn(counts, verdict)} ${word}`).join(', ')}.`;
-}
-
-function countIn(counts: UndoCounts, verdict: UndoItemVerdict): number {
-  return counts[verdict.toLowerCase() as Lowercase<UndoItemVerdict>] ?? 0;
+  const order = ['Delete', 'Restore', 'Nothing', 'Recreate', 'Keep', 'Blocked', 'Undecided'] as const;
+  const some = order.filter((verdict) => amountOf(counts, verdict) > 0);
+  return `${some.length === 0 ? '0 changes' : some.map((one) => `${amountOf(counts, one)} ${one.toLowerCase()}`).join(', ')}.`;
 }
 
 const longest = 2_000;

@@ -28,6 +28,8 @@ export interface ChangeView {
   readonly isMade: boolean;
   /** Whether the change has deleted its object, to create it again. */
   readonly isRecreated: boolean;
+  /** Whether the change is applied, and has changed no field of the content. */
+  readonly isUnchanged: boolean;
   /** Whether the undo has made a write for the change. */
   readonly isUndone: boolean;
   /** What its undo waits for, or a note of the engine about it. */
@@ -154,6 +156,7 @@ function changeOf(change: Json, item: Json | undefined, { namespace: own, phase 
     ...(reason === undefined ? {} : { error: { reason: short(reason), message: short(textAt(item, 'error', 'message')) } }),
     isMade: type !== 'Delete' && textAt(item, 'uid') !== undefined,
     isRecreated: at(item, 'deleted') === true,
+    isUnchanged: at(item, 'unchanged') === true,
     isUndone: at(item, 'undone') === true,
     ...(remark === undefined ? {} : { remark: short(remark) }),
     ...countedIn(item, 'warnings'),

@@ -116,14 +116,11 @@ t.test('undo requests a plan, shows it, and writes nothing else', async (t) => {
   await stage.annotate('planned', { 'tx.janus.io/undo-keep': 'ConfigMap/old', 'tx.janus.io/undo-partial': 'true' });
   const { code, out, played } = await during(['undo', 'planned', ...where, '--plan'], () => answers('planned', planUndo, good));
   t.equal(code, 1, out);
-  t.match(out, /^Plan of the undo of .*\/planned\n/);
+  t.match(out, /^Plan of the undo of .*\/planned: 3 changed\n/);
   t.match(out, /^- delete +ConfigMap a$/m);
   t.match(out, /^~ restore +ConfigMap b +3$/m);
   t.match(out, /^ {4}\.data\.color {3}"red" -> "blue"\n {4}and 2 more fields$/m);
-  t.match(
-    out,
-    /^1 delete, 1 recreate, 1 restore, 0 nothing, 0 keep, 0 blocked, 0 undecided\.\nDigest a{64}\nNo object was changed\. {3}exit 1\n$/m,
-  );
+  t.match(out, /^Digest a{64}\n1 delete, 1 restore, 1 recreate\. No object was changed\. {3}exit 1\n$/m);
   t.same(Object.keys(played as JsonObject), [planUndo], 'annotations of an earlier request are removed');
   const nothing = await during(['undo', 'planned', ...where, '--plan'], () =>
     answers('planned', planUndo, { counts: { nothing: 3 } }),

@@ -105,6 +105,7 @@ const fullStatus: JsonObject = {
       took: { count: 1, texts: ['image "1.4" (kubectl)'] },
       drift: 'sealed',
       disowned: true,
+      unchanged: true,
       deleted: true,
       note: 'an owner reference was dropped',
       waiting: 'it is being deleted',

@@ -70,6 +70,7 @@ const fullItem: JsonObject = {
   note: 'n',
   gate: { since: '2026-11-21T10:00:00Z', found: 'f' },
   undone: true,
+  unchanged: true,
   warnings: { count: 1, texts: ['w'] },
 };
 const otherMembers: JsonObject = {
@@ -93,6 +94,7 @@ const otherMembers: JsonObject = {
   note: 'o',
   gate: { since: '2026-11-21T10:00:00Z', found: 'f', passed: true },
   undone: false,
+  unchanged: false,
   warnings: { count: 2, texts: ['w'] },
 };
 const bareItem = without(fullItem, 'target', 'state');

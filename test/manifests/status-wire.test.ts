@@ -41,6 +41,7 @@ const full: Omit<Item, 'progress'> = {
   drift: 'sealed',
   disowned: true,
   overwrite: true,
+  unchanged: true,
   deleted: true,
   note: 'an owner reference was dropped',
   warnings: { count: 4, texts: ['v1 Widget is deprecated', 'would violate PodSecurity', 'é'.repeat(200)] },

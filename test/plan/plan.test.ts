@@ -210,7 +210,7 @@ t.test('the program prints a plan for people', async (t) => {
     /^Flux .*Kustomization shop\/web applies its source again/m,
     /data\.key +\(hidden\) -> \(none\)/,
     /^\+ create +ConfigMap .* inside .* not tried yet, needs Namespace \S+-new$/m,
-    /4 create, 2 update, 1 delete, 1 none \(1 of them not tried yet\)\. Nothing was written\. {3}exit 1/,
+    /^Planned: 4 created, 2 changed, 1 unchanged, 1 deleted \(1 of them not tried yet\)\. Nothing was written\. {3}exit 1/m,
   ])
     t.match(stdout, line);
   t.notMatch(stdout, new RegExp(String.fromCharCode(27)), 'no escape code in a pipe');

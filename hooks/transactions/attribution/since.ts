@@ -9,8 +9,8 @@ import { field, type Path, pathText } from '../../objects/content/path.ts';
 import { isObject, type Json, type JsonObject } from '../../objects/json.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import { wasApplied } from '../model/item.ts';
-import { bearsOurWrite } from '../model/marks.ts';
-import { annotations, managersOfChange, type Transaction } from '../model/transaction.ts';
+import { bearsOurWrite, isOwnMark } from '../model/marks.ts';
+import { managersOfChange, type Transaction } from '../model/transaction.ts';
 import type { Drift } from '../snapshots/drift.ts';
 import { isCounter, writtenState } from './attribute.ts';
 import { withDrift } from './drift.ts';
@@ -87,12 +87,17 @@ interface Drifted {
 }
 
 function changedIn(drifted: Drifted, { after, now }: ReleasedObject['versions'], kinds: ListKinds): readonly Path[] {
-  return differences(after, now, kinds).filter((path) => !isOwn(path) && !isCounter(path) && !isLeft(path, drifted, kinds));
+  return changedFields(after, now, kinds).filter((path) => !isCounter(path) && !isLeft(path, drifted, kinds));
+}
+
+/** The fields in which two contents differ: what plans, results and undos count as changed. Marks of the engine are no content. */
+export function changedFields(before: Json | undefined, after: Json | undefined, kinds: ListKinds): readonly Path[] {
+  return differences(before, after, kinds).filter((path) => !isOwn(path));
 }
 
 /** Whether the path names the object, or is that of our own mark. */
 export function isOwn(path: Path): boolean {
-  return own.includes(pathText(path));
+  return isOwnMark(path) || own.includes(pathText(path));
 }
 
 const metadata = field('metadata');
@@ -101,8 +106,6 @@ const own: readonly string[] = [
   [field('kind')],
   [metadata, field('name')],
   [metadata, field('namespace')],
-  [metadata, field('annotations'), field(annotations.createdBy)],
-  [metadata, field('annotations'), field(annotations.appliedBy)],
 ].map(pathText);
 
 /** Whether the difference at the path is no change by another client. */

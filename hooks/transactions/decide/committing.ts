@@ -191,7 +191,7 @@ function stepForVerdict(
       const effect = {
         index,
         facts: {
-          ...effectOf(entry.type, { before: entry.prior, after: live, forward: managers.forward }),
+          ...effectOf(entry, { before: entry.prior, after: live, forward: managers.forward }),
           ...noted(keptNote(entry, change, live, isSealed)),
         },
         gating: transaction,

@@ -12,7 +12,7 @@ import { lockOf } from '../locks/lease.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Status } from '../model/status.ts';
 import { annotations } from '../model/transaction.ts';
-import type { Request, UndoFinding, UndoReason } from '../model/undo.ts';
+import { amountOf, type Request, type UndoFinding, type UndoReason } from '../model/undo.ts';
 import type { LockView, Observation, ObservedTo, RelockView } from '../observe/observation.ts';
 import { acting } from './barred.ts';
 import { forgedDrift } from './guards.ts';
@@ -24,7 +24,7 @@ import { answered, released, waitingForLocksSince, waitingSince, waitingToUndo, 
 import { undoingAgain } from './undo-transitions.ts';
 import { lastsForRequest } from './unlistable-kinds.ts';
 import { isTooLong, patience, refusalPause, setStatus } from './waiting.ts';
-import { amountOf, answerOf, decideWhole, type UndoDecision } from './whole-undo.ts';
+import { answerOf, decideWhole, type UndoDecision } from './whole-undo.ts';
 
 /** Answers what an undo would do. */
 export function decidePlanUndo(observation: Observation, view: ObservedTo<'planUndo'>): Step {
@@ -119,9 +119,7 @@ function refusedOnce(observation: Observation, status: Status, isNews: boolean):
 
 function voidChoices(observation: Observation, view: Requested, faults: readonly string[]): Step | undefined {
   if (faults.length === 0) return undefined;
-  const { annotation, value } = view.request;
-  const message = `${annotation}="${value}" has no effect: ${faults.join('; ')}`;
-  return refused(observation, view, answered(observation.status, view.request, message));
+  return refused(observation, view, withoutEffect(observation.status, view.request, faults.join('; ')).status);
 }
 
 /** Why exceptions are void: the kind can be listed, or is not known, or the undo need not list it. Not while more must be read first. */
@@ -167,8 +165,8 @@ function lateWrite({ status, ownWrites, lateWindow, now }: Observation, { withLo
 function notYet(observation: Observation, view: Requested, decision: UndoDecision, choices: UndoChoices): Step | undefined {
   // Nothing at all could be undone without the ServiceAccount.
   const isPartial = choices.isPartial && observation.barred === undefined;
-  const isBlocked = amountOf(decision, 'Blocked') > 0;
-  const isUndecided = amountOf(decision, 'Undecided') > 0;
+  const isBlocked = amountOf(decision.counts, 'Blocked') > 0;
+  const isUndecided = amountOf(decision.counts, 'Undecided') > 0;
   if (!isPartial && isUndecided && !isBlocked && !isOverdue(observation)) return waitForReads(observation, view, decision);
   if (!isPartial && (isBlocked || isUndecided)) return refusedUndo(observation, view, decision, 'UndoRefused');
   const isOther = choices.digest !== undefined && choices.digest !== decision.digest;

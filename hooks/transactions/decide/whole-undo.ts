@@ -12,6 +12,7 @@ import { type Display, displayOf } from '../model/display.ts';
 import type { Status } from '../model/status.ts';
 import type { Transaction } from '../model/transaction.ts';
 import {
+  amountOf,
   type Request,
   sealedStates,
   type UndoAnswer,
@@ -95,10 +96,6 @@ function countsOf(items: readonly UndoItem[]): UndoCounts {
   return Object.fromEntries([...groups].map(([name, some]) => [name, some.length]));
 }
 
-export function amountOf({ counts }: Pick<UndoDecision, 'counts'>, verdict: UndoItemVerdict): number {
-  return counts[verdict.toLowerCase() as Lowercase<UndoItemVerdict>] ?? 0;
-}
-
 /** What the undo does, in one sentence part: `deletes 14 objects, changes 3 back, keeps 1`. */
 function deeds(decision: UndoDecision): string {
   const gone = decision.items.filter(isLeftGone).length;
@@ -111,7 +108,7 @@ function deeds(decision: UndoDecision): string {
     ['Blocked', (amount) => `cannot undo ${count(amount, 'change')}`],
     ['Undecided', (amount) => `cannot read ${count(amount, 'object')}`],
   ];
-  const said = parts.map(([verdict, say]) => [amountOf(decision, verdict), say] as const).filter(([amount]) => amount > 0);
+  const said = parts.map(([verdict, say]) => [amountOf(decision.counts, verdict), say] as const).filter(([amount]) => amount > 0);
   return said.length === 0 ? 'has nothing to do' : said.map(([amount, say]) => say(amount)).join(', ');
 }
 
@@ -149,7 +146,7 @@ export function answerOf(decision: UndoDecision, request: Request, reason: UndoR
   return fitted({ request, reason, message, digest, counts, items: [], ...sealed }, listed(items));
 }
 
-const order: readonly UndoItemVerdict[] = ['Blocked', 'Undecided', 'Keep', 'Delete', 'Recreate', 'Restore', 'Nothing'];
+const order: readonly UndoItemVerdict[] = ['Blocked', 'Undecided', 'Delete', 'Recreate', 'Restore', 'Keep', 'Nothing'];
 
 function listed(items: readonly UndoItem[]): readonly UndoItem[] {
   return order.flatMap((verdict) => items.filter((item) => item.verdict === verdict));

@@ -2,11 +2,10 @@
 // does not show them to users who may read them either, because a program's output is kept in places that no one guards.
 import { contentOf } from '../../objects/content/content.ts';
 import { type ListKinds, listKindsOf, valueAt } from '../../objects/content/lists.ts';
-import { differences } from '../../objects/content/merge.ts';
 import { describePath, describeSealedPath, type Path, pathText } from '../../objects/content/path.ts';
 import type { Json, JsonObject } from '../../objects/json.ts';
 import { groupOf, type Reference } from '../../objects/reference.ts';
-import { isOwn } from '../attribution/since.ts';
+import { changedFields } from '../attribution/since.ts';
 import type { FieldChange, Shown } from '../inspection.ts';
 import type { Change } from '../model/change.ts';
 import type { StoredResource } from '../model/entry.ts';
@@ -43,7 +42,7 @@ export function fieldChanges(versions: Versions, { resource, hiding }: Compared)
   const content = (object: JsonObject | undefined): JsonObject | undefined =>
     object === undefined ? undefined : contentOf(object, resource);
   const [before, after] = [content(versions.before), content(versions.after)];
-  const shown = outermost(differences(before, after, kinds)).filter((path) => !isOwn(path));
+  const shown = outermost(changedFields(before, after, kinds));
   const described = shown.map((path) => fieldChange(path, { before, after }, { hiding, kinds, before }));
   return [...new Map(described.map((one) => [JSON.stringify(one), one])).values()];
 }

@@ -47,6 +47,8 @@ export interface Item {
   readonly disowned?: true;
   /** The undo overwrites what others wrote in the object (tx.janus.io/undo-overwrite). */
   readonly overwrite?: true;
+  /** The change changed no field of the content: at most who owns fields, and marks of the engine. */
+  readonly unchanged?: true;
   /** The undo has written the object back, recreated it or deleted it. */
   readonly undone?: true;
   /** The change recreates its object, and has deleted the former one (halves.ts). */
@@ -60,7 +62,10 @@ export interface Item {
 }
 
 /** What an item keeps of a change that has taken effect. */
-export type Applied = Pick<Item, 'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'took' | 'drift' | 'note' | 'warnings'>;
+export type Applied = Pick<
+  Item,
+  'uid' | 'resourceVersion' | 'tookFieldsFrom' | 'took' | 'unchanged' | 'drift' | 'note' | 'warnings'
+>;
 
 /** Whether an undo has not finished with it. */
 export function isToUndo({ progress }: Item): boolean {
@@ -146,6 +151,8 @@ export function encodeItem({ progress, error, gate, ...rest }: Item): JsonObject
   };
 }
 
+const marks = ['disowned', 'overwrite', 'unchanged', 'undone', 'deleted'] as const;
+
 /** Undefined if `encodeItem` does not make such a wire form. */
 export function decodeItem(wire: Json | undefined): Item | undefined {
   if (!isObject(wire)) return undefined;
@@ -159,10 +166,7 @@ export function decodeItem(wire: Json | undefined): Item | undefined {
     ...countedIn(wire, 'warnings'),
     ...(isList(managers) ? { tookFieldsFrom: managers.filter((name) => typeof name === 'string') } : {}),
     ...countedIn(wire, 'took'),
-    ...(at(wire, 'disowned') === true ? { disowned: true as const } : {}),
-    ...(at(wire, 'overwrite') === true ? { overwrite: true as const } : {}),
-    ...(at(wire, 'undone') === true ? { undone: true as const } : {}),
-    ...(at(wire, 'deleted') === true ? { deleted: true as const } : {}),
+    ...Object.fromEntries(marks.filter((mark) => at(wire, mark) === true).map((mark) => [mark, true as const])),
     ...(gate === undefined ? {} : { gate }),
   };
 }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { at, isList, isObject, type Json, type JsonObject, listAt, textAt } from '../../objects/json.ts';
 import { type Reason, refusedUndos } from './reason.ts';
 
-/** What the undo does with one change. `Nothing`: the change is not in the object, or the object is gone. */
+/** What the undo does with one change. `Nothing`: no field of the object has changed, or the object is gone. */
 export const undoVerdicts = ['Delete', 'Recreate', 'Restore', 'Nothing', 'Keep', 'Blocked', 'Undecided'] as const;
 
 export type UndoItemVerdict = (typeof undoVerdicts)[number];
@@ -59,6 +59,11 @@ export interface UndoItem {
 }
 
 export type UndoCounts = Readonly<Partial<Record<Lowercase<UndoItemVerdict>, number>>>;
+
+/** How many changes have that verdict. */
+export function amountOf(counts: UndoCounts, verdict: UndoItemVerdict): number {
+  return counts[verdict.toLowerCase() as Lowercase<UndoItemVerdict>] ?? 0;
+}
 
 export const undoReasons = ['Planned', ...refusedUndos] as const;
 

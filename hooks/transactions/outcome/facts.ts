@@ -29,10 +29,10 @@ export function factsOf(
   const { transaction } = context;
   const managers = managersOfChange(transaction, transaction.changes[entry.index]);
   const { forward } = managers;
-  if (entry.type === 'Delete') return effectOf('Delete', { before, after: undefined, forward });
+  if (entry.type === 'Delete') return effectOf(entry, { before, after: undefined, forward });
   const drift = driftOf(asKept(entry, answer), before, answer, context);
   return {
-    ...effectOf(entry.type, { before, after: answer, forward }),
+    ...effectOf(entry, { before, after: answer, forward }),
     ...(isApplied(entry.type) ? takenBy({ before, after: answer }, managers, isSealed(entry, transaction)) : {}),
     ...(drift === undefined ? {} : { drift }),
   };

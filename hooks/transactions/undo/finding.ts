@@ -8,9 +8,9 @@ import { describePath, describeSealedPath, type Path } from '../../objects/conte
 import type { Json, JsonObject } from '../../objects/json.ts';
 import { foreign } from '../../objects/words.ts';
 import type { ForeignPath } from '../attribution/attribute.ts';
+import { changedFields } from '../attribution/since.ts';
 import type { UndoEvidence, UndoVerdict } from '../attribution/undo.ts';
 import { joined } from '../hazards/messages.ts';
-import { isOwnMark } from '../model/marks.ts';
 import type { Reason } from '../model/reason.ts';
 import { type UndoField, type UndoFinding, undoLimits } from '../model/undo.ts';
 
@@ -32,7 +32,8 @@ export function findingOf(subject: Subject, verdict: UndoVerdict): UndoFinding {
       return finding(subject, 'Recreate', { message: verdict.note });
     case 'content': {
       const message = joined(verdict.note, verdict.staying);
-      return finding(subject, 'Restore', { message, ...changedBack(subject, verdict.restored) }, verdict.restored);
+      const back = changedBack(subject, verdict.restored);
+      return finding(subject, back.fields === undefined ? 'Nothing' : 'Restore', { message, ...back }, verdict.restored);
     }
     case 'bridge':
       return finding(subject, 'Restore', { message: verdict.message });
@@ -118,8 +119,7 @@ function changedBack({ evidence }: Subject, restored: JsonObject): Fields {
   if (live === undefined) return {};
   const kinds = listKindsOf(entry.prior, entry.expected, live);
   const now = contentOf(live, entry.resource);
-  const paths = differences(now, restored, kinds).filter((path) => !isOwnMark(path));
-  return bounded(paths, (path) => ({
+  return bounded(changedFields(now, restored, kinds), (path) => ({
     path: pathIn(path, evidence),
     ...side('before', restored, { path, kinds, evidence }),
     ...side('now', now, { path, kinds, evidence }),

@@ -144,18 +144,20 @@ t.test('the record of a change', async (t) => {
   const forward = 'janus-tx-1';
   const [before, after] = [with_(managed(prior, entry('kubectl', specX)), 'metadata.resourceVersion', '7'), created];
   t.same(
-    effectOf('Delete', { before, after: undefined, forward }),
+    effectOf(entryFor('Delete'), { before, after: undefined, forward }),
     { resourceVersion: '7' },
     'of what is gone the version that was found',
   );
-  t.same(effectOf('Update', { before, after, forward }), { resourceVersion: '8' });
-  t.same(effectOf('Patch', { before, after, forward }), { resourceVersion: '8', tookFieldsFrom: ['kubectl'] });
+  t.same(effectOf(entryFor('Update'), { before, after, forward }), { resourceVersion: '8' });
+  t.same(effectOf(entryFor('Patch'), { before, after, forward }), { resourceVersion: '8', tookFieldsFrom: ['kubectl'] });
   t.same(
-    effectOf('Patch', { before, after, forward: 'kubectl' }),
+    effectOf(entryFor('Patch'), { before, after, forward: 'kubectl' }),
     { resourceVersion: '8' },
     'a Transaction takes nothing that its manager drops itself',
   );
-  t.same(effectOf('Create', { before: undefined, after, forward }), { uid: 'u1', resourceVersion: '8' });
+  const marked = with_(before, 'metadata.annotations', { 'tx.janus.io/applied-by': 'shop/one/u1' });
+  t.match(effectOf(entryFor('Patch'), { before, after: marked, forward }), { unchanged: true }, 'a mark is no content');
+  t.same(effectOf(entryFor('Create'), { before: undefined, after, forward }), { uid: 'u1', resourceVersion: '8' });
 });
 
 const before = (prior: JsonObject | undefined): Partial<OtherChange> => ({ before: { kind: 'known', prior } });

@@ -68,6 +68,7 @@ const optional = fc.record(
     tookFieldsFrom: fc.array(fc.string()),
     took: fc.record({ count: fc.nat(), texts: fc.array(fc.string()) }),
     disowned: fc.constant(true as const),
+    unchanged: fc.constant(true as const),
     deleted: fc.constant(true as const),
   },
   { requiredKeys: [] },
