@@ -151,7 +151,7 @@ async function tellsOf(
   must(await client.create(path, withPath(transaction(name, [change('one')]), ['metadata', 'labels'], { test: name })));
   await waitFor(() => watching.out().includes(name), 'the watch to report it');
   watching.process.kill('SIGINT');
-  t.match(await watching.finished, { code: 130, out: new RegExp(`^NAMESPACE +NAME +PHASE.*\\ndefault +${name} `) });
+  t.match(await watching.finished, { code: 130, out: new RegExp(`^NAMESPACE +NAME +APP +PHASE.*\\ndefault +${name} `) });
 }
 
 t.test('the program trusts an HTTPS proxy whose certificate an authority of the kubeconfig signed', async (t) => {

@@ -52,7 +52,7 @@ t.test('a Transaction gets the default durations', async (t) => {
 t.test('kubectl get shows the columns', async (t) => {
   const namespace = await freeNamespace(client, 'columns', t);
   const path = transactionsIn(namespace);
-  const created = must(await client.create(path, transactionWith(sampleSpec)));
+  const created = must(await client.create(path, transactionWith({ ...sampleSpec, fieldManager: 'shop' })));
   const status = {
     phase: 'Committing',
     version: 3,
@@ -81,6 +81,7 @@ t.test('kubectl get shows the columns', async (t) => {
   const headers = (isList(columns) ? columns : []).map((one) => [textAt(one, 'name'), at(one, 'priority')]);
   t.same(headers, [
     ['Name', 0],
+    ['App', 0],
     ['Phase', 0],
     ['Done', 0],
     ['Reason', 0],
@@ -97,11 +98,12 @@ t.test('kubectl get shows the columns', async (t) => {
     ['Message', 1],
   ]);
   const rows = at(table, 'rows');
-  const [name, phase, done, reason, undo, , ...wide] = (isList(rows) && (at(rows[0], 'cells') as readonly string[])) || [];
+  const [name, app, phase, done, reason, undo, , ...wide] = (isList(rows) && (at(rows[0], 'cells') as readonly string[])) || [];
   t.same(
-    [name, phase, done, reason, undo, ...wide],
+    [name, app, phase, done, reason, undo, ...wide],
     [
       'sample',
+      'shop',
       'Committing',
       '3/5',
       'Timeout',
