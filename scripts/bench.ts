@@ -14,7 +14,6 @@ import { measureInstalls } from './bench/installs.ts';
 import { measureKinds } from './bench/kinds.ts';
 import { measure } from './bench/measure.ts';
 import { measurePackages } from './bench/packages.ts';
-import { measurePrograms } from './bench/programs.ts';
 import { measureReleases, rollbacksBeside } from './bench/releases.ts';
 import { against, besidePackage, chosenRows, type Row } from './bench/rows.ts';
 import { drawTrace } from './bench/trace.ts';
@@ -30,7 +29,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 const special: Readonly<Record<string, (world: World) => Promise<readonly Line[]>>> = {
   finished: measureFinished,
   'fifty-deletes': measureDeletes,
-  programs: (world) => measurePrograms(world, undo),
   kinds: measureKinds,
   releases: measureReleases,
   gates: measureGates,

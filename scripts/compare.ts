@@ -1,4 +1,4 @@
-// `npm run compare`: runs Janus, Helm 4 and plain server-side apply on a control plane of its own, and prints the measured table of
+// `npm run compare`: runs Janus, Helm 4, katomik and plain server-side apply on a control plane of its own, and prints the measured table of
 // docs/comparison.md. `--changes 10,100,200` and `--rounds 5` set what is timed.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildKubectl } from '../test/controlplane/build.ts';
 import { buildHelm } from '../test/tools/helm/helm.ts';
+import { buildKatomik } from '../test/tools/katomik/katomik.ts';
 import { startWorld } from './bench/world.ts';
 import type { Site } from './compare/tools.ts';
 import { freeze, measureFailed, measureHotfix, measureKilled, measureTimes, type Row, toolNames } from './compare/trials.ts';
@@ -39,7 +40,7 @@ async function main(): Promise<number> {
 
 async function openSite(): Promise<Site> {
   const report = (line: string): void => void process.stderr.write(`${line}\n`);
-  const [helm, kubectl] = [await buildHelm(report), await buildKubectl(report)];
+  const [helm, katomik, kubectl] = [await buildHelm(report), await buildKatomik(report), await buildKubectl(report)];
   const world = await startWorld(undo);
   const folder = mkdtempSync(join(tmpdir(), 'janus-compare-'));
   undo.add(async () => rmSync(folder, { recursive: true, force: true }));
@@ -47,11 +48,12 @@ async function openSite(): Promise<Site> {
   undo.add(async () => rmSync(packed, { recursive: true, force: true }));
   await writePackage(packed);
   const { label } = await world.engine('janus', 'tuned');
-  return { world, folder, helm, kubectl, janus: join(packed, 'bin', 'janus.js'), label };
+  return { world, folder, helm, katomik, kubectl, janus: join(packed, 'bin', 'janus.js'), label };
 }
 
 function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map(({ question, cells, how }) => [question, ...cells, how]);
+  // What was found as in the row above is said once.
+  const lines = rows.map(({ question, cells, how }, index) => [question, ...cells, how === rows[index - 1]?.how ? '' : how]);
   const head = ['', ...toolNames, 'how it was found'];
   return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }

@@ -83,7 +83,6 @@ const rows: readonly Row[] = [
   // The memory of a hook for large targets: during the preparation, while gates are open, and during the undo.
   { ...one, name: 'targets-small', changes: 15, transactions: 2, held: 1, undo: true, onDemand: true },
   { ...one, name: 'targets-large', changes: 15, transactions: 2, held: 1_000_000, undo: true, onDemand: true },
-  { ...one, name: 'programs', changes: 10, onDemand: true },
   { ...one, name: 'finished', changes: 3, onDemand: true },
   { ...one, name: 'fifty-deletes', changes: 50, onDemand: true },
   { ...one, name: 'kinds', changes: 1, onDemand: true },

@@ -12,6 +12,7 @@ export interface Site {
   /** Paths of programs. */
   readonly helm: string;
   readonly janus: string;
+  readonly katomik: string;
   readonly kubectl: string;
   /** The label of Transactions that the engine of the world serves. */
   readonly label: string;
@@ -82,6 +83,13 @@ export const kubectl: Tool = {
 export const forcedKubectl: Tool = { ...kubectl, release: (site, release) => applied(site, release, true) };
 
 export const helm: Tool = helmWith('Helm 4', []);
+
+/** It always takes fields of other managers, and has no command that goes back. */
+export const katomik: Tool = {
+  name: 'katomik',
+  release: (site, release) => [site.katomik, 'apply', '-n', namespace, '-f', fileOf(site, release)],
+  back: (site, _release, before) => katomik.release(site, before),
+};
 
 /** With what Helm offers for a release that fails. */
 export const safeHelm: Tool = helmWith('Helm 4', ['--force-conflicts', '--rollback-on-failure']);

@@ -3,16 +3,28 @@ import { at, equalJson, isList, type Json, type JsonObject, textAt } from '../..
 import { must, waitFor } from '../../test/support/client.ts';
 import { configMaps, transactions } from '../bench/measure.ts';
 import { percentile } from '../bench/ratios.ts';
-import { forcedKubectl, helm, janus, kubectl, type Release, run, type Site, safeHelm, start, type Tool } from './tools.ts';
+import {
+  forcedKubectl,
+  helm,
+  janus,
+  katomik,
+  kubectl,
+  type Release,
+  run,
+  type Site,
+  safeHelm,
+  start,
+  type Tool,
+} from './tools.ts';
 
-/** A row of the table: a cell for each of the three tools, in their order. */
+/** A row of the table: a cell for each tool, in their order. */
 export interface Row {
   readonly question: string;
   readonly cells: readonly string[];
   readonly how: string;
 }
 
-const tools: readonly Tool[] = [janus, helm, kubectl];
+const tools: readonly Tool[] = [janus, helm, katomik, kubectl];
 export const toolNames: readonly string[] = tools.map(({ name }) => name);
 
 const frozen = 'frozen';
@@ -57,7 +69,7 @@ export async function measureTimes(site: Site, count: number, rounds: number): P
       await run(site, words);
       if (version > 1) times[index]?.push(performance.now() - begin);
     }
-  const seconds = times.map((each) => `${(percentile(each, 0.5) / 1000).toFixed(1)} s`);
+  const seconds = times.map((each) => `${(percentile(each, 0.5) / 1000).toFixed(2)} s`);
   const how = `median of ${rounds} releases that change a field of each, with the start of the program`;
   return { question: `time for ${count} changes`, cells: seconds, how };
 }
@@ -80,9 +92,13 @@ export async function measureKilled(site: Site, count: number): Promise<Row> {
     const changed = countOf(await read(site, after), 2);
     const next = await start(site, tool.release(site, after)).ended;
     const answer = next.code === 0 ? `succeeds: ${countOf(await read(site, after), 2)}` : `is refused: ${reasonIn(next.output)}`;
-    cells.push(`${changed} of ${count} objects are changed; the same command again ${answer}`);
+    cells.push(`${changed} of ${count}; the same command again ${answer}`);
   }
-  return { question: 'the client is killed half way', cells, how: `SIGKILL once ${count / 10} of ${count} objects are changed` };
+  return {
+    question: 'objects changed by a client that is killed half way',
+    cells,
+    how: `SIGKILL once ${count / 10} of ${count} objects are changed`,
+  };
 }
 
 /** The end of what a program says, without the addresses of objects. */
@@ -127,7 +143,7 @@ function managersOf(object: JsonObject | undefined): Json {
 /** The release takes a field of another manager, and its last object is refused. Whether content and managers are back. */
 export async function measureFailed(site: Site): Promise<readonly Row[]> {
   const [contents, managers]: [string[], string[]] = [[], []];
-  for (const tool of [janus, safeHelm, forcedKubectl]) {
+  for (const tool of [janus, safeHelm, katomik, forcedKubectl]) {
     const name = nameOf(tool, 'failed');
     const [before, after] = [releaseOf(name, 1, 11), releaseOf(name, 2, 11, { 0: { owner: 'release' } })];
     await run(site, tool.release(site, before));
@@ -144,14 +160,14 @@ export async function measureFailed(site: Site): Promise<readonly Row[]> {
       'owner',
     );
     const field = lost === onCall ? 'is back' : lost === undefined ? 'is gone' : `has the value of the release`;
-    contents.push(`${back(contentOf)} of 11 objects are as before; the field of the other manager ${field}`);
-    managers.push(`${back(managersOf)} of 11 objects are as before`);
+    contents.push(`${back(contentOf)} of 11; the field of the other manager ${field}`);
+    managers.push(`${back(managersOf)} of 11`);
   }
   const how = 'ten of eleven objects change, one of them in a field of another manager; then a policy refuses the last one';
   const flags = 'Helm with `--rollback-on-failure`; Helm and kubectl with `--force-conflicts`';
   return [
-    { question: 'a release fails: content', cells: contents, how: `${how}. ${flags}` },
-    { question: 'a release fails: `managedFields`', cells: managers, how: 'the same release, without the times of entries' },
+    { question: 'objects as before after a release that fails', cells: contents, how: `${how}. ${flags}` },
+    { question: 'and their `managedFields`', cells: managers, how: 'the same release, without the times of entries' },
   ];
 }
 
@@ -179,6 +195,6 @@ export async function measureHotfix(site: Site): Promise<Row> {
     cells.push(`${code === 0 ? 'succeeds' : failed}: ${afterBack(name, now)}`);
   }
   const how =
-    '`janus undo`, `helm rollback`, `kubectl apply` of the former file, without options, after two releases, an edit of a field and an addition';
+    '`janus undo`, `helm rollback`, `katomik apply` and `kubectl apply` of the former file, without options, after two releases, an edit of a field and an addition';
   return { question: 'a hotfix in between', cells, how };
 }

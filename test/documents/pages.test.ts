@@ -70,11 +70,11 @@ t.test(
     // The table of `npm run compare` has columns of its own (test/compare.test.ts).
     const sections = all.filter((section) => !section.startsWith('Measured\n'));
     const cellsOf = (text: string): readonly (readonly string[])[] =>
-      [...text.matchAll(/^\| ([A-Z]\w[^|]*|nelm|kapp|aalpar\/janus) +\|([^|]+)\|([^|]*)\|/gm)].map((row) =>
+      [...text.matchAll(/^\| ([A-Z]\w[^|]*|nelm|kapp|katomik|aalpar\/janus) +\|([^|]+)\|([^|]*)\|/gm)].map((row) =>
         row.slice(1).map((cell) => cell.trim()),
       );
     const tools = ['Janus', ...cellsOf(head).map(([tool = '']) => tool)];
-    t.same(tools, ['Janus', 'aalpar/janus', 'Helm 4', 'kapp', 'Argo CD', 'Flux', 'nelm']);
+    t.same(tools, ['Janus', 'aalpar/janus', 'Helm 4', 'katomik', 'kapp', 'Argo CD', 'Flux', 'nelm']);
     t.ok(sections.length >= 10);
     for (const section of sections) {
       const cells = cellsOf(section);

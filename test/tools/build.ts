@@ -45,6 +45,11 @@ export async function buildTools(tools: Tools, report: ReportLine, env: NodeJS.P
   return directory;
 }
 
+/** Gives what builds one program of that name, without symbols, and resolves with its path. */
+export function buildsProgram(program: string, tools: Omit<Tools, 'flags'>): (report: ReportLine) => Promise<string> {
+  return async (report) => join(await buildTools({ ...tools, flags: ['-ldflags', '-s -w'] }, report), program);
+}
+
 export function isCached(tools: Tools, env: NodeJS.ProcessEnv): boolean {
   return existsSync(cacheDirectory(tools, env));
 }

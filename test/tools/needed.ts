@@ -5,6 +5,7 @@ import { buildKubectl } from '../controlplane/build.ts';
 import type { ReportLine } from './build.ts';
 import { buildGitops } from './gitops/gitops.ts';
 import { buildHelm } from './helm/helm.ts';
+import { buildKatomik } from './katomik/katomik.ts';
 import { buildKrew } from './krew/krew.ts';
 import { installOldestNode } from './oldest-node/oldest-node.ts';
 import { buildPackages } from './packages/packages.ts';
@@ -33,6 +34,7 @@ const needs: readonly Need[] = [
   { tests: 'test/release/', name: 'Helm', build: buildHelm },
   { tests: 'test/demo.test.ts', name: 'Helm', build: buildHelm },
   { tests: 'test/compare.test.ts', name: 'Helm', build: buildHelm },
+  { tests: 'test/compare.test.ts', name: 'katomik', build: buildKatomik },
   { tests: 'test/packages/', name: 'registry', build: buildRegistry },
   { tests: 'test/packaging/', name: 'kustomize', build: buildPackaging },
   { tests: 'test/release/', name: 'kustomize', build: buildPackaging },
