@@ -4,20 +4,15 @@ import type { Session } from '../cluster/session.ts';
 import { getTransaction, type TransactionName } from '../cluster/transactions.ts';
 import type { Call } from '../command/command.ts';
 import { type Release, transactionIn } from '../input/release.ts';
-import { note, say, sayAll } from '../io.ts';
+import { note, say } from '../io.ts';
 import { exits, Problem, wrongUse } from '../problem.ts';
 import { isOver, stillGoing } from '../show/end.ts';
-import { planLines } from '../show/plan.ts';
 import { requests } from '../show/requests.ts';
 import { viewOf } from '../show/view.ts';
-import { amount } from '../show/words.ts';
 import { type Created, create } from './creating.ts';
-import { confirmed, outputStyle, rbacCommand, timeoutOf } from './given.ts';
+import { outputStyle, timeoutOf } from './given.ts';
 import { manifestsOf } from './manifests.ts';
 import { withOutcome } from './outcome.ts';
-import { codeOf } from './plan.ts';
-import { besideEngine, planOf } from './planning.ts';
-import { sizeOf } from './printer.ts';
 import { releaseOptionsOf } from './release-options.ts';
 import { send } from './request.ts';
 import { watch } from './watching.ts';
@@ -36,31 +31,18 @@ async function apply(call: Call, name: (one: TransactionName) => void): Promise<
   const session = await call.connect();
   const release = transactionIn(manifests, await releaseOptionsOf(call, session, manifests));
   const ask = async (named: Release): Promise<void> => {
-    if (options.flag('confirm') && !(await isWanted(call, session, named))) throw new Problem('The Transaction is not created.');
+    const { isWanted } = await import('./agreement.ts');
+    if (!(await isWanted(call, session, named))) throw new Problem('The Transaction is not created.');
   };
   const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
-  const created = await create({ session, io, isNewNameWanted: options.flag('newName'), engineNamespace, ask }, release);
+  const created = await create(
+    { session, io, isNewNameWanted: options.flag('newName'), engineNamespace, ask: options.flag('confirm') ? ask : undefined },
+    release,
+  );
   name(created.wanted);
   say(io, `transaction.tx.janus.io/${created.wanted.name} ${created.found ? 'unchanged' : 'created'}`);
   const isWatched = options.flag('wait') || (call.operands[0] !== undefined && io.stdout.isTTY === true);
   return isWatched ? await follow(call, session, { created, timeout }) : exits.done;
-}
-
-/** Shows the plan, and asks. */
-async function isWanted(call: Call, session: Session, release: Release): Promise<boolean> {
-  const { io, options } = call;
-  const engineNamespace = options.text('engineNamespace') ?? usualEngineNamespace;
-  const made = await planOf(session, release, { actAs: 'serviceAccount', engineNamespace });
-  const { plan, engine } = await besideEngine(session, made, engineNamespace);
-  const style = outputStyle(io, options);
-  const setting = { style, engine, rbac: rbacCommand(call), columns: sizeOf(io).columns };
-  sayAll(io, planLines(plan, { ...setting, code: codeOf(plan, false), isBrief: false }));
-  if (plan.verdict === 'refused') throw new Problem('The Transaction would be refused, so it is not created.');
-  return confirmed(
-    io,
-    options,
-    `Create this Transaction of ${amount(plan.changes.length, 'change')} in namespace ${plan.namespace}?`,
-  );
 }
 
 interface Following {

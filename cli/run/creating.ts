@@ -25,8 +25,8 @@ interface Creating {
   /** Whether apply may use another name if a Transaction with another spec has the name. */
   readonly isNewNameWanted: boolean;
   readonly engineNamespace: string;
-  /** Asks the user whether to create the Transaction under this name. Throws a Problem if the user declines. */
-  ask(release: Release): Promise<void>;
+  /** Asks the user whether to create the Transaction under this name. Throws a Problem if the user declines. Undefined: without a question. */
+  readonly ask: ((release: Release) => Promise<void>) | undefined;
 }
 
 export interface Created {
@@ -70,10 +70,13 @@ type Attempted =
   | { readonly kind: 'taken'; readonly why: string; readonly advice: string; readonly givesWay: boolean };
 
 async function createUnlessTaken(creating: Creating, release: Release, wanted: TransactionName): Promise<Attempted> {
+  // Both requests at once, unless a question comes between them.
+  const trial = creating.ask === undefined ? tryOut(creating, release, wanted) : undefined;
+  trial?.catch(() => undefined);
   const found = await findTransaction(creating.session, wanted);
   if (found !== undefined) return adoptedIfEqual(creating, release, found);
   try {
-    return { kind: 'created', created: await createAs(creating, release, wanted) };
+    return { kind: 'created', created: await createAs(creating, release, wanted, trial) };
   } catch (error) {
     const made = error instanceof MadeMeanwhile ? await findTransaction(creating.session, wanted) : undefined;
     if (made === undefined) throw error;
@@ -111,16 +114,28 @@ function hasContents({ contents }: Release): boolean {
   return Object.keys(contents).length > 0;
 }
 
-async function createAs(creating: Creating, release: Release, wanted: Partial<TransactionName>): Promise<Created> {
-  const { session } = creating;
+/** Throws a Problem for what admission or the engine would refuse, before the command stores anything. Resolves with the user's name. */
+async function tryOut({ session }: Creating, release: Release, wanted: Partial<TransactionName>): ReturnType<typeof userName> {
   const named = withName(release.transaction, wanted.name);
-  const namespace = wanted.namespace ?? '';
-  await creating.ask({ ...release, transaction: named });
   refuse(lint(named).filter(({ reason }) => reason === 'TransactionTooLarge'));
-  // Admission and the engine would refuse these faults, too. The command refuses them before it stores anything.
   const likely = hasContents(release) ? withContents(named, likelySecret(release, wanted.name)) : named;
   const [user, tried] = await Promise.all([userName(session), createTransaction(session, likely, true)]);
   refuseFindings([mustBeWritten(tried, session, named)], release);
+  return user;
+}
+
+/** `trial`: that of this name, if it has begun. */
+async function createAs(
+  creating: Creating,
+  release: Release,
+  wanted: Partial<TransactionName>,
+  trial?: ReturnType<typeof tryOut>,
+): Promise<Created> {
+  const { session } = creating;
+  const named = withName(release.transaction, wanted.name);
+  const namespace = wanted.namespace ?? '';
+  await creating.ask?.({ ...release, transaction: named });
+  const user = await (trial ?? tryOut(creating, release, wanted));
   refuseInterrupted(creating.io);
   const contents = hasContents(release) ? await secretFor(creating, release, wanted) : undefined;
   const secret = textAt(contents, 'metadata', 'name');

@@ -5,7 +5,6 @@ import { foreign } from '../../hooks/objects/words.ts';
 import type { Session } from '../cluster/session.ts';
 import type { Release } from '../input/release.ts';
 import { laterOn, nameWithin } from './later.ts';
-import { planOf } from './planning.ts';
 
 const mostNamed = 3;
 const longestName = 253;
@@ -56,6 +55,7 @@ async function changedSince(session: Session, release: Release, engineNamespace:
   // Under its own name, the plan would conflict with the Transaction itself.
   const metadata = { namespace: textAt(release.transaction, 'metadata', 'namespace') ?? '', generateName: 'compare-' };
   const unnamed = { ...release, transaction: { ...release.transaction, metadata } };
+  const { planOf } = await import('./planning.ts');
   const plan = await planOf(session, unnamed, { actAs: 'serviceAccount', engineNamespace });
   if (plan.verdict === 'unknown')
     return `whether the cluster still has what it released is unknown: ${plan.trouble ?? 'see janus plan'}`;

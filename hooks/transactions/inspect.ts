@@ -1,19 +1,15 @@
 // The entrance for the command line: what would become of a Transaction, and what has become of one. It only reads: a Reader is all it
-// is given. The stages of the engine are run, none is written again.
+// is given. The stages of the engine are run, none is written again. What needs most of them is loaded when it is called.
 
 import { isObject, type Json, type JsonObject } from '../objects/json.ts';
-import type { Fault } from './checks/fault.ts';
-import { fault } from './checks/fault.ts';
 import { questionsOfContents } from './checks/permissions.ts';
 import { staticFaults } from './checks/validity.ts';
-import { autoscalersOf } from './inspect/autoscalers.ts';
-import { heldLocks, plannedChange } from './inspect/changes.ts';
-import { readFailedLogs } from './inspect/failed-logs.ts';
-import { survey } from './inspect/preflight.ts';
+import type { readFailedLogs } from './inspect/failed-logs.ts';
+import { finding } from './inspect/finding.ts';
+import type { planOf } from './inspect/plan.ts';
 import { mayQuoteSecrets, printed } from './inspect/printed.ts';
-import { saidOfUndo } from './inspect/rights.ts';
-import { statesOf } from './inspect/states.ts';
-import type { FailedLog, Finding, LogParts, ObjectState, Plan, PlanParts, StatesParts } from './inspection.ts';
+import type { statesOf } from './inspect/states.ts';
+import type { Finding } from './inspection.ts';
 import { decodeTransaction } from './model/transaction.ts';
 import { releasesToUndo } from './undo/releases.ts';
 
@@ -21,7 +17,7 @@ export { mayQuoteSecrets, printed, questionsOfContents };
 
 /** What the Transaction alone shows: no cluster is needed. Pure. */
 export function lint(object: Json): readonly Finding[] {
-  if (!isObject(object)) return [finding(fault('Invalid', 'expected a Transaction, found no object'))];
+  if (!isObject(object)) return [{ reason: 'Invalid', message: 'expected a Transaction, found no object' }];
   return staticFaults(decodeTransaction(object)).map(finding);
 }
 
@@ -29,9 +25,7 @@ export function lint(object: Json): readonly Finding[] {
  * The objects of an existing Transaction: before, as released, and now. The command line does not have the engine's key. So it only
  * names sealed entries as sealed. Only the digest in the status shows that the other entries were not modified.
  */
-export function states(parts: StatesParts, object: JsonObject): Promise<readonly ObjectState[]> {
-  return statesOf(parts, object);
-}
+export const states = async (...of: Parameters<typeof statesOf>) => (await import('./inspect/states.ts')).statesOf(...of);
 
 /**
  * The Transactions that a rollback would undo, by name, the newest first; or why the engine would refuse it. `all`: those of its
@@ -49,30 +43,8 @@ export function wouldUndo(
 const nowhere = { to: '', keep: [], overwrite: [], isPartial: false };
 
 /** What failed containers have printed, of the objects whose gates are open. What cannot be read is left out. */
-export function failedLogs(parts: LogParts, object: JsonObject): Promise<readonly FailedLog[]> {
-  return readFailedLogs(parts, object);
-}
+export const failedLogs = async (...of: Parameters<typeof readFailedLogs>) =>
+  (await import('./inspect/failed-logs.ts')).readFailedLogs(...of);
 
 /** What the engine would do with the Transaction if it were created now. `object` names its namespace. Writes nothing. */
-export async function plan(parts: PlanParts, object: JsonObject): Promise<Plan> {
-  const found = await survey(parts, object);
-  const { transaction, refusal, also, trouble, gaps, needs, locks, unseen, now, prepared } = found;
-  const scaled = await autoscalersOf(parts, found);
-  const { namespace, name, serviceAccountName } = transaction;
-  const ofUndo = saidOfUndo(gaps, parts.actAs === 'caller' ? 'you' : `ServiceAccount ${namespace}/${serviceAccountName}`);
-  const marked = (one: Fault): Finding => ({ ...finding(one), ...(ofUndo.has(one.message) ? { for: 'undo' } : {}) });
-  return {
-    ...{ namespace, name, serviceAccountName, exact: parts.actAs === 'serviceAccount', gaps, needs },
-    verdict: refusal.length > 0 ? 'refused' : trouble !== undefined ? 'unknown' : 'accepted',
-    refusal: refusal.map(marked),
-    also: also.map(marked),
-    ...(trouble === undefined ? {} : { trouble }),
-    changes: prepared.map((one) => plannedChange(one, transaction, scaled.items)),
-    locks: heldLocks(locks, prepared, transaction, now),
-    unseen: [...unseen, ...scaled.unseen],
-  };
-}
-
-function finding({ reason, message, item }: Fault): Finding {
-  return item === undefined ? { reason, message } : { index: item, reason, message };
-}
+export const plan = async (...of: Parameters<typeof planOf>) => (await import('./inspect/plan.ts')).planOf(...of);

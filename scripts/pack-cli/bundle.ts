@@ -1,9 +1,41 @@
 // Bundles `cli/` by esbuild, and collects the licences of all that is in the bundle.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BuildOptions, build } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 export const root = join(import.meta.dirname, '..', '..');
+
+const http = "module.exports = require('http');";
+
+/** What the program loads in place of whole packages, because all that it loads at a start takes time. */
+const less: Readonly<Record<string, string>> = {
+  // What `server/kubernetes` uses of undici, and what client-node names.
+  undici: `
+    Object.assign(require('undici/lib/dispatcher/dispatcher.js').prototype, require('undici/lib/api/index.js'));
+    exports.Pool = require('undici/lib/dispatcher/pool.js');
+    exports.Agent = require('undici/lib/dispatcher/agent.js');
+    exports.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');`,
+  // No connection uses HTTP/2, and undici works without it.
+  'node:http2': 'exports.constants = {};',
+  // Clients of all kinds, which nothing calls, and proxies that `server/kubernetes/kubeconfig.ts` refuses.
+  './gen/index.js': 'exports.createConfiguration = exports.ServerConfiguration = undefined;',
+  'socks-proxy-agent': 'exports.SocksProxyAgent = undefined;',
+  socks: 'exports.SocksClient = undefined;',
+  // If a module imports it, Node loads fetch and WebSocket as well. If a module requires it, Node does not.
+  http,
+  'node:http': http,
+};
+
+const lean: Plugin = {
+  name: 'lean',
+  setup(build) {
+    const names = Object.keys(less).map((name) => name.replaceAll('.', '\\.'));
+    build.onResolve({ filter: new RegExp(`^(${names.join('|')})$`) }, ({ path, namespace }) =>
+      namespace === 'lean' ? undefined : { path, namespace: 'lean' },
+    );
+    build.onLoad({ filter: /^/, namespace: 'lean' }, ({ path }) => ({ contents: less[path] ?? '', resolveDir: root }));
+  },
+};
 
 interface Manifest {
   readonly name: string;
@@ -21,6 +53,7 @@ export async function bundle(options: BuildOptions): Promise<string> {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
+    plugins: [lean],
     logLevel: 'error',
     absWorkingDir: root,
     ...options,
