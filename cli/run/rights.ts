@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { AccessQuestion, Resource } from '../../hooks/objects/cluster.ts';
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { groupOf, type Reference } from '../../hooks/objects/reference.ts';
-import { questionsOfContents } from '../../hooks/transactions/inspect.ts';
+import { isCollected, questionsOfContents } from '../../hooks/transactions/inspect.ts';
 import type { Plan } from '../../hooks/transactions/inspection.ts';
 import { contentsName, realQuestion } from '../cluster/inspecting.ts';
 import type { Session } from '../cluster/session.ts';
@@ -30,12 +30,13 @@ export async function rightsOf(session: Session, { plan, transaction }: Planned)
     ),
   ];
   const created = [...createdBy(plan), ...earlier.flatMap(createdIn).filter(isNamespace)].map(({ name }) => name);
+  const written = lifelong(questions);
   const accounts = [serviceAccountName, ...earlier.map((one) => textAt(one, 'spec', 'serviceAccountName') ?? '')];
   return {
     namespace,
     name: roleName(namespace, textAt(transaction, 'spec', 'fieldManager') ?? serviceAccountName),
     accounts: [...new Set(accounts)].toSorted(),
-    questions: lifelong(questions),
+    questions: [...written, ...(await needsOfDependents(session, written, created))],
     created: [...new Set(created)].toSorted(),
   };
 }
@@ -90,6 +91,32 @@ async function needsOfScaling(
       : [{ verb: 'get', group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', name: `${plural}.${group}` }]),
   ]);
 }
+
+/**
+ * What shows what Kubernetes deletes with an object: all kinds in its namespace, Secrets only where the app writes some. What goes
+ * with a cluster-scoped object may be in any namespace: no Role grants as much as that.
+ */
+async function needsOfDependents(
+  { cluster }: Session,
+  written: readonly AccessQuestion[],
+  created: readonly string[],
+): Promise<readonly AccessQuestion[]> {
+  const served = await cluster.resources();
+  if (served.kind === 'failed')
+    throw new Problem(`Which kinds the API server has is unknown (${served.failure.reason}): try again.`);
+  const kinds = served.resources.filter((one) => one.namespaced && isCollected(one));
+  const places = Map.groupBy(
+    written.filter(({ verb, namespace = '' }) => verb === 'delete' && namespace !== '' && !created.includes(namespace)),
+    ({ namespace = '' }) => namespace,
+  );
+  return [...places].flatMap(([namespace, own]) => {
+    const hasSecrets = own.some(isOfSecrets);
+    const lists = kinds.map(({ group, plural: resource }) => ({ verb: 'list', group, resource, namespace }) as const);
+    return hasSecrets ? lists : lists.filter((one) => !isOfSecrets(one));
+  });
+}
+
+const isOfSecrets = ({ group, resource }: AccessQuestion): boolean => group === '' && resource === 'secrets';
 
 /** Undefined if no API server serves the kind: then no undo can write it. Throws a Problem if this is unknown. */
 async function servedKind({ cluster }: Session, apiVersion: string, kind: string): Promise<Resource | undefined> {

@@ -4,6 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../objects/json.ts';
 import { questionsOfContents } from './checks/permissions.ts';
 import { staticFaults } from './checks/validity.ts';
+import { isCollected } from './hazards/dependents.ts';
 import type { readFailedLogs } from './inspect/failed-logs.ts';
 import { finding } from './inspect/finding.ts';
 import type { planOf } from './inspect/plan.ts';
@@ -13,7 +14,7 @@ import type { Finding } from './inspection.ts';
 import { decodeTransaction } from './model/transaction.ts';
 import { releasesToUndo } from './undo/releases.ts';
 
-export { mayQuoteSecrets, printed, questionsOfContents };
+export { isCollected, mayQuoteSecrets, printed, questionsOfContents };
 
 /** What the Transaction alone shows: no cluster is needed. Pure. */
 export function lint(object: Json): readonly Finding[] {

@@ -227,3 +227,9 @@ export function isDerived({ reference, object }: Dependent, { resource, target, 
   if (label('kubernetes.io/service-name') !== target.name || feeders[kindOf(resource)]?.includes(feeder) !== true) return false;
   return feeder !== 'endpointslice-controller.k8s.io' || isFedByKubernetes(deletion);
 }
+
+/** Whether the garbage collector handles the kind: it has the verbs list, watch and delete, and no Events are of it. */
+// Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
+export function isCollected(resource: Resource): boolean {
+  return !areEvents(resource) && ['list', 'watch', 'delete'].every((verb) => resource.verbs.includes(verb));
+}

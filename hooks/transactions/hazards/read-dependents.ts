@@ -6,7 +6,7 @@ import type { JsonObject } from '../../objects/json.ts';
 import { kindOf, kindOfReference } from '../../objects/reference.ts';
 import type { ListQuery } from '../../objects/requests/pager.ts';
 import { apiServiceOf, awayOf, isPassing, type KindsListing, type Lister, listKinds, pluralOf } from '../reading/listing.ts';
-import { areEvents, type Candidates, type DeletionTarget, type Dependent, dependentOf, isLeaving } from './dependents.ts';
+import { type Candidates, type DeletionTarget, type Dependent, dependentOf, isCollected, isLeaving } from './dependents.ts';
 import type { Hazards } from './hazards.ts';
 
 type ListedCandidates =
@@ -44,12 +44,6 @@ export async function listCandidates(
     failingKinds: failing.filter((one) => awayOf(one, served.stale) === undefined),
     unavailable: [...new Set(away.map(apiServiceOf))],
   };
-}
-
-// The kinds that the garbage collector handles: only kinds with the verbs list, watch and delete, and no Events.
-// Source: k8s.io/kubernetes pkg/controller/garbagecollector, GetDeletableResources and DefaultIgnoredResources.
-function isCollected(resource: Resource): boolean {
-  return !areEvents(resource) && ['list', 'watch', 'delete'].every((verb) => resource.verbs.includes(verb));
 }
 
 // A namespaced object has its dependents in its namespace. If one kind cannot be listed, only that kind is in trouble; if no kind
