@@ -62,12 +62,12 @@ export const admissionPolicyBinding = {
   spec: { policyName: name, validationActions: ['Deny'] },
 } as const;
 
-function ofTransaction({ path, holds, message }: CreationRule): Validation {
+function ofTransaction({ path, holds, shown, message }: CreationRule): Validation {
   const value = `object.${path}`;
   return {
     expression: `variables.isUpdate || (${holds(value)})`,
     message: `${path}: ${message}`,
-    messageExpression: refusal(path, value, message),
+    messageExpression: refusal(path, shown ?? value, message),
   };
 }
 

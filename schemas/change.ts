@@ -4,7 +4,7 @@ import { changeTypes, mayMake, typesWith } from '../hooks/transactions/model/cha
 import { text } from './fields.ts';
 import { gate } from './gate.ts';
 import type { Schema } from './schema.ts';
-import { patterns } from './spec-values.ts';
+import { lastWave, patterns } from './spec-values.ts';
 import { undo } from './undo.ts';
 
 const target: Schema = {
@@ -96,6 +96,13 @@ export const change: Schema = {
       description:
         'For Apply, Update and Patch of a kind with the subresource scale: KeepScaled (default) keeps the number of the object if an autoscaler has it as target. Set always sets the number of content.',
       enum: ['KeepScaled', 'Set'],
+    },
+    wave: {
+      type: 'integer',
+      description:
+        'The wave of the change. Neighbours of one kind in a wave are sent side by side. The next wave begins when every change of this wave has ended well and its gates have passed. Either all changes have a wave or none, and waves do not fall along the list. Without waves the engine applies the changes one after the other.',
+      minimum: 0,
+      maximum: lastWave,
     },
     undo: undo(
       'For Create, Apply and Update, instead of spec.undo: how the undo of this change handles content of other clients.',

@@ -15,6 +15,8 @@ export interface CreationRule {
   readonly path: string;
   /** CEL that is true for a good value; `value` is an expression that reads the value. */
   readonly holds: (value: string) => string;
+  /** CEL: the value as text, if the value is no text. */
+  readonly shown?: string;
   /** States the correct value. A user of kubectl reads only this message. It has no line break. */
   readonly message: string;
 }
@@ -47,6 +49,13 @@ export const transactionRules: readonly CreationRule[] = [
     path: 'spec.fieldManager',
     holds: (value) => `!has(${value}) || (${matches(patterns.fieldManager)(value)} && !${value}.startsWith('janus'))`,
     message: 'write a name of printable ASCII characters that does not begin with janus, such as that of the application',
+  },
+  {
+    path: 'spec.changes',
+    holds: (value) =>
+      `!has(${value}) || ${value}.all(change, !has(change.wave)) || (${value}.all(change, has(change.wave)) && ${value}.map(change, change.wave).isSorted())`,
+    shown: "object.spec.changes.map(change, has(change.wave) ? string(change.wave) : 'none').join(' ')",
+    message: 'write a wave in every change or in none; waves do not fall along the list',
   },
   ...Object.entries(durations).map(([name, bounds]): CreationRule => ({ path: `spec.${name}`, ...within(bounds) })),
   ...Object.entries(gateDurations).map(([name, bounds]): CreationRule => {

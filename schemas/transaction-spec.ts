@@ -25,7 +25,7 @@ export const transactionSpec: Schema = {
     changes: {
       type: 'array',
       description:
-        'The changes. The engine applies them in this order, one by one. If a change fails, the engine undoes the earlier changes in reverse order. There is no isolation: other clients see each change when it is made.',
+        'The changes. The engine applies them in this order, one by one unless they have a wave. If a change fails, the engine undoes the earlier changes in reverse order. There is no isolation: other clients see each change when it is made.',
       minItems: 1,
       maxItems: mostChanges,
       items: change,

@@ -1,10 +1,11 @@
 // `npm run bench`: measures the cost of Transactions, on a control plane of its own. After each row it prints one line of JSON on standard
 // output, and at the end the table. `--rows 10,many` measures only these rows, also rows on demand (scripts/bench/rows.ts). `--against DIR`
 // measures each row first with the engine of another checkout (set up by npm ci), on one control plane. `--turns 5` measures 5 times, in
-// turn, and prints ratios of medians. `--trace out.html` draws one Transaction on a time line instead, with the changes of the row in
+// turn, and prints ratios of medians. `--round-trip 5ms` puts a network between the API server and all clients. `--trace out.html` draws one Transaction on a time line instead, with the changes of the row in
 // `--rows`. `--profile folder` stores a CPU profile of the hook in that folder.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
+import { parseDuration } from '../hooks/objects/time.ts';
 import { besideOthers, measureBeside } from './bench/beside.ts';
 import { deletesBeside, measureDeletes } from './bench/deletes.ts';
 import { comparisons, type Line, lineOf, tableOf } from './bench/figures.ts';
@@ -44,12 +45,14 @@ async function main(): Promise<number> {
         trace: { type: 'string' },
         profile: { type: 'string' },
         against: { type: 'string' },
+        'round-trip': { type: 'string', default: '0ms' },
         turns: { type: 'string', default: '1' },
       },
     });
     const named = chosenRows(values.rows?.split(',') ?? []);
     const chosen = values.against === undefined ? named : inTurns(against(named), turnsOf(values.turns));
-    await (values.trace === undefined ? run(chosen, values) : drawTrace(undo, values.trace, tracedOf(named)));
+    const roundTrip = parseDuration(values['round-trip']) ?? Number.NaN;
+    await (values.trace === undefined ? run(chosen, { ...values, roundTrip }) : drawTrace(undo, values.trace, tracedOf(named)));
     return 0;
   } catch (error) {
     process.stderr.write(`The bench failed: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -71,16 +74,18 @@ function tracedOf(named: readonly Row[]): Row {
 }
 
 interface Compared {
+  readonly roundTrip: number;
   readonly profile?: string | undefined;
   readonly against?: string | undefined;
 }
 
-async function run(chosen: readonly Row[], { profile, against: other }: Compared): Promise<void> {
+async function run(chosen: readonly Row[], { profile, against: other, roundTrip }: Compared): Promise<void> {
   const ofEngine = chosen.filter(({ packages, installs }) => packages !== true && installs !== true);
   if (ofEngine.length > 0) {
     const world = await startWorld(undo, {
       profile,
       against: other,
+      roundTrip,
       packages: ofEngine.some(({ beside }) => beside === besidePackage),
     });
     const lines: Line[] = [];

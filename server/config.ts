@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type KeySelector, readKeySelector } from '../hooks/crossplane/model/key-selector.ts';
 import { type OwnMode, ownModes } from '../hooks/crossplane/model/own.ts';
+import { limits } from '../hooks/objects/limits.ts';
 import { choice, duration, integer, type LogLevel, level, listOf, matching, namespace, type Rule } from './config-rules.ts';
 import type { ApiServerAccess } from './kubernetes/connect.ts';
 
@@ -21,6 +22,8 @@ export interface Config {
   readonly callBudget: number;
   /** ms for which a call reuses a read of a Transaction and its Leases. */
   readonly readAge: number;
+  /** Writes of one wave that a call sends side by side, at most. */
+  readonly parallel: number;
   /**
    * Directory with the bearer tokens that callers may send; in a Pod, a mounted Secret. It holds the file `current`, and `previous`
    * during a rotation. Absent with --insecure: then any client may call.
@@ -80,6 +83,7 @@ type ConfigResult =
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
 const mebibyte = 1024 * 1024;
+const { requests, engineRequests } = limits;
 
 const pathPattern = /^\P{Cc}+$/u;
 const path = matching('', 'a path', pathPattern);
@@ -108,6 +112,8 @@ const rules = {
   JANUS_BODY_LIMIT: integer(8 * mebibyte, mebibyte, 256 * mebibyte),
   JANUS_CALL_BUDGET: duration('5s', '10s'),
   JANUS_LOOK_AGE: duration('1s', '5s'),
+  // The engine itself needs the rest, to renew locks.
+  JANUS_PARALLEL: integer(16, 1, requests.value - engineRequests.value),
   JANUS_SERVICE_ACCOUNT_DIRECTORY: matching('/var/run/secrets/kubernetes.io/serviceaccount', 'a path', pathPattern),
   JANUS_TOKEN_DIRECTORY: path,
   JANUS_TLS_CERTIFICATE: path,
@@ -146,6 +152,7 @@ export function readConfig(environment: Environment, flags: readonly string[] = 
     bodyLimit: read('JANUS_BODY_LIMIT', rules.JANUS_BODY_LIMIT),
     callBudget: read('JANUS_CALL_BUDGET', rules.JANUS_CALL_BUDGET),
     readAge: read('JANUS_LOOK_AGE', rules.JANUS_LOOK_AGE),
+    parallel: read('JANUS_PARALLEL', rules.JANUS_PARALLEL),
     ...present({ tokenDirectory: read('JANUS_TOKEN_DIRECTORY', rules.JANUS_TOKEN_DIRECTORY) }),
     ...tlsOf(read),
     ...packagesOf(read),

@@ -153,8 +153,8 @@ async function connectionOf(environment: NodeJS.ProcessEnv): Promise<Parsed<Conn
 }
 
 function engineOf(config: Config): Pick<HookParts, 'engineNamespace' | 'namespaces' | 'timing'> {
-  const { callBudget, readAge, engineNamespace, namespaces } = config;
-  return { engineNamespace, namespaces, timing: { ...limits, callBudget, readAge } };
+  const { callBudget, readAge, engineNamespace, namespaces, parallel } = config;
+  return { engineNamespace, namespaces, timing: { ...limits, callBudget, readAge, parallel } };
 }
 
 type HookParts = Pick<

@@ -109,7 +109,7 @@ t.test('the variables of the hook and their defaults', async (t) => {
   const read = readConfig({ KUBECONFIG: 'file' }, ['--insecure']);
   t.equal(read.kind, 'ok');
   const pod = apiServerOf({ KUBERNETES_SERVICE_HOST: 'host' });
-  const { port, host, engineNamespace, logLevel, bodyLimit, callBudget, readAge } =
+  const { port, host, engineNamespace, logLevel, bodyLimit, callBudget, readAge, parallel } =
     read.kind === 'ok' ? read.config : ({} as never);
   t.same(
     rowsOf('Environment').map(([name, fallback]) => [named(name)[0], named(fallback)[0] ?? '']),
@@ -124,6 +124,7 @@ t.test('the variables of the hook and their defaults', async (t) => {
       ['JANUS_BODY_LIMIT', String(bodyLimit)],
       ['JANUS_CALL_BUDGET', formatDuration(callBudget)],
       ['JANUS_LOOK_AGE', formatDuration(readAge)],
+      ['JANUS_PARALLEL', String(parallel)],
       ['JANUS_TOKEN_DIRECTORY', ''],
       ['JANUS_TLS_CERTIFICATE', ''],
       ['JANUS_TLS_KEY', ''],

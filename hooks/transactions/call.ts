@@ -112,7 +112,7 @@ export interface StepReport {
   readonly events: readonly EventRecord[];
 }
 
-/** Limits of one call, in ms of the monotonic clock. */
+/** Limits of one call. Times are in ms of the monotonic clock. */
 export interface Timing {
   /** After that many ms a call sends no request. */
   readonly stepDeadline: number;
@@ -127,6 +127,8 @@ export interface Timing {
   readonly callBudget?: number;
   /** ms of a call for which a read of the Transaction and its Leases counts. */
   readonly readAge?: number;
+  /** Writes of one wave that the call sends side by side, at most; one by default. */
+  readonly parallel?: number;
 }
 
 export interface EngineParts {

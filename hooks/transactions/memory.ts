@@ -3,7 +3,7 @@
 import type { Clock } from '../objects/cluster.ts';
 import type { JsonObject } from '../objects/json.ts';
 import { createLruCache } from '../objects/lru-cache.ts';
-import { begunAt, noWrites, type OwnWrites, sentUpTo, signedAs } from './in-flight/in-flight.ts';
+import { begunAt, noWrites, type OwnWrites, sentOf, signedAs } from './in-flight/in-flight.ts';
 import { createPodTurns, type PodTurns } from './observe/new-pods.ts';
 import { createPolled, type OpenGateCounts } from './observe/polled.ts';
 import { type CachedSnapshot, mostCached, type SnapshotCache } from './observe/snapshot.ts';
@@ -96,7 +96,7 @@ export function createMemory(clock: Pick<Clock, 'monotonic'>, random: () => numb
     signed: (uid, writer, unsettledAt) => {
       calls.set(uid, { ...recalled(uid), ...signedAs(writer, unsettledAt) });
     },
-    sent: (uid, index) => calls.set(uid, { ...recalled(uid), ...sentUpTo(recalled(uid), index) }),
+    sent: (uid, index) => calls.set(uid, { ...recalled(uid), ...sentOf(recalled(uid), index) }),
     begun: (uid, index) => calls.set(uid, { ...recalled(uid), ...begunAt(index) }),
     unsettled: (uid, unsettledAt) => calls.set(uid, { ...recalled(uid), unsettledAt }),
     settled: (uid) => calls.set(uid, { ...recalled(uid), isOpen: false }),

@@ -8,7 +8,6 @@
 import {
   type Answer,
   type Attempt,
-  attempt,
   type Basis,
   type CallContext,
   failedAttempt,
@@ -33,6 +32,7 @@ import { createSources } from './observe/sources.ts';
 import { touchedBy } from './outcome/answer.ts';
 import { createPipeline } from './reading/pipeline.ts';
 import { recoveredReply, replyOf, withoutTransaction } from './reply.ts';
+import { type Made, takeStep } from './side-by-side.ts';
 
 /** Attempts for one target within one call. Each follows from something that moved; more than these is a hot object, and the next call goes on. */
 const mostAttempts = 10;
@@ -83,26 +83,39 @@ async function claimFence({ parts, memory, session, writer }: CallContext, { uid
 async function proceed(context: CallContext, call: Call, progress: Progress): Promise<Progress | Reply> {
   const basis = await readAgain(context, call, progress);
   if (basis.kind !== 'live') return withoutRead(context, call, basis, progress);
-  const failed = (thrown: unknown): Attempt => failedAttempt(context, basis, thrown);
-  const follow = (made: Attempt) => followed(context, call, { ...progress, last: basis }, { basis, made });
-  const made = attempt(context, basis, progress.carry).then((taken) => remembered(context, taken));
-  return follow(await made.catch(failed)).catch((thrown) => follow(failed(thrown)));
+  const failed = (thrown: unknown): Made => {
+    const attempt = failedAttempt(context, basis, thrown);
+    return { attempt, each: [attempt] };
+  };
+  const follow = (made: Made) => followed(context, call, { ...progress, last: basis }, { basis, made });
+  const taken = takeStep(context, basis, progress.carry).then((made) => remembered(context, made));
+  return follow(await taken.catch(failed)).catch((thrown) => follow(failed(thrown)));
 }
 
-interface Made {
+interface Followed {
   readonly basis: Basis;
-  readonly made: Attempt;
+  readonly made: Made;
 }
 
-async function followed(context: CallContext, call: Call, progress: Progress, { basis, made }: Made): Promise<Progress | Reply> {
+async function followed(
+  context: CallContext,
+  call: Call,
+  progress: Progress,
+  { basis, made }: Followed,
+): Promise<Progress | Reply> {
+  const { attempt, ended: beside } = made;
   const { carry, ended, outcome } = progress;
-  const before = basis.pending === undefined ? made.before : (ended?.attempt.before ?? made.before);
-  const whole = { ...made, before, outcome: [...outcome, ...made.outcome] };
+  const before = basis.pending === undefined ? attempt.before : (ended?.attempt.before ?? attempt.before);
+  const whole = { ...attempt, before, outcome: [...outcome, ...attempt.outcome] };
   const { result } = whole;
-  const next = { ...progress, outcome: whole.outcome };
+  const next = {
+    ...progress,
+    outcome: whole.outcome,
+    ...(beside && { ended: { ...beside, attempt: { ...beside.attempt, before } } }),
+  };
   if (result.kind === 'again') {
     if (result.pause !== undefined) await context.parts.clock.sleep(result.pause);
-    return tryAgain(context, call, { ...next, carry: { ...result.carry, ...touchedBy(made, carry) } }, whole);
+    return tryAgain(context, call, { ...next, carry: { ...result.carry, ...touchedBy(attempt, carry) } }, whole);
   }
   return isToGoOn(context, progress, whole, result)
     ? { ...next, carry: carriedOn(whole), attempts: 1, recent: basis, ended: { attempt: whole, answer: result } }
@@ -154,19 +167,23 @@ function carriedOn({ locks, due }: Attempt): Carry {
   return locks === undefined ? { ...emptyCarry, ...patient } : { ...emptyCarry, locks: locks.states, acquired: locks.acquired };
 }
 
-/** The attempt, once this process has recorded what others cannot know of it. */
-async function remembered(context: CallContext, made: Attempt): Promise<Attempt> {
+/** The attempts, once this process has recorded what others cannot know of them. */
+async function remembered(context: CallContext, made: Made): Promise<Made> {
+  for (const one of made.each) remember(context, one);
+  return made;
+}
+
+function remember(context: CallContext, made: Attempt): void {
   const { memory, session, writer } = context;
   const { step, outcome, now } = made;
   const { uid } = made.transaction;
   const answer = outcome.at(-1)?.answer;
   if (step.kind === 'sign' && answer?.kind === 'ok') memory.signed(uid, writer, step.isSettled ? undefined : answer.serverTime);
   if (step.kind === 'store') rememberSnapshot(context, made, step);
-  if (step.kind !== 'apply') return made;
+  if (step.kind !== 'apply') return;
   // The first of two writes (writes/union.ts) has an effect, whatever comes of the second.
   if (outcome.some((tried) => tried.answer.kind === 'ok')) rememberChange(context, uid, step);
   if (session.uncertain()) memory.unsettled(uid, now);
-  return made;
 }
 
 function rememberChange({ memory }: CallContext, uid: string, { entry, index }: Extract<Step, { kind: 'apply' }>): void {

@@ -140,7 +140,8 @@ function transactionOf(row: Row, label: string, which: number, names: readonly s
 function changeOf(row: Row, name: string): JsonObject {
   const target = { apiVersion: 'v1', kind: 'ConfigMap', name };
   if (row.deletes !== undefined) return { target, type: 'Delete' };
-  return { target, type: 'Patch', ...contentOf(row, name), ...(row.held === undefined ? {} : { gate }) };
+  const wave = row.wave === true ? { wave: 0 } : {};
+  return { target, type: 'Patch', ...wave, ...contentOf(row, name), ...(row.held === undefined ? {} : { gate }) };
 }
 
 const gate = { at: 'AtEnd', ready: { field: { path: '.data.version', value: '2' } } };

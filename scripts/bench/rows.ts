@@ -46,6 +46,8 @@ export interface Row {
   readonly sources?: boolean;
   /** The load beside which a small Transaction is measured. */
   readonly beside?: BesideRow;
+  /** All changes are in one wave. */
+  readonly wave?: true;
   /** The changes are Deletes, with that annotation. */
   readonly deletes?: Readonly<Record<string, string>>;
   /** Measured only if `--rows` names it. */
@@ -83,6 +85,17 @@ const rows: readonly Row[] = [
   // The memory of a hook for large targets: during the preparation, while gates are open, and during the undo.
   { ...one, name: 'targets-small', changes: 15, transactions: 2, held: 1, undo: true, onDemand: true },
   { ...one, name: 'targets-large', changes: 15, transactions: 2, held: 1_000_000, undo: true, onDemand: true },
+  ...[3, 10, 100, 200, 500].map(
+    (changes): Row => ({
+      ...one,
+      name: `wave-${changes}`,
+      changes,
+      transactions: Math.ceil(30 / changes),
+      wave: true,
+      undo: true,
+      onDemand: true,
+    }),
+  ),
   { ...one, name: 'finished', changes: 3, onDemand: true },
   { ...one, name: 'fifty-deletes', changes: 50, onDemand: true },
   { ...one, name: 'kinds', changes: 1, onDemand: true },

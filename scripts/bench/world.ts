@@ -14,6 +14,7 @@ import { installPackages } from '../../test/support/package-install.ts';
 import { startHook } from '../demo/hook.ts';
 import type { Undo } from '../demo/undo.ts';
 import { type ChildMeter, meterOf } from './child.ts';
+import { startDistance } from './distance.ts';
 import type { Line } from './figures.ts';
 import { type Followed, followTransactions } from './followed.ts';
 import type { Flags, HookKind } from './rows.ts';
@@ -53,6 +54,8 @@ interface WorldOptions {
   readonly audit?: boolean;
   /** The folder where the engine's process stores a CPU profile when it ends. */
   readonly profile?: string | undefined;
+  /** ms of a round trip between the API server and all clients; 0 by default. */
+  readonly roundTrip?: number;
   /** The checkout for the hook `against`. */
   readonly against?: string | undefined;
   /** The engine serves package transactions, too, and their kinds exist. */
@@ -64,7 +67,8 @@ interface WorldOptions {
 export async function startWorld(undo: Undo, options: WorldOptions = {}): Promise<World> {
   const controlPlane = await startControlPlane(options.audit === true ? { audit: 'Metadata' } : {});
   undo.add(() => controlPlane.stop());
-  const { kubeconfig, auditLog } = controlPlane;
+  const { auditLog } = controlPlane;
+  const kubeconfig = options.roundTrip ? await startDistance(undo, controlPlane, options.roundTrip) : controlPlane.kubeconfig;
   const client = connect(kubeconfig);
   undo.add(() => client.close());
   await installManifests(client);

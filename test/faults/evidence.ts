@@ -15,6 +15,8 @@ import { homeOf, type Story } from './story.ts';
 export interface Target extends Place {
   readonly type: string;
   /** It may be deleted and created again. */
+  /** The changes of one wave of these stories have one kind. */
+  readonly wave?: number;
   readonly recreates: boolean;
 }
 
@@ -59,6 +61,7 @@ export function targetsOf({ story, names }: Named, transaction: string): readonl
   return (story.transactions(names)[transaction] ?? []).map((change) => ({
     type: textAt(change, 'type') ?? '',
     recreates: textAt(change, 'whenImmutable') === 'Recreate',
+    ...('wave' in change ? { wave: Number(change.wave) } : {}),
     ...placeOf(targetIn(change), namespace),
   }));
 }

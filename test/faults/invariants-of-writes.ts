@@ -182,29 +182,41 @@ function outOfOrder(evidence: Evidence): readonly string[] {
       evidence,
       writes.filter(({ outcome }) => outcome === 'ok'),
     ),
-    ...afterRefusal(writes),
+    ...afterRefusal(evidence, writes),
   ]);
 }
 
 /** Final, whatever the object is read to be by then. */
 const isFinal = (outcome: string): boolean => /^(400|403|422) /.test(outcome);
 
-/** V2: a target that did not end well is the last one of its call. */
-function afterRefusal(writes: readonly PortCall[]): readonly string[] {
+/** V2: a target that did not end well is the last one of its call, beside those of its wave. */
+function afterRefusal(evidence: Evidence, writes: readonly PortCall[]): readonly string[] {
   const lastOf = (name: string): number => writes.findLastIndex((write) => write.name === name);
   const refused = writes.findIndex(({ name, outcome }, index) => isFinal(outcome) && lastOf(name) === index);
-  const next = refused < 0 ? undefined : writes.slice(refused + 1).find(({ outcome }) => outcome === 'ok');
+  const wave = waveOf(evidence, writes[refused]);
+  const isLate = (write: PortCall): boolean => write.outcome === 'ok' && (wave === undefined || waveOf(evidence, write) !== wave);
+  const next = refused < 0 ? undefined : writes.slice(refused + 1).find(isLate);
   return next === undefined
     ? []
     : [`call ${next.hookCall} of engine ${next.engine} changed ${next.name} after ${writes[refused]?.name} was refused`];
+}
+
+function waveOf(evidence: Evidence, write: PortCall | undefined): number | undefined {
+  return allTargets(evidence).find(({ name }) => name === write?.name)?.wave;
 }
 
 function jumps(evidence: Evidence, writes: readonly PortCall[]): readonly string[] {
   const [{ hookCall, engine } = { hookCall: 0, engine: 0 }] = writes;
   const call = evidence.hookCalls.find(({ number }) => number === hookCall);
   if (call === undefined) return [];
-  const names = targetsOf(evidence, call.name).map(({ name }) => name);
-  const indexes = writes.map(({ name }) => names.indexOf(name)).filter((index, at, all) => index !== all[at - 1]);
+  const targets = targetsOf(evidence, call.name);
+  const names = targets.map(({ name }) => name);
+  // What is sent side by side has one place.
+  const placeOf = (index: number): number => {
+    const wave = targets[index]?.wave;
+    return wave === undefined ? index : targets.findIndex((other) => other.wave === wave);
+  };
+  const indexes = writes.map(({ name }) => placeOf(names.indexOf(name))).filter((index, at, all) => index !== all[at - 1]);
   const what = `call ${hookCall} of engine ${engine} changed ${indexes.map((index) => names[index] ?? 'another').join(', ')}`;
   const itemAt = (index: number): Json => (isList(call.items) ? (call.items[index] ?? {}) : {});
   const inTurn = indexes.filter((index) => at(itemAt(index), 'waiting') === undefined);

@@ -37,6 +37,7 @@ import {
 } from './stories.ts';
 import type { Story } from './story.ts';
 import { twoEngineCases } from './two-engines.ts';
+import { waveStories } from './waves.ts';
 import { everWrong, onceWrong } from './wrong-answers.ts';
 
 const most = [commit4, failAt3, requestRollback, cancelMidCommit, deleteMidCommit, contention];
@@ -46,14 +47,14 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S02',
     what: 'crash before, after and between all calls',
-    stories: [...most, ...gateStories, ...manifestStories, ...recreations, ...sourceStories],
+    stories: [...most, ...waveStories, ...gateStories, ...manifestStories, ...recreations, ...sourceStories],
     casesOf: (story, calm) => crashes('S02', story, calm),
   },
   { id: 'S03', what: 'two faults in one run', stories: [commit2, rollback2], casesOf: pairs },
   {
     id: 'S04',
     what: 'the answer of a write is lost',
-    stories: [...most, gatedCommit, ...manifestStories, recreateCommit, recreateRollback],
+    stories: [...most, ...waveStories, gatedCommit, ...manifestStories, recreateCommit, recreateRollback],
     casesOf: (story, calm) => lostAnswers('S04', story, calm),
   },
   {
@@ -62,7 +63,12 @@ const counted: readonly CountedScenario[] = [
     stories: two,
     casesOf: (story, calm) => [...onceWrong(story, calm), ...everWrong(story, calm)],
   },
-  { id: 'S06', what: 'stale and duplicate calls', stories: [...most, ...gateStories, recreateRollback], casesOf: staleCalls },
+  {
+    id: 'S06',
+    what: 'stale and duplicate calls',
+    stories: [...most, ...waveStories, ...gateStories, recreateRollback],
+    casesOf: staleCalls,
+  },
   {
     id: 'S07',
     what: 'calls that are not made, answers that are not stored',
@@ -72,7 +78,7 @@ const counted: readonly CountedScenario[] = [
   {
     id: 'S08',
     what: 'one step by two engines at once',
-    stories: [commit4, failAt3, requestRollback, ...gateStories, appliedAndUndone, ...recreations],
+    stories: [commit4, failAt3, requestRollback, ...waveStories, ...gateStories, appliedAndUndone, ...recreations],
     casesOf: twoEngineCases,
   },
   { id: 'S09', what: 'answers are stored late', stories: [...most, recreateRollback], casesOf: lateAnswers },

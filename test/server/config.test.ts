@@ -17,6 +17,7 @@ t.test('a missing variable has a default', async (t) => {
       bodyLimit: 8 * mebibyte,
       callBudget: 5_000,
       readAge: 1_000,
+      parallel: 16,
       tokenDirectory: '/etc/token',
     },
   });
@@ -33,6 +34,7 @@ t.test('the config contains the given values', async (t) => {
     JANUS_BODY_LIMIT: String(mebibyte),
     JANUS_CALL_BUDGET: '0',
     JANUS_LOOK_AGE: '250ms',
+    JANUS_PARALLEL: '8',
     JANUS_TOKEN_DIRECTORY: '/run/token',
     JANUS_TLS_CERTIFICATE: '/run/tls.crt',
     JANUS_TLS_KEY: '/run/tls.key',
@@ -48,6 +50,7 @@ t.test('the config contains the given values', async (t) => {
       bodyLimit: mebibyte,
       callBudget: 0,
       readAge: 250,
+      parallel: 8,
       tokenDirectory: '/run/token',
       tls: { certificate: '/run/tls.crt', key: '/run/tls.key', clientAuthority: '/run/ca.crt' },
     },
@@ -133,6 +136,8 @@ const refused: readonly (readonly [reason: string, environment: Environment, fau
   ['a port is not negative', { PORT: '-1' }, 'PORT: expected an integer from 0 to 65535, found "-1"'],
   ['a call ends before Metacontroller gives up', { JANUS_CALL_BUDGET: '11s' }, 'JANUS_CALL_BUDGET: expected a duration'],
   ['a reading of the Transaction grows old', { JANUS_LOOK_AGE: '6s' }, 'JANUS_LOOK_AGE: expected a duration'],
+  ['a process sends at least one write', { JANUS_PARALLEL: '0' }, 'JANUS_PARALLEL: expected an integer from 1 to 28, found "0"'],
+  ['renewals need connections', { JANUS_PARALLEL: '29' }, 'JANUS_PARALLEL: expected an integer from 1 to 28, found "29"'],
   ['a port is whole', { PORT: '80.5' }, 'PORT: expected an integer from 0 to 65535, found "80.5"'],
   ['a host has no spaces', { HOST: 'a b' }, 'HOST: expected an address or a host name, found "a b"'],
   [

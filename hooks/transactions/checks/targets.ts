@@ -6,6 +6,7 @@ import { type Change, isDeletion, mayMake } from '../model/change.ts';
 import { group, type Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 import { placesOf } from './target-places.ts';
+import { waveOrderFaults } from './waves.ts';
 
 /** A change whose target the API server serves now, or will serve after an earlier change. */
 export interface Resolved {
@@ -47,6 +48,7 @@ export function targetFaults(resolved: readonly Resolved[], transaction: Transac
   return [
     ...resolved.flatMap((one) => [...scopeFaults(one), ...scaleFaults(one), ...refusals(one, transaction, engineNamespace)]),
     ...duplicateFaults(resolved),
+    ...waveOrderFaults(resolved),
   ];
 }
 

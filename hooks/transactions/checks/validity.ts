@@ -16,6 +16,7 @@ import { gateFaults } from './gates.ts';
 import { takeOverFaults } from './take-over.ts';
 import { dnsName, type Message, printable, targetMessages } from './target-names.ts';
 import { undoFaults } from './undo-options.ts';
+import { waveFaults } from './waves.ts';
 
 export const mostChanges: number = limits.changes.value;
 
@@ -42,7 +43,7 @@ export function staticFaults(transaction: Transaction): readonly Fault[] {
   all.push(...nameFaults(transaction), ...durationFaults(transaction), ...sizeFaults(transaction));
   all.push(...fieldManagerFaults(transaction.fieldManager), ...takeOverFaults(transaction), ...undoFaults(transaction.undo));
   const gated = changes.map((change) => ({ change, gate: change.gate }));
-  all.push(...gateFaults(transaction.gate, gated));
+  all.push(...gateFaults(transaction.gate, gated), ...waveFaults(transaction));
   return [...all, ...changes.slice(0, mostChanges).flatMap((change, index) => changeFaults(change, index, transaction))];
 }
 

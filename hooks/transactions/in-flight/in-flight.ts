@@ -23,7 +23,7 @@
 //     end may die between the two writes of its fence. Its mark then stays until the Transaction is deleted (model/entries.ts), and
 //     no other undo restores the mark (content/ownership.ts).
 //
-// A call with many changes (decide/window.ts) keeps these rules. It reads the Transaction and its Leases at a moment r. It sends
+// A call with many changes (decide/window.ts), one after the other or side by side, keeps these rules. It reads the Transaction and its Leases at a moment r. It sends
 // on the basis of that read until the read is too old (JANUS_LOOK_AGE) or an object has changed. The moment r is after the call
 // signed the Lease, and not before the call began.
 // - W2: a process that undoes reads the first Lease after RollingBack was stored. A call that still sends on an earlier read signed
@@ -32,6 +32,8 @@
 //   not after r. One late window covers all changes of the call: more changes do not make the wait longer.
 // - W5: each write names the version of the prior state, which the snapshot holds, or a version that the call read before r.
 //   A call that must read a target reads the Transaction again after that.
+// - W3: of changes that are sent side by side, an answer records each outcome before it names the writer as settled. The process waits
+//   for all of them, and remembers each change that it has made, not only the last one.
 import type { JsonObject } from '../../objects/json.ts';
 import { serverTimeResolution } from '../../objects/time.ts';
 import { writerOf } from '../locks/lease.ts';
@@ -74,12 +76,14 @@ export function accountFor(next: Status, first: JsonObject | undefined, ownWrite
 
 // The status records every change that this process has sent with its effect, no longer as only announced. This includes every
 // first half.
-function isRecorded({ items }: Status, { sentUpTo = -1, begunAt }: OwnWrites): boolean {
+function isRecorded({ items }: Status, { sent = noIndexes, begunAt }: OwnWrites): boolean {
   return !items.some(({ progress, deleted }, index) => {
-    const isSent = index <= sentUpTo || (index === begunAt && deleted !== true);
+    const isSent = sent.has(index) || (index === begunAt && deleted !== true);
     return isSent && progress.kind === 'announced';
   });
 }
+
+const noIndexes: ReadonlySet<number> = new Set();
 
 /** When the last writer that may have left a request unanswered was replaced, or stopped. */
 function unsettledAt({ status, ownWrites }: Omit<Traces, 'first'>): number | undefined {
@@ -135,8 +139,8 @@ export interface OwnWrites {
    * unanswered requests.
    */
   readonly unsettledAt?: number;
-  /** The index of the last change that the process knows it has made. An answer that records the change may not be stored yet. */
-  readonly sentUpTo?: number;
+  /** The indexes of the changes that the process knows it has made. An answer that records a change may not be stored yet. */
+  readonly sent?: ReadonlySet<number>;
   /** The same of a change of which the process has made the first half (model/halves.ts). */
   readonly begunAt?: number;
 }
@@ -154,6 +158,6 @@ export function begunAt(index: number): Partial<OwnWrites> {
 }
 
 /** The process has made the change `index`. */
-export function sentUpTo({ sentUpTo: before = -1 }: OwnWrites, index: number): Partial<OwnWrites> {
-  return { sentUpTo: Math.max(index, before) };
+export function sentOf({ sent = noIndexes }: OwnWrites, index: number): Partial<OwnWrites> {
+  return { sent: new Set([...sent, index]) };
 }

@@ -67,6 +67,8 @@ export interface Change {
   readonly fieldConflicts?: Json;
   readonly whenImmutable?: Json;
   readonly replicas?: Json;
+  /** As written: an integer that does not fall along the list (checks/waves.ts). */
+  readonly wave?: Json;
   /** As written (gateOf of gated.ts reads it). */
   readonly gate?: Json;
   /** As written (filledOf of filled.ts reads it). */
@@ -173,6 +175,7 @@ function decodeChange(change: Json): Change {
     ...memberOf(change, 'fieldConflicts'),
     ...memberOf(change, 'whenImmutable'),
     ...memberOf(change, 'replicas'),
+    ...memberOf(change, 'wave'),
     ...memberOf(change, 'gate'),
     ...memberOf(change, 'undo'),
   };

@@ -59,9 +59,23 @@ function barrierOf(gating: Gating, index: number): readonly Barrier[] {
   const { changes } = gating;
   const [change, gate] = [changes[index], gateOf(gating, index)];
   if (gate?.at === 'AfterChange') return [{ index, gate, before: index + 1, isAsked: true }];
-  if (change === undefined || isDeletion(change) || change.target.kind !== 'CustomResourceDefinition') return [];
+  const served = impliedBarrier(changes, index);
+  const next = gate === undefined ? -1 : firstOfNext(changes, change);
+  if (served !== undefined && (next < 0 || served.before < next)) return [served];
+  return gate === undefined || next < 0 ? [] : [{ index, gate, before: next, isAsked: true }];
+}
+
+/** The first change of the wave after that of a change; below zero if there is none. */
+function firstOfNext(changes: Gating['changes'], change: Change | undefined): number {
+  return change?.wave === undefined ? -1 : changes.findIndex(({ wave }) => Number(wave) > Number(change.wave));
+}
+
+/** Of a CRD whose kind a later change needs. */
+function impliedBarrier(changes: Gating['changes'], index: number): Barrier | undefined {
+  const change = changes[index];
+  if (change === undefined || isDeletion(change) || change.target.kind !== 'CustomResourceDefinition') return undefined;
   const before = changes.findIndex(({ target }, at) => at > index && mayBeCrdOf(change, target));
-  return before < 0 ? [] : [{ index, gate: implied, before, isAsked: false }];
+  return before < 0 ? undefined : { index, gate: implied, before, isAsked: false };
 }
 
 /** The first change that must not be announced yet; the number of changes if there is no such change. */
