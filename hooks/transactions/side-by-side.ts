@@ -40,6 +40,9 @@ export async function takeStep(context: CallContext, basis: Basis, carry: Carry)
 /** S1. A step that only reads comes in its own turn. */
 async function companionsOf(context: CallContext, basis: Basis, first: Ready): Promise<readonly Ready[]> {
   const { step, observation } = first;
+  // What was refused beside the first one has paused as long.
+  const { lagging } = first.carry;
+  const carry = lagging === undefined ? emptyCarry : { ...emptyCarry, lagging };
   if (step.kind !== 'apply' && step.kind !== 'compensate') return [];
   const view = itemOf(observation.due);
   const entries = view?.snapshot.kind === 'stored' ? view.snapshot.entries : [];
@@ -47,15 +50,15 @@ async function companionsOf(context: CallContext, basis: Basis, first: Ready): P
   const possible = step.kind === 'apply' ? announcedAfter(observation, basis) : undoableAfter(observation, step.index, order);
   const [, ...others] = sideBySide(observation.transaction.changes, entries, [step.index, ...possible]);
   const found = await Promise.all(
-    others.slice(0, (context.parts.timing.parallel ?? 1) - 1).map((index) => readiedAt(context, basis, index)),
+    others.slice(0, (context.parts.timing.parallel ?? 1) - 1).map((index) => readiedAt(context, basis, carry, index)),
   );
   return found.filter((one): one is Ready => !('result' in one) && one.step.kind === step.kind);
 }
 
-async function readiedAt(context: CallContext, basis: Basis, index: number): Promise<Ready | Attempt> {
-  const found = await readied(context, basis, emptyCarry, index);
+async function readiedAt(context: CallContext, basis: Basis, carry: Carry, index: number): Promise<Ready | Attempt> {
+  const found = await readied(context, basis, carry, index);
   if ('result' in found || found.step.kind !== 'readMore' || !('others' in found.step)) return found;
-  return readied(context, basis, { ...emptyCarry, others: found.step.others }, index);
+  return readied(context, basis, { ...carry, others: found.step.others }, index);
 }
 
 /** I8: changes that the stored status announces. */
