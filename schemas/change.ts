@@ -1,10 +1,10 @@
 // One change of a Transaction. `content` has no type, so it may be any JSON. The hook checks it, because the rules depend on the change:
 // name, kind and namespace must agree with the target, and a Create must not carry uid, resourceVersion or managedFields.
-import { changeTypes, mayMake, typesWith } from '../hooks/transactions/model/change.ts';
+import { changeTypes, lastWave, mayMake, typesWith } from '../hooks/transactions/model/change.ts';
 import { text } from './fields.ts';
 import { gate } from './gate.ts';
 import type { Schema } from './schema.ts';
-import { lastWave, patterns } from './spec-values.ts';
+import { patterns } from './spec-values.ts';
 import { undo } from './undo.ts';
 
 const target: Schema = {

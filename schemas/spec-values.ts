@@ -55,8 +55,5 @@ export const refusedGroups = [
   { name: 'metacontroller', group: 'metacontroller.k8s.io', what: 'Metacontroller, which runs it' },
 ] as const;
 
-/** The last wave that a change may have. */
-export const lastWave = 1_000;
-
 /** The name of a snapshot contains the name of the Transaction: `{name}-rollback`, with room for part of the uid and a number. */
 export const longestTransactionName = 230;

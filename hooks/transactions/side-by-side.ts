@@ -10,7 +10,7 @@ import { isToUndo, type UndoOrder } from './model/item.ts';
 import type { Status } from './model/status.ts';
 import { type Carry, emptyCarry } from './observe/carry.ts';
 import { itemOf, type Observation } from './observe/observation.ts';
-import { type Ready, readied, type Sent, sent, taken } from './taking.ts';
+import { type Ready, readied, type StepOutcome, sent, taken } from './taking.ts';
 
 /** What came of one attempt. */
 export interface Made {
@@ -79,8 +79,8 @@ function undoableAfter({ status: { items } }: Observation, last: number, order: 
 }
 
 /** S3. */
-function made(context: CallContext, basis: Basis, all: readonly Sent[], thrown: unknown): Made {
-  const [well, rest]: [Attempt[], Sent[]] = [[], []];
+function made(context: CallContext, basis: Basis, all: readonly StepOutcome[], thrown: unknown): Made {
+  const [well, rest]: [Attempt[], StepOutcome[]] = [[], []];
   for (const one of all) {
     const attempt = taken(context, basis, one, statusAfter(well.at(-1)));
     if (isGoingOn(attempt)) well.push(attempt);

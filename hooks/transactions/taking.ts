@@ -37,7 +37,7 @@ export interface Ready {
 }
 
 /** Such a step, with the answers to its writes. */
-export interface Sent extends Ready {
+export interface StepOutcome extends Ready {
   readonly outcome: Outcome;
 }
 
@@ -58,7 +58,7 @@ export async function readied(context: CallContext, basis: Basis, carry: Carry, 
 }
 
 /** The writes of the step, sent. */
-export async function sent({ session, parts }: CallContext, basis: Basis, ready: Ready): Promise<Sent> {
+export async function sent({ session, parts }: CallContext, basis: Basis, ready: Ready): Promise<StepOutcome> {
   const { observation, step, carry, planned } = ready;
   // Nothing is sent once the lock of the target is over, and nothing that was refused often enough is sent once more.
   const until = basis.nowAt + lockTime(step, observation) - parts.timing.writeTimeout;
@@ -73,7 +73,7 @@ export async function sent({ session, parts }: CallContext, basis: Basis, ready:
 export function taken(
   { parts }: CallContext,
   basis: Basis,
-  { observation, step, carry, planned, outcome }: Sent,
+  { observation, step, carry, planned, outcome }: StepOutcome,
   status = observation.status,
 ): Attempt {
   const seen = { ...observation, status };

@@ -3,7 +3,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import t from 'tap';
-import type { Json, JsonObject } from '../../hooks/objects/json.ts';
+import { at, type Json, type JsonObject, listAt } from '../../hooks/objects/json.ts';
 import { dialect } from '../../schemas/schema.ts';
 import { transactionSpec } from '../../schemas/transaction-spec.ts';
 import { transactionStatus } from '../../schemas/transaction-status.ts';
@@ -41,6 +41,7 @@ const fullSpec: JsonObject = {
       },
       fieldConflicts: 'Fail',
       replicas: 'Set',
+      wave: 5,
       whenImmutable: 'Recreate',
       undo: { foreignContent: 'Delete', foreignContentManagers: ['operator'] },
       gate: {
@@ -178,7 +179,14 @@ const narrower = {
   ...{ imageAfter: durations, containerAfter: durations },
 };
 const isRefusedByCelAlone = (spec: unknown): boolean =>
-  /"apiVersion":"(tx\.janus|metacontroller\.k8s)\.io\//.test(JSON.stringify(spec));
+  /"apiVersion":"(tx\.janus|metacontroller\.k8s)\.io\//.test(JSON.stringify(spec)) || hasFaultyWaves(spec);
+
+/** `all changes or none`, and `do not fall`: only a rule in CEL compares the changes. */
+function hasFaultyWaves(spec: unknown): boolean {
+  const waves = listAt(spec as JsonObject, 'changes').map((one) => at(one, 'wave'));
+  const isMixed = waves.includes(undefined) && waves.some((wave) => wave !== undefined);
+  return isMixed || waves.some((wave, index) => Number(wave) < Number(waves[index - 1]));
+}
 
 t.test('both validators accept valid specs', async (t) => {
   for (const spec of [fullSpec, fullRollback]) {

@@ -17,15 +17,15 @@ function lines(most: number, ...folders: readonly string[]): Ceiling {
 }
 
 export const ceilings: readonly Ceiling[] = [
-  lines(19_800, 'hooks/transactions'),
+  lines(20_000, 'hooks/transactions'),
   lines(9_500, 'hooks/crossplane'),
   lines(2_900, 'hooks/objects'),
   lines(6_900, 'server'),
   lines(7_600, 'cli'),
-  lines(46_400, 'hooks', 'server', 'cli'),
+  lines(46_700, 'hooks', 'server', 'cli'),
   lines(6_900, 'scripts'),
-  lines(88_100, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 51_400 },
+  lines(88_400, 'test'),
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 51_600 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_900 },
 ];
 

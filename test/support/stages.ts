@@ -206,7 +206,7 @@ export const units: readonly Unit[] = [
   {
     name: 'reconcile',
     what: 'the program: observe, decide, plan, perform, report; the loop of a call, and its reply',
-    holds: (path) => /^hooks\/transactions\/(reconcile|attempt|reply)\.ts$/.test(path),
+    holds: (path) => /^hooks\/transactions\/(reconcile|side-by-side|taking|attempt|reply)\.ts$/.test(path),
     sees: [...planned, 'call', 'requests', 'reading', 'observe', 'memory', 'perform', 'outcome', 'undo', 'report'],
     nature: 'effects',
   },

@@ -3,17 +3,21 @@
 // Neighbours of one kind in a wave form a group. The engine sends the changes of a group side by side, except those that need another
 // change of the group. The next wave begins when every change of this wave has ended well and its gates have passed (model/gated.ts).
 import { isObject, type Json } from '../../objects/json.ts';
-import { describe, groupOf, kindOfReference } from '../../objects/reference.ts';
+import { describe, groupOf, kindOfReference, type Reference } from '../../objects/reference.ts';
 import { foreign } from '../../objects/words.ts';
-import type { Change } from '../model/change.ts';
+import { type Change, lastWave } from '../model/change.ts';
 import type { SnapshotEntry } from '../model/entry.ts';
 import type { Transaction } from '../model/transaction.ts';
 import { type Fault, fault } from './fault.ts';
 import { servicesCalledBy } from './needed-names.ts';
 import { type Needs, needsOf } from './needs.ts';
-import type { Resolved } from './targets.ts';
 
-export const lastWave = 1_000;
+/** A change with its target. */
+interface Resolved {
+  readonly index: number;
+  readonly change: Change;
+  readonly target: Reference;
+}
 
 /** What is wrong with the waves themselves: the first fault. */
 export function waveFaults({ changes }: Pick<Transaction, 'changes'>): readonly Fault[] {

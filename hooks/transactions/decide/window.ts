@@ -3,8 +3,8 @@
 // I8. A status that was stored before announces each change. V1 to V4 say how.
 //
 // V1. A call writes only to targets that a stored status announces, and to each target at most once. It follows the order of the
-//     changes, or the order of the undo.
-// V2. A call continues with another target only after a target that ended well. The engine first stores each target that is left,
+//     changes, or the order of the undo. It sends neighbours of one kind in a wave side by side (side-by-side.ts).
+// V2. A call continues with another target only after a target that ended well, or all targets that were sent side by side. The engine first stores each target that is left,
 //     waits or fails, and what it must know before a Delete. An object that the undo has deleted has ended well, even if its deletion
 //     takes a while: the next read shows that the object is being deleted.
 // V3. A call continues only with the same kind of step. The engine stores the beginning of an undo, and its end,

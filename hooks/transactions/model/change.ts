@@ -43,6 +43,9 @@ const written = {
   },
 } satisfies Readonly<Record<string, Row>>;
 
+/** The last wave that a change may have. */
+export const lastWave = 1_000;
+
 /** What `spec.changes` may say. */
 export const changeTypes = Object.keys(written) as readonly (keyof typeof written)[];
 
