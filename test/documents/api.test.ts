@@ -39,7 +39,11 @@ t.test('docs/api.md has the defaults of the API server and of the engine, bounds
     rows.find((row) => row.section === `Transaction: ${section}` && row.cells[0] === `\`${field}\``)?.cells ?? [];
   t.same(cellsAt('spec', 'timeout').slice(1, 4), ['string', '`30m`', '1s to 24h']);
   t.same(cellsAt('spec.changes[]', 'fieldConflicts').slice(1, 4), ['string', '`Force`', '`Force`, `Fail`']);
-  t.same(cellsAt('spec', 'changes').slice(1, 4), ['list of objects', '', '1 to 500 entries']);
+  t.same(cellsAt('spec', 'changes').slice(1, 4), [
+    'list of objects',
+    '',
+    '1 to 500 entries; write a wave in every change or in none; waves do not fall along the list',
+  ]);
   t.match(cellsAt('spec.changes[]', 'target.name')[3], '1 to 253 characters; write the object');
   t.match(cellsAt('spec.changes[].gate', 'failed')[4], 'Its fields are those of ready.');
 });
