@@ -25,7 +25,7 @@ export const ceilings: readonly Ceiling[] = [
   lines(46_700, 'hooks', 'server', 'cli'),
   lines(6_900, 'scripts'),
   lines(88_400, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 51_600 },
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 51_700 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_900 },
 ];
 

@@ -20,7 +20,10 @@ const end = start + window + serverTimeResolution;
 
 t.test('W3: whose process sent all of it, and knows each answer, is accounted for', async (t) => {
   t.ok(isAccountedFor({ status: rolling(), first, ownWrites }));
-  t.notOk(isAccountedFor({ status: rolling(), first, ownWrites: { ...ownWrites, sent: new Set([0, 1]) } }), 'an answer is not stored yet');
+  t.notOk(
+    isAccountedFor({ status: rolling(), first, ownWrites: { ...ownWrites, sent: new Set([0, 1]) } }),
+    'an answer is not stored yet',
+  );
   t.notOk(isAccountedFor({ status: rolling(), first, ownWrites: { ...ownWrites, writer: 'another/1' } }));
   t.notOk(isAccountedFor({ status: rolling({ unsettledAt: start }), first, ownWrites }));
 });
