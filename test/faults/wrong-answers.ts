@@ -73,17 +73,27 @@ function forEver(number: number, { failure }: WrongAnswer, run: () => Run): (cal
 /** A kind that cannot be listed is waited for as long as that, in ms (hooks/transactions/decide/unlistable-kinds.ts). */
 const listPatience = 60_000;
 
+/** Before the first change a write that hangs is waited for as long as that, in ms (hooks/transactions/decide/waiting.ts). */
+const webhookPatience = 45_000;
+
 /** Transactions that gave up too early: a transient failure must be retried until their time is over. */
 function hasty({ hookCalls }: Evidence): readonly string[] {
   const begun = hookCalls[0]?.time ?? 0;
   const committed = hookCalls.find(({ phase }) => phase === 'Committed');
   const undoing = hookCalls.find(({ phase }) => phase === 'RollingBack');
   const failed = hookCalls.find(({ phase }) => phase === 'Failed');
+  const isEarly = hookCalls.every(({ phase }) => phase !== 'Prepared');
   const given = [
     ...(undoing !== undefined && committed === undefined ? [{ ...undoing, since: begun }] : []),
     ...(failed === undefined ? [] : [{ ...failed, since: undoing?.time ?? begun }]),
   ];
   return given
-    .filter(({ time, since, reason }) => time - since < (reason === 'Irreversible' ? listPatience : timeout) - 10_000)
+    .filter(({ time, since, reason }) => time - since < leastOf(reason, isEarly))
     .map(({ phase, time, since }) => `gave up after ${(time - since) / 1000} s of ${timeout / 1000} s: ${phase}`);
+}
+
+/** ms before which no Transaction gives up. `isEarly`: nothing was announced. */
+function leastOf(reason: string | undefined, isEarly: boolean): number {
+  if (isEarly) return webhookPatience;
+  return (reason === 'Irreversible' ? listPatience : timeout) - 10_000;
 }
