@@ -1,10 +1,10 @@
-// Annotations by which Helm, Argo CD and kapp order objects. A Transaction of manifests has an order of its own, so a hook would run at the
-// wrong time. Pure.
+// Annotations by which Helm, Argo CD and kapp order objects. Those of Argo CD become waves; a hook of Helm would run at the wrong time. Pure.
 import { at, isObject, type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
 import { Problem } from '../problem.ts';
 import type { Manifest } from './read.ts';
 import { isTransaction } from './release.ts';
+import { waved } from './waves.ts';
 
 interface Sifted {
   readonly manifests: readonly Manifest[];
@@ -20,15 +20,23 @@ export function sifted(manifests: readonly Manifest[], areHooksIgnored: boolean)
   const hooks = manifests.filter(({ object }) => eventsOf(object) !== undefined);
   if (hooks.length > 0 && !areHooksIgnored) throw new Problem(refusal(hooks));
   const leftOut = hooks.filter(({ object }) => !isForRelease(object));
-  const kept = manifests.filter((one) => !leftOut.includes(one));
+  const { manifests: kept, leftOut: notForRelease } = waved(manifests.filter((one) => !leftOut.includes(one)));
   const applied = hooks.filter((one) => !leftOut.includes(one));
+  const argoNamed = ({ object }: Manifest): string => named(object, textAt(object, 'metadata', 'annotations', argoHook) ?? '');
   const notes = [
     ...sentence('Helm hooks that are left out, because they are not for install or upgrade', leftOut.map(hookNamed)),
     ...sentence('Helm hooks that are applied as ordinary objects, in the order of kinds', applied.map(hookNamed)),
+    ...sentence('Hooks of Argo CD that are left out, because they are not for a release', notForRelease.map(argoNamed)),
     ...orderNotes(kept),
+    ...waveNotes(kept),
   ];
   if (kept.length === 0) throw new Problem(`No manifest is left. ${notes.join(' ')}`);
   return { manifests: kept, notes };
+}
+
+function waveNotes(manifests: readonly Manifest[]): readonly string[] {
+  const { size } = new Set(manifests.map(({ wave }) => wave));
+  return size > 1 ? [`The release has ${size} waves: each begins when the one before it is ready.`] : [];
 }
 
 function refusal(hooks: readonly Manifest[]): string {
@@ -47,7 +55,8 @@ function isForRelease(object: JsonObject): boolean {
   return (eventsOf(object) ?? '').split(',').some((event) => /^\s*(pre|post)-(install|upgrade)\s*$/.test(event));
 }
 
-const orders = /^(argocd\.argoproj\.io\/(sync-wave|hook)|kapp\.k14s\.io\/change-(group|rule)(\..*)?)$/;
+const argoHook = 'argocd.argoproj.io/hook';
+const orders = /^kapp\.k14s\.io\/change-(group|rule)(\..*)?$/;
 
 /** One warning for each annotation. */
 function orderNotes(manifests: readonly Manifest[]): readonly string[] {

@@ -30,6 +30,8 @@ export interface Source {
 export interface Manifest {
   readonly source: string;
   readonly object: JsonObject;
+  /** From 0; on all manifests or on none (waves.ts). */
+  readonly wave?: number;
 }
 
 const bounds = { levels: 200, values: 2_000_000, characters: 64 * 1024 * 1024 };

@@ -94,21 +94,24 @@ function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Rel
   const targets = manifests.map((manifest) => targetOf(manifest, options));
   refuseTwice(manifests, targets);
   for (const [index, target] of targets.entries()) if (isSecret(target)) refuseWrongEntry(manifests[index]);
-  const ordered = inKindOrder([...targets.entries()], ([, { kind }]) => kind);
+  const waveAt = (index: number): number => manifests[index]?.wave ?? 0;
+  const byKind = inKindOrder([...targets.entries()], ([, { kind }]) => kind);
+  const ordered = byKind.toSorted(([one], [other]) => waveAt(one) - waveAt(other));
   if (ordered.length > mostChanges)
     throw new Problem(
       `The manifests hold ${ordered.length} objects, and a Transaction takes at most ${mostChanges}: apply them in parts.`,
     );
   const contents: Record<string, string> = {};
   const changes = ordered.map(([index, target]): JsonObject => {
-    const object = manifests[index]?.object ?? {};
-    if (!isSecret(target) || options.plainSecrets) return changeOf({ content: object }, options);
+    const { object = {}, wave } = manifests[index] ?? {};
+    const waved = wave === undefined ? {} : { wave };
+    if (!isSecret(target) || options.plainSecrets) return changeOf({ ...waved, content: object }, options);
     const text = asYaml(canonicalJson(object));
     const key = `${Object.keys(contents).length}.json`;
     contents[key] = text;
     const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
     const contentFrom = { secretKeyRef: { name: '', key }, digest };
-    return changeOf({ target: wireOf(target, options.namespace), contentFrom }, options);
+    return changeOf({ ...waved, target: wireOf(target, options.namespace), contentFrom }, options);
   });
   refuseTooLarge(contents);
   const places = ordered.map(([index, { kind, name }]) => `${kind} ${name} in ${manifests[index]?.source}`);

@@ -118,7 +118,7 @@ t.test('hooks of Helm are refused, or left out and applied as ordinary objects',
   t.match(await janus(...words, '--helm-hooks=ignore'), {
     code: 0,
     out: /hooks was committed after .*: 1 created\./,
-    err: /left out, .*: ConfigMap try \(test\)\.\n.*ordinary objects, .*: ConfigMap before .*\nWarning: argocd.*sync-wave has no effect.*: ConfigMap before \(3\)\.\n/,
+    err: /left out, .*: ConfigMap try \(test\)\.\n.*ordinary objects, .*: ConfigMap before .*\n/,
   });
   t.equal((await stage.client.get(stage.path('configmaps/try'))).code, 404);
 });

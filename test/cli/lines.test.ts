@@ -33,7 +33,7 @@ import { styleFor } from '../../cli/show/style.ts';
 import { treeOf } from '../../cli/show/tree.ts';
 import { type TransactionView, viewOf } from '../../cli/show/view.ts';
 import type { AccessQuestion } from '../../hooks/objects/cluster.ts';
-import { type JsonObject, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
+import { type JsonObject, listAt, parseJson, textAt, withPath } from '../../hooks/objects/json.ts';
 import type { Reference } from '../../hooks/objects/reference.ts';
 import type { Plan, PlannedChange } from '../../hooks/transactions/inspection.ts';
 import { connectionOf, kubeconfigConnection } from '../../server/kubernetes/kubeconfig-connection.ts';
@@ -249,12 +249,16 @@ t.test('manifests that another tool orders are refused or named', async (t) => {
     /Helm hooks, .*: Job migrate \(pre-install, pre-upgrade\) in app\.yaml, Pod try \(test\) in app\.yaml, Job clean .* --helm-hooks=ignore/,
   );
   const { manifests, notes } = sifted(given, true);
-  t.same(manifests, [job, wave, ruled]);
+  t.same(manifests, [
+    { ...job, wave: 1 },
+    { ...wave, wave: 0 },
+    { ...ruled, wave: 1 },
+  ]);
   t.same(notes, [
     'Helm hooks that are left out, because they are not for install or upgrade: Pod try (test), Job clean (pre-delete,post-rollback).',
     'Helm hooks that are applied as ordinary objects, in the order of kinds: Job migrate (pre-install, pre-upgrade).',
-    'Warning: argocd.argoproj.io/sync-wave has no effect, objects are applied in the order of kinds: ConfigMap wave (-1).',
     'Warning: kapp.k14s.io/change-rule.db has no effect, objects are applied in the order of kinds: ConfigMap ruled (upsert after upserting db).',
+    'The release has 2 waves: each begins when the one before it is ready.',
   ]);
   t.throws(() => sifted([test], true), /^No manifest is left\. Helm hooks that are left out, .*: Pod try/);
   const whole = {
@@ -266,8 +270,70 @@ t.test('manifests that another tool orders are refused or named', async (t) => {
     },
   };
   t.same(sifted([whole], false), { manifests: [whole], notes: [] }, 'a Transaction has its own order');
-  const many = Array.from({ length: 60 }, () => wave);
+  const many = Array.from({ length: 60 }, () => ruled);
   t.match(sifted(many, false).notes[0], / and 10 more\.$/);
+});
+
+t.test('annotations of waves give each manifest its wave, and the order of the release', async (t) => {
+  const manifest = (kind: string, name: string, annotations: JsonObject = {}) => ({
+    source: 'app.yaml',
+    object: { apiVersion: 'v1', kind, metadata: { name, annotations } },
+  });
+  const argo = (more: JsonObject) =>
+    Object.fromEntries(Object.entries(more).map(([key, value]) => [`argocd.argoproj.io/${key}`, value]));
+  const given = [
+    manifest('Job', 'smoke', argo({ hook: 'PostSync' })),
+    manifest('Deployment', 'late', argo({ 'sync-wave': '5' })),
+    manifest('Deployment', 'web'),
+    manifest('Service', 'web'),
+    manifest('ConfigMap', 'early', argo({ 'sync-wave': '-2' })),
+    manifest('Job', 'migrate', argo({ hook: 'PreSync', 'sync-wave': '3' })),
+    manifest('Job', 'alarm', argo({ hook: 'SyncFail' })),
+  ];
+  const { manifests, notes } = sifted(given, false);
+  t.same(
+    manifests.map(({ object, wave }) => [textAt(object, 'metadata', 'name'), wave]),
+    [
+      ['smoke', 4],
+      ['late', 3],
+      ['web', 2],
+      ['web', 2],
+      ['early', 1],
+      ['migrate', 0],
+    ],
+  );
+  t.same(notes, [
+    'Hooks of Argo CD that are left out, because they are not for a release: Job alarm (SyncFail).',
+    'The release has 5 waves: each begins when the one before it is ready.',
+  ]);
+  const { transaction } = transactionIn(manifests, options);
+  const changes = listAt(transaction, 'spec', 'changes');
+  t.same(
+    changes.map((one) => [(one as JsonObject).wave, textAt(one, 'content', 'kind'), textAt(one, 'content', 'metadata', 'name')]),
+    [
+      [0, 'Job', 'migrate'],
+      [1, 'ConfigMap', 'early'],
+      [2, 'Service', 'web'],
+      [2, 'Deployment', 'web'],
+      [3, 'Deployment', 'late'],
+      [4, 'Job', 'smoke'],
+    ],
+  );
+  const own = sifted([manifest('ConfigMap', 'a', { 'tx.janus.io/wave': '7' }), manifest('ConfigMap', 'b')], false);
+  t.same(
+    own.manifests.map(({ wave }) => wave),
+    [1, 0],
+  );
+  const refusals = [
+    [argo({ 'sync-wave': 'first' }), 'sync-wave: expected an integer; found "first"'],
+    [argo({ hook: 'Before' }), 'hook: expected PreSync, Sync, PostSync, SyncFail, Skip, PreDelete, PostDelete; found "Before"'],
+    [{ 'tx.janus.io/wave': '-1' }, 'tx.janus.io/wave: expected an integer from 0 to 1000; found "-1"'],
+    [{ 'tx.janus.io/wave': '2', ...argo({ 'sync-wave': '1' }) }, 'has tx.janus.io/wave and another wave or hook of Argo CD'],
+  ] as const;
+  for (const [annotations, message] of refusals)
+    t.throws(() => sifted([manifest('ConfigMap', 'bad', annotations)], false), {
+      message: new RegExp(`^app\\.yaml: ConfigMap bad.*${message}`),
+    });
 });
 
 t.test('Roles are named after the namespace and the app', async (t) => {

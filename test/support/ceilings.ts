@@ -21,11 +21,11 @@ export const ceilings: readonly Ceiling[] = [
   lines(9_500, 'hooks/crossplane'),
   lines(2_900, 'hooks/objects'),
   lines(6_900, 'server'),
-  lines(7_600, 'cli'),
-  lines(46_700, 'hooks', 'server', 'cli'),
+  lines(7_700, 'cli'),
+  lines(46_800, 'hooks', 'server', 'cli'),
   lines(6_900, 'scripts'),
-  lines(88_400, 'test'),
-  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 51_700 },
+  lines(88_500, 'test'),
+  { name: 'docs without decision records', folders: ['docs'], without: 'docs/decisions/', of: 'words', most: 51_800 },
   { name: 'decision records', folders: ['docs/decisions'], of: 'words', most: 10_900 },
 ];
 
