@@ -173,7 +173,9 @@ t.test('rbac prints the known rights of a refused change, and names the rest', a
   const [list] = parseAllDocuments(printed.stdout).map((one) => one.toJS() as { items: JsonObject[] });
   const [, ...objects] = list?.items ?? [];
   const rights = objects.flatMap(rulesOf).map(({ resources, verbs }) => `${resources}: ${verbs}`);
-  t.same(rights, ['configmaps,secrets: get,create,update,patch,delete']);
+  const [lists, others] = [true, false].map((isList) => rights.filter((one) => one.endsWith(': list') === isList));
+  t.same(others, ['configmaps,secrets: get,list,create,update,patch,delete']);
+  t.match(lists?.join(), /\bpods\b.*\bdeployments\b/, 'beside them only lists, of kinds whose objects may go with another');
   for (const one of objects) must(await client.create(rbacCollection(one), one));
   await planUntil(transaction, 'refused', []);
   const found = await plan(parts, transaction);
