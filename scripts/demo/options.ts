@@ -56,7 +56,7 @@ export function announce({ kubeconfig, isOfPackages }: DemoOptions, env: NodeJS.
 
 const ofTransactions = [
   'Several Kubernetes changes as one unit: either all are applied, or those already applied are rolled back.',
-  'Four Transactions, in about half a minute: one commits, one is rolled back, the first is undone, one does not come up.',
+  'Four acts, in about half a minute: one Transaction commits, one is rolled back, the first is undone, one does not come up.',
 ];
 const ofPackages = [
   'Packages of Crossplane, with all that they depend on: either all are installed, or nothing is changed.',

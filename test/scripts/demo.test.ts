@@ -38,7 +38,7 @@ t.test('the announcement of a first build names its cost, and a command without 
   };
   const first = run({ KUBEBUILDER_ASSETS: folder });
   t.equal(first.status, 1, 'there is no Go');
-  t.match(first.said, 'Four Transactions, in about half a minute');
+  t.match(first.said, 'Four acts, in about half a minute');
   t.match(first.said, '7 to 9 minutes on 2 cores');
   t.match(first.said, `KUBEBUILDER_ASSETS, ${folder}, is not used: it has no kube-controller-manager`);
   t.match(first.stderr, 'found: none on PATH');
