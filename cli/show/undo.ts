@@ -131,9 +131,11 @@ function fitting(lines: readonly string[], room: number): readonly string[] {
 }
 
 function headOf(view: TransactionView): string {
-  const { namespace, name, rollback, changes } = view;
+  const { namespace, name, phase, rollback, changes } = view;
   if (rollback === undefined) return `Plan of the undo of ${namespace}/${name}: ${operationWords(operationsOf(changes))}`;
-  return `Plan of the rollback to ${stateAfter(rollback, namespace)}: undoes ${undoesOf(view).join(', ')}`;
+  const undoes = undoesOf(view).join(', ');
+  if (phase === 'Committed') return `Plan of the undo of ${namespace}/${name}: brings back ${undoes}`;
+  return `Plan of the rollback to ${stateAfter(rollback, namespace)}: undoes ${undoes}`;
 }
 
 /** `acme/v5`, or `before the first release in acme`. */

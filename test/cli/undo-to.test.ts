@@ -191,6 +191,8 @@ t.test('four releases', async (t) => {
   });
 
   await t.test('its undo brings the releases back, and all say so', async (t) => {
+    const planned = (await undo(name, '--plan')).out;
+    t.match(planned, new RegExp(`^Plan of the undo of \\S+/${name}: brings back rel-4, rel-3, rel-2$`, 'm'));
     const undone = await undo(name, '--yes', '--wait');
     t.match(undone, { code: 0, out: /rel-4, rel-3, rel-2 are there again\./ }, undone.out + undone.err);
     t.same(await show(), last);
