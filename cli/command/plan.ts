@@ -45,6 +45,7 @@ export const manifestOptions: readonly Option[] = [
     description: 'take over objects that this other app has applied, which are refused otherwise',
     repeats: true,
   },
+  { flags: '--serial', description: 'make one change after the other, not side by side in waves' },
   { flags: '--recreate-immutable', description: 'recreate an object if a field cannot be changed in place' },
   {
     flags: '--set-replicas',

@@ -30,7 +30,7 @@ export interface Source {
 export interface Manifest {
   readonly source: string;
   readonly object: JsonObject;
-  /** From 0; on all manifests or on none (waves.ts). */
+  /** 0 if it is absent (waves.ts). */
   readonly wave?: number;
 }
 

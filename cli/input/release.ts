@@ -28,6 +28,8 @@ export interface ReleaseOptions {
   /** Other apps whose objects it may take over. */
   readonly takeOver?: readonly string[];
   readonly recreateImmutable: boolean;
+  /** Whether one change is made after the other, without waves. */
+  readonly isSerial?: boolean;
   /** Of objects whose content names `spec.replicas`. */
   readonly setReplicas?: boolean;
   readonly allowIrreversible: boolean;
@@ -103,8 +105,8 @@ function releaseOf(manifests: readonly Manifest[], options: ReleaseOptions): Rel
     );
   const contents: Record<string, string> = {};
   const changes = ordered.map(([index, target]): JsonObject => {
-    const { object = {}, wave } = manifests[index] ?? {};
-    const waved = wave === undefined ? {} : { wave };
+    const object = manifests[index]?.object ?? {};
+    const waved = options.isSerial === true ? {} : { wave: waveAt(index) };
     if (!isSecret(target) || options.plainSecrets) return changeOf({ ...waved, content: object }, options);
     const text = asYaml(canonicalJson(object));
     const key = `${Object.keys(contents).length}.json`;

@@ -1,4 +1,4 @@
-// The wave of each manifest, from annotations: tx.janus.io/wave, or the wave and the hook of Argo CD. Without any of them there are no waves.
+// The wave of each manifest, from annotations: tx.janus.io/wave, or the wave and the hook of Argo CD. Without any of them all are in wave 0.
 // Pure. Source: argo-cd docs/user-guide/sync-waves.md.
 import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { foreign } from '../../hooks/objects/words.ts';
@@ -14,7 +14,7 @@ const phases: Readonly<Record<string, number>> = { PreSync: -1, Sync: 0, PostSyn
 const otherHooks: readonly string[] = ['SyncFail', 'Skip', 'PreDelete', 'PostDelete'];
 
 interface WithWaves {
-  /** With `wave`, from 0, if any manifest has such an annotation. */
+  /** With `wave`, if any manifest has such an annotation. */
   readonly manifests: readonly Manifest[];
   /** Hooks of Argo CD that are not for a release. */
   readonly leftOut: readonly Manifest[];

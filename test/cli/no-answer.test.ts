@@ -31,11 +31,19 @@ t.test('--timeout ends a request that waits for an answer, and a watch', async (
 });
 
 t.test('a command ends with the first request that has no answer', async (t) => {
-  for (const words of [['list'], ['locks'], ['doctor'], ['apply', '-f', 'tx.json']]) {
+  // `apply` sends three requests at once: whose name it is, whether the Transaction exists, and the dry run.
+  const rows = [
+    ['list', 1],
+    ['locks', 1],
+    ['doctor', 1],
+    ['apply -f tx.json', 3],
+  ] as const;
+  for (const [line, count] of rows) {
     const paths: string[] = [];
     const server = await startSilence(t, (path) => paths.push(path));
-    const found = await typed(t, [...words, '--request-timeout', '1s'], { server });
-    t.match(found, { code: 1, err: /gives no answer \(Timeout\)/ }, words.join(' '));
-    t.equal(paths.length, 1, `${words.join(' ')}: ${paths.join(', ')}`);
+    const found = await typed(t, [...line.split(' '), '--request-timeout', '1s'], { server });
+    t.match(found, { code: 1, err: /gives no answer \(Timeout\)/ }, line);
+    t.equal(new Set(paths).size, count, `${line}: ${paths.join(', ')}`);
+    t.equal(paths.length, count, `${line}: each once`);
   }
 });

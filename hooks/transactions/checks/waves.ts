@@ -76,7 +76,12 @@ function objectOf({ content, target: { apiVersion, kind } }: Change) {
 function isTooLate({ index, change, target }: Resolved, needed: Resolved): boolean {
   if (needed.index < index) return false;
   const kind = kindOfReference(needed.target);
-  if (lookedUp.includes(kind) || (kindOfReference(target) === '/Pod' && lookedUpForPods.includes(kind))) return true;
+  // The parts of an aggregated ClusterRole may come later.
+  if (
+    (lookedUp.includes(kind) && kind !== kindOfReference(target)) ||
+    (kindOfReference(target) === '/Pod' && lookedUpForPods.includes(kind))
+  )
+    return true;
   // What the API server calls may come later: it is called for other objects.
   const isCalled = servicesCalledBy(objectOf(change)).length > 0;
   return !isCalled && Number(needed.change.wave) > Number(change.wave);
