@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../hooks/objects/json.ts';
+import { type JsonObject, textAt } from '../../hooks/objects/json.ts';
 import { states } from '../../hooks/transactions/inspect.ts';
 import type { ObjectState } from '../../hooks/transactions/inspection.ts';
 import { sealedStates } from '../../hooks/transactions/model/undo.ts';
@@ -25,7 +25,7 @@ export async function run(call: Call): Promise<number> {
   const all = await states({ reader: session.cluster, expand }, transaction);
   const found = await withAnswer(call, { session, wanted, object: transaction }, await chosen(call, all));
   if (!saidAsData(call, () => documentOf('Diff', { ...wanted, objects: found })))
-    sayAll(io, statesLines(found, outputStyle(io, options)));
+    sayAll(io, statesLines(found, outputStyle(io, options), textAt(transaction, 'status', 'phase') === 'Committed'));
   return codeOf(found);
 }
 

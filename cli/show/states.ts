@@ -14,11 +14,12 @@ const marks: Readonly<Record<ObjectState['state'], readonly [string, string]>> =
   unknown: ['?', 'unknown'],
 };
 
-/** The objects that differ come first. */
-export function statesLines(states: readonly ObjectState[], style: Style): readonly string[] {
+/** The objects that differ come first. `isReleased`: whether the Transaction is Committed, and not undone. */
+export function statesLines(states: readonly ObjectState[], style: Style, isReleased: boolean): readonly string[] {
   const same = states.filter(({ state }) => state === 'asReleased' || state === 'sealed');
   return [...states.filter((one) => !same.includes(one)), ...same].flatMap((one) => {
-    const [sign, words] = marks[one.state];
+    const [sign, usual] = marks[one.state];
+    const words = one.state === 'asReleased' && !isReleased ? 'not released: as the Transaction left it' : usual;
     const head = clean(`${sign} ${describe(one.target)}: ${words}${one.why === undefined ? '' : `: ${one.why}`}`);
     return [same.includes(one) ? head : paint(style, 'yellow', head), ...fieldLines(one.fields, style, byOf)];
   });

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { isList, type JsonObject } from '../../hooks/objects/json.ts';
 import { openCli } from '../support/cli.ts';
+import { must } from '../support/client.ts';
 import { account, startStage } from '../support/stage.ts';
 
 const stage = await startStage(t);
@@ -74,4 +75,28 @@ t.test('a release that only writes marks changes nothing, and an undo plan has 4
   t.match(out, /^ {2}and 10 more$/m);
   const { items } = JSON.parse((await janus('undo', 'blue', '--plan', '-o', 'json')).out);
   t.ok(isList(items) && items.length === 20);
+});
+
+t.test('a rollback counts what it changes, although the controller writes the object in between', async (t) => {
+  const deployment = (image: string) => ({
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
+    spec: {
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } },
+    },
+  });
+  const releaseOf = (name: string, image: string): string => release(name, [deployment(image), object('beside', 'red')]);
+  t.match(await janus('apply', '-f', releaseOf('web-1', 'reg.example/web:1'), '--wait'), { code: 0 });
+  const containers = [{ name: 'web', image: 'reg.example/web:hotfix' }];
+  const hotfix = { spec: { template: { spec: { containers } } } };
+  must(await stage.client.patch(stage.path('apps/v1/deployments/web'), hotfix, 'strategic', { fieldManager: 'kubectl-set' }));
+  t.match(await janus('apply', '-f', releaseOf('web-2', 'reg.example/web:2'), '--wait'), {
+    code: 0,
+    out: /: 1 changed, 1 unchanged\./,
+  });
+  const { code, out, err } = await janus('undo', '--to', 'web-1', '--no-gate', '--yes', '--wait');
+  t.equal(code, 0, err);
+  const [, back = ''] = /(\S+) was committed after \S+: 1 changed, 1 unchanged\./.exec(out) ?? [];
+  t.not(back, '', out);
+  t.match((await janus('undo', back, '--plan')).out, /\n1 restore, 1 nothing\. No object was changed\./);
 });

@@ -69,7 +69,7 @@ t.test('diff shows the former, the expected and the current state', async (t) =>
   t.match(sealed.stderr, /^The engine has made no call for 10 s/m, 'it says so before');
   await stage.annotate('sealed', { 'tx.janus.io/request-rollback': 'yes' });
   await stepUntil(stage, 'sealed', 'RolledBack');
-  t.match((await terminal.type(['diff', 'sealed', ...inStage])).stdout, /one: as released$/m);
+  t.match((await terminal.type(['diff', 'sealed', ...inStage])).stdout, /one: not released: as the Transaction left it$/m);
   await stage.transaction('refused', [change('Patch', 'nowhere', { data: {} })]);
   await stepToEnd(stage, 'refused');
   t.match(await terminal.type(['diff', 'refused', ...inStage]), { code: 3, stdout: /nothing was changed/ });

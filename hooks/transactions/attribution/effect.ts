@@ -20,7 +20,7 @@ interface Written {
 }
 
 export function effectOf(
-  { type, resource }: Pick<SnapshotEntry, 'type' | 'resource'>,
+  { type, resource, prior }: Pick<SnapshotEntry, 'type' | 'resource' | 'prior'>,
   { before, after, forward }: Written,
 ): Omit<Applied, 'drift'> {
   const uid = type === 'Create' ? uidOf(after) : undefined;
@@ -30,7 +30,8 @@ export function effectOf(
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...(took.length === 0 ? {} : { tookFieldsFrom: took.slice(0, mostManagers) }),
-    ...(isUnchanged(before, after, resource) ? { unchanged: true } : {}),
+    // A first of two writes may have changed what the second one found.
+    ...([before, prior].every((was) => isUnchanged(was, after, resource)) ? { unchanged: true } : {}),
   };
 }
 

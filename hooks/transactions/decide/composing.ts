@@ -56,6 +56,6 @@ function decisionOf({ status, transaction }: Observation, { set, findings, choic
     transaction: { ...transaction, changes },
     findings,
     choices,
-    neededBy: new Map(),
+    neededBy: { kept: new Map(), blocked: new Map() },
   });
 }

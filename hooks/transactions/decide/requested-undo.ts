@@ -187,8 +187,21 @@ function decisionOf(
       return finding.object;
     },
   }));
-  const neededBy = keptWith(items, choices.keep);
+  const neededBy = { kept: keptWith(items, choices.keep), blocked: neededByBlocked(items, findings, choices) };
   return decideWhole({ status, transaction, findings, choices, neededBy });
+}
+
+/** A partial undo leaves what is blocked, and takes away nothing that this needs (needed.ts). */
+function neededByBlocked(
+  items: Parameters<typeof keptWith>[0],
+  findings: readonly UndoFinding[],
+  { isPartial }: UndoChoices,
+): ReadonlyMap<number, number> {
+  if (!isPartial) return new Map();
+  const indexesOf = (...verdicts: readonly UndoFinding['verdict'][]): ReadonlySet<number> =>
+    new Set(findings.filter(({ verdict }) => verdicts.includes(verdict)).map(({ index }) => index));
+  const taken = indexesOf('Delete', 'Restore');
+  return new Map([...keptWith(items, indexesOf('Blocked'))].filter(([index]) => taken.has(index)));
 }
 
 function targetsOf(entries: readonly SnapshotEntry[]) {

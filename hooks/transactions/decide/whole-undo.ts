@@ -41,8 +41,8 @@ interface Decided {
   readonly transaction: Transaction;
   readonly findings: readonly UndoFinding[];
   readonly choices: Pick<UndoChoices, 'keep' | 'overwrite'>;
-  /** By the index of a change that the undo must keep, too: the index of the kept change that needs it. */
-  readonly neededBy: ReadonlyMap<number, number>;
+  /** By the index of a change that the undo must keep, too, or cannot undo either: the index of the change that needs it. */
+  readonly neededBy: Readonly<Record<'kept' | 'blocked', ReadonlyMap<number, number>>>;
 }
 
 const longestTarget = 256;
@@ -74,10 +74,11 @@ function itemOf(finding: UndoFinding, { choices, neededBy, shown }: Around): Und
   const { index } = finding;
   const target = shown[index]?.target ?? `spec.changes[${index}]`;
   if (choices.keep.has(index)) return { index, target, verdict: 'Keep', message: 'kept on request' };
-  const by = neededBy.get(index);
+  const by = neededBy.kept.get(index) ?? neededBy.blocked.get(index);
   if (by === undefined || finding.verdict === 'Nothing') return { target, ...shownOf(finding) };
-  const message = `${shown[by]?.target ?? `spec.changes[${by}]`} is kept and needs it`;
-  return { index, target, verdict: 'Keep', reason: 'NeededByKept', message };
+  const message = `${shown[by]?.target ?? `spec.changes[${by}]`} stays and needs it`;
+  const verdict = neededBy.kept.has(index) ? 'Keep' : 'Blocked';
+  return { index, target, verdict, reason: 'NeededByKept', message };
 }
 
 // Its object may be packed: it is not touched.

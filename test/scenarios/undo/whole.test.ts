@@ -120,6 +120,18 @@ t.test('a hotfix after a release', async (t) => {
     t.equal(textAt(await stage.read('release-2'), 'status', 'completionTime'), completion);
   });
 
+  await t.test('the plan of a partial undo names what the blocked object needs', async (t) => {
+    await stage.annotate('release-2', { 'tx.janus.io/plan-undo': 'nonce-partial', 'tx.janus.io/undo-partial': 'true' });
+    const { undo } = await answered(stage, 'release-2', 'nonce-partial');
+    t.match(undo, { counts: { blocked: 2, restore: 1 } });
+    t.match(at(undo, 'items'), [
+      { verdict: 'Blocked', target: 'ConfigMap config', reason: 'NeededByKept', message: 'Deployment api stays and needs it' },
+      { verdict: 'Blocked', target: 'Deployment api' },
+      { verdict: 'Restore', target: 'Deployment worker' },
+    ]);
+    await stage.annotate('release-2', { 'tx.janus.io/undo-partial': 'false' });
+  });
+
   await t.test('a choice that names no object has no effect', async (t) => {
     await stage.annotate('release-2', { 'tx.janus.io/request-rollback': '2', 'tx.janus.io/undo-keep': 'Deployment/other' });
     await waitFor(async () => {
@@ -146,7 +158,7 @@ t.test('a hotfix after a release', async (t) => {
     await stage.phase('release-2', 'RolledBack');
     const status = await stage.finished('release-2');
     t.match(at(status, 'items'), [
-      { state: 'Kept', note: /Deployment api is kept and needs it/ },
+      { state: 'Kept', note: /Deployment api stays and needs it/ },
       { state: 'Kept', note: 'kept on request' },
       { state: 'Restored' },
     ]);
