@@ -89,7 +89,9 @@ async function serve(): Promise<readonly string[]> {
 }
 
 async function store(): Promise<readonly string[]> {
-  const without = await create(path('persistentvolumeclaims'), { metadata: { name: 'classless' }, spec: claim });
+  // Too large for the volume: a claim that is bound gets no class.
+  const large = { ...claim, resources: { requests: { storage: '2Gi' } } };
+  const without = await create(path('persistentvolumeclaims'), { metadata: { name: 'classless' }, spec: large });
   const capacity = { storage: '1Gi' };
   const spec = {
     capacity,

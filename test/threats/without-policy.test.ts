@@ -18,6 +18,7 @@ const broken: Readonly<Record<string, readonly [JsonObject, RegExp, name?: strin
   'metadata.name': [ofSpec({}), /metadata\.name has 231 characters/, long],
   'spec.serviceAccountName': [ofSpec({ serviceAccountName: 'a:b' }), /spec\.serviceAccountName "a:b"/],
   'spec.fieldManager': [ofSpec({ fieldManager: 'janus-shop' }), /spec\.fieldManager/],
+  'spec.changes': [specWith([changeWith({ wave: 1 }), changeWith({})]), /spec\.changes\[1\]\.wave is missing/],
   'spec.lockTimeout': [ofSpec({ lockTimeout: '1s' }), /spec\.lockTimeout must be a duration from 30s to 1h/],
   'spec.lockWait': [ofSpec({ lockWait: 'soon' }), /spec\.lockWait must be a duration from 0s to 1h/],
   'spec.timeout': [ofSpec({ timeout: '25h' }), /spec\.timeout must be a duration from 1s to 24h/],
