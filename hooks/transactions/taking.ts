@@ -60,11 +60,12 @@ export async function readied(context: CallContext, basis: Basis, carry: Carry, 
 /** The writes of the step, sent. */
 export async function sent({ session, parts }: CallContext, basis: Basis, ready: Ready): Promise<StepOutcome> {
   const { observation, step, carry, planned } = ready;
+  if (planned.kind === 'refused') return { ...ready, outcome: [] };
   // Nothing is sent once the lock of the target is over, and nothing that was refused often enough is sent once more.
   const until = basis.nowAt + lockTime(step, observation) - parts.timing.writeTimeout;
-  const refused = denied(planned, step, carry.refused) ?? (planned.kind === 'refused' ? [] : undefined);
-  if (refused !== undefined || planned.kind === 'refused') return { ...ready, outcome: refused ?? [] };
-  const outcome = await performChecked(planned, session.writerUntil(until), writeContextOf(step, basis, parts));
+  const outcome =
+    denied(planned, step, carry.refused) ??
+    (await performChecked(planned, session.writerUntil(until), writeContextOf(step, basis, parts)));
   await turnToCompare(...outcome.map(({ answer }) => (answer.kind === 'ok' ? answer.object : undefined)));
   return { ...ready, outcome };
 }

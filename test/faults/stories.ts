@@ -63,22 +63,22 @@ export const commit4: Story = {
     ]),
 };
 
+/** A stranger creates an object under the name of a change that is about to be sent. */
+export const nameTaken: StoryEvent = {
+  before: ({ what }, { a }) => what === `send create ConfigMap ${a}`,
+  act: async ({ stranger }, { a, namespace }) => {
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    must(await stranger.create(path, { metadata: { name: a }, data: { whose: 'theirs' } }, { fieldManager: 'stranger' }));
+  },
+};
+
 export const failAt3: Story = {
   id: 'fail-at-3',
   transactions: single((names) => {
     const [create, update, patch, remove] = fourChanges(names) as [JsonObject, JsonObject, JsonObject, JsonObject];
     return [update, patch, create, remove];
   }),
-  events: [
-    {
-      when: hasDone('1/4', '2/4'),
-      before: ({ what }, { a }) => what === `send create ConfigMap ${a}`,
-      act: async ({ stranger }, { a, namespace }) => {
-        const path = `/api/v1/namespaces/${namespace}/configmaps`;
-        must(await stranger.create(path, { metadata: { name: a }, data: { whose: 'theirs' } }, { fieldManager: 'stranger' }));
-      },
-    },
-  ],
+  events: [{ ...nameTaken, when: hasDone('1/4', '2/4') }],
   end: 'RolledBack',
   content: ({ a }) => new Map([[a, { data: { whose: 'theirs' } }]]),
 };

@@ -1,9 +1,8 @@
 // A wave of five changes of one kind, which the engine sends side by side: all are made, one of them is refused, and all are undone.
 import { type JsonObject, withKey } from '../../hooks/objects/json.ts';
-import { must } from '../support/client.ts';
 import { change } from '../support/targets.ts';
 import type { Names } from './names.ts';
-import { askedBack, blue, green, single } from './stories.ts';
+import { askedBack, blue, green, nameTaken, single } from './stories.ts';
 import type { Story } from './story.ts';
 
 function fiveInOneWave({ a, b, c }: Names): readonly JsonObject[] {
@@ -38,15 +37,7 @@ const wave: Story = {
 const waveFails: Story = {
   id: 'wave-fails',
   transactions: single(fiveInOneWave),
-  events: [
-    {
-      before: ({ what }, { a }) => what === `send create ConfigMap ${a}`,
-      act: async ({ stranger }, { a, namespace }) => {
-        const path = `/api/v1/namespaces/${namespace}/configmaps`;
-        must(await stranger.create(path, { metadata: { name: a }, data: { whose: 'theirs' } }, { fieldManager: 'stranger' }));
-      },
-    },
-  ],
+  events: [nameTaken],
   end: 'RolledBack',
   content: ({ a }) => new Map([[a, { data: { whose: 'theirs' } }]]),
 };

@@ -30,8 +30,8 @@ export function effectOf(
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     ...(took.length === 0 ? {} : { tookFieldsFrom: took.slice(0, mostManagers) }),
-    // A first of two writes may have changed what the second one found.
-    ...([before, prior].every((was) => isUnchanged(was, after, resource)) ? { unchanged: true } : {}),
+    // A first of two writes may have changed what the second one found. Mostly, both are one object.
+    ...([...new Set([before, prior])].every((was) => isUnchanged(was, after, resource)) ? { unchanged: true } : {}),
   };
 }
 

@@ -65,7 +65,7 @@ function barrierOf(gating: Gating, index: number): readonly Barrier[] {
   return gate === undefined || next < 0 ? [] : [{ index, gate, before: next, isAsked: true }];
 }
 
-/** The first change of the wave after that of a change; below zero if there is none. */
+/** Index of the first change in a later wave; -1 if there is no later wave. */
 function firstOfNext(changes: Gating['changes'], change: Change | undefined): number {
   return change?.wave === undefined ? -1 : changes.findIndex(({ wave }) => Number(wave) > Number(change.wave));
 }
